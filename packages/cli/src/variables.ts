@@ -16,6 +16,7 @@ const own = [
   'SKERRY_PROFILE',
   'SKERRY_ALLOW_INSECURE',
   'SKERRY_PROXY_CONTROL_TOKEN',
+  'SKERRY_TASK',
 ]
 
 /** Of the server, the executor and the checks of this project, which may stand in the same environment. */

@@ -1,4 +1,6 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { stat, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -93,9 +95,20 @@ describe('tools', () => {
     expect(secrets.map(({ name }: { name: string }) => name)).toEqual(['API_KEY', 'EMPTY', 'RANDOM'])
     expect(await call('list_secret_versions', { name: 'API_KEY' })).toMatchObject({ currentVersion: 1 })
     expect(await call('export_env')).toEqual({ names: ['API_KEY', 'EMPTY', 'RANDOM'] })
-    expect(await call('export_env', { file: 'values.env' })).toEqual({ format: 'dotenv', file: 'values.env' })
+  })
+
+  it('export values into a file of the project alone, where the person has allowed it', async () => {
+    expect(await refused('export_env', { file: 'values.env' })).toContain('no tool shows a secret here')
+    expect(existsSync(inProject('values.env'))).toBe(false)
+    const { text } = await ask(revealing, 'export_env', { file: 'values.env' })
+    expect(JSON.parse(text)).toEqual({ format: 'dotenv', file: 'values.env' })
     expect(await machine.read('values.env')).toContain(`API_KEY=${planted}`)
     expect((await stat(inProject('values.env'))).mode & 0o777).toBe(0o600)
+    await symlink(tmpdir(), inProject('elsewhere'))
+    const outside = ['../out.env', join(tmpdir(), 'out.env'), 'elsewhere/out.env', '.']
+    for (const file of outside)
+      expect((await ask(revealing, 'export_env', { file })).text).toContain('name a file in the project')
+    expect(await refused('create_token', { name: 'x', file: '../token' })).toContain('name a file in the project')
   })
 
   it('give a program the secrets, and mask them in what it prints', async () => {

@@ -47,4 +47,4 @@ export async function openProxied(options?: { cold: boolean }): Promise<Proxied>
 }
 
 export const local = '[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n'
-export const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]\n`
+export const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nports = ["1-65535"]\nallow = ["API_KEY"]\n`

@@ -26,7 +26,7 @@ describe.skipIf(isQuick)('by the command line', () => {
   afterAll(() => proxied.close())
 
   const serverRules = () =>
-    `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
+    `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\nports = ["1-65535"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
 
   const bearer = 'Authorization: Bearer {{skerry:API_KEY}}'
 
@@ -50,6 +50,18 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(code, stderr).toBe(0)
       expect(got[0]?.authorization).toBe(`Bearer ${value}`)
       expect(stdout + stderr).not.toContain(value)
+    })
+
+    it('the program reaches the routes at their own address', async () => {
+      const port = await freePort()
+      const route = `listen = "127.0.0.1:${port}"\n[[route]]\nprefix = "/api"\nupstream = "${origin}"\nallow = ["API_KEY"]\n`
+      await machine.write('skerry-proxy.toml', `${route}${fileRules.replace(/^\[egress\]\n.*\n/, '')}`)
+      got.length = 0
+      const asked = `curl -sS -H '${bearer}' http://127.0.0.1:${port}/api/routed`
+      await machine.write('program.sh', asked)
+      const { code, stderr } = await machine.shell('skerry proxy run -- sh program.sh')
+      expect(code, stderr).toBe(0)
+      expect(got).toEqual([{ url: '/routed', authorization: `Bearer ${value}` }])
     })
 
     it('the program has neither the secret nor a credential, and nothing on the disk has', async () => {
@@ -139,7 +151,7 @@ describe.skipIf(isQuick)('by the command line', () => {
 
   describe('with a policy of the server', () => {
     it('a pinned signer’s rules decide; another pin does not let it start', async () => {
-      await machine.write('skerry-proxy.toml', serverRules())
+      await machine.write('skerry-proxy.toml', `require_task = false\n${serverRules()}`)
       const asked = ['/v1/a', '/v2'].map(
         (path) => `curl -sS -o /dev/null -w '%{http_code} ' -H '${bearer}' ${origin}${path}`,
       )
@@ -171,6 +183,39 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect((await ended).code).toBe(0)
       const { stdout } = await alice.shell('skerry agent review builder --json')
       expect(JSON.stringify(JSON.parse(stdout))).toMatch(/OTHER_KEY/)
+    })
+  })
+
+  describe('skerry proxy run --task', () => {
+    const dispatch = async () => (await alice.ok('skerry agent dispatch builder --scope API_KEY')).trim()
+    const asking = (name: string) =>
+      `curl -sS -o /dev/null -w '%{http_code} ' -H 'Authorization: Bearer {{skerry:${name}}}' ${origin}/v1/a`
+
+    it('binds the program to its task, although it says nothing of it and does not know the token', async () => {
+      await machine.write('skerry-proxy.toml', serverRules())
+      await machine.write('program.sh', `${asking('API_KEY')}; ${asking('OTHER_KEY')}; env`)
+      const SKERRY_TASK = await dispatch()
+      const run = ['proxy', 'run', '--task', '--', 'sh', 'program.sh']
+      const { stdout, stderr } = await machine.skerry(run, { env: { SKERRY_TASK } })
+      expect(stdout, stderr).toMatch(/^200 403 /)
+      expect(stdout).not.toContain('skd_')
+      const without = await machine.shell('skerry proxy run -- sh program.sh')
+      expect(without.stdout, without.stderr).toMatch(/^403 403 /)
+      expect(without.stderr).toContain('start the program with `skerry proxy run --task`')
+      await alice.ok(`skerry agent revoke ${SKERRY_TASK.slice(0, 26)}`)
+      const ended = await machine.skerry(run, { env: { SKERRY_TASK } })
+      expect([ended.code, ended.stdout]).toEqual([1, ''])
+      expect(ended.stderr).toContain('the proxy was not started: the task has ended, or is none')
+    })
+
+    it.each([
+      ['--task', '--task needs a program'],
+      ['--task -- true', '--task needs the token of a task in SKERRY_TASK'],
+      ['--preset openai --task -- true', '--task needs [tasks] in the settings'],
+    ])('%s is refused', async (options, message) => {
+      await machine.write('skerry-proxy.toml', serverRules())
+      const { code, stderr } = await machine.shell(`skerry proxy run ${options}`)
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
     })
   })
 

@@ -118,6 +118,18 @@ describe('other ways to start', () => {
     expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/my-shell with secret-a/) })
   })
 
+  it('--mask shows a prompt that ends like the beginning of a value, before the program goes on', async () => {
+    const value = await run(['--', 'sh', '-c', 'printf %s "$A"'])
+    const prompt = value.stdout.slice(0, 3)
+    // It goes on only when the prompt has come out.
+    const program = `printf 'prompt ${prompt}'; while [ ! -e seen ]; do sleep 0.05; done; echo ' done'`
+    await machine.write('prompt.sh', program)
+    const { says, ended } = machine.start(['run', '--mask', '--', 'sh', 'prompt.sh'], { input: null })
+    await says(`prompt ${prompt}`)
+    await machine.write('seen', '')
+    expect((await ended).stdout).toBe(`prompt ${prompt} done\n`)
+  })
+
   it('--mask hides values in what is printed, also where one is cut in two', async () => {
     const script = 'printf "a secr"; sleep 0.3; printf "et-a! "; echo "$B" >&2; exit 5'
     const ended = await run(['--mask', '--', 'sh', '-c', script])

@@ -15,7 +15,7 @@ describe('path parameters', () => {
 
   test('a malformed id is not found, a malformed secret name or user reference is an invalid request', () => {
     const texts = ['name', 'userRef']
-    const malformed = Object.entries(pathParams).map(([name, rule]) => [name, rule.malformed])
+    const malformed = Object.entries(pathParams).map(([name, rule]) => [name, rule.malformed] as const)
     for (const [name, code] of malformed) expect(code).toBe(texts.includes(name) ? 'invalid_request' : 'not_found')
   })
 

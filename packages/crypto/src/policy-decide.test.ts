@@ -30,6 +30,36 @@ describe('a policy decides', () => {
     expect(decide([], { host: 'a', method: 'GET', path: '/' })).toEqual({ decision: 'no_rule', ruleIndex: null })
   })
 
+  test.each([
+    ...['..;/admin', '..;a=b/admin', '%2e%2e;/admin', '..%3b/admin', '..%3B/', '%252e%252e/admin', '%25252e./admin'],
+    ...['..%00/admin', '..%09/admin', '..%20/admin', '..%2500/', '%c0%ae%c0%ae/admin', '%e0%80%ae%e0%80%ae/admin'],
+    ...['..%c0%afadmin', '..%5cadmin', '..\\admin', '..%255cadmin', '%u002e%u002e/', '%ef%bc%8e%ef%bc%8e/', '..%3f/'],
+    ...['..', '.', '%2E', './a', '.;/', '%2525252525252e'],
+  ])('%s leaves the path of a pattern, so no pattern permits it', (end) => {
+    const rules = [{ host: 'a.example', methods: [], paths: ['/v1/items/**'], allow: [] }]
+    const said = (path: string) => decide(rules, { host: 'a.example', method: 'GET', path }).decision
+    expect(said(`/v1/items/${end}`)).toBe('path_not_allowed')
+    expect(said(`/v1/items/a?x=/${end}`)).toBe('allow')
+  })
+
+  test.each([
+    '.github/x',
+    'a..b',
+    '...',
+    'v1.2/x',
+    'a;b=..',
+    'a%20b',
+    '100%25',
+    'caf%c3%a9',
+    '%e2%80%a6',
+    'a%2Fb',
+    '.é',
+    '%',
+  ])('%s is an ordinary path', (end) => {
+    const rules = [{ host: 'a.example', methods: [], paths: ['/v1/items/**'], allow: [] }]
+    expect(decide(rules, { host: 'a.example', method: 'GET', path: `/v1/items/${end}` }).decision).toBe('allow')
+  })
+
   test('a pattern of many stars on a long path is decided within a second', async () => {
     const took = await cpuMs(() => {
       expect(matchesPath(`/${'*a'.repeat(100)}`, `/${'a'.repeat(5000)}b`)).toBe(false)

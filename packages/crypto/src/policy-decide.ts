@@ -1,5 +1,6 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { eachNear, type Firsts, type HostIndex, indexOf, none } from './policy-index.ts'
+import { isAmbiguousPath } from './policy-path-form.ts'
 import { matchesPath } from './policy-paths.ts'
 
 /** A request, as far as a policy looks at it; `secret` where one is to be put into it. */
@@ -22,8 +23,7 @@ export type PolicyDecision =
  * also about the secret: no later rule permits what it does not. Proxies, the SDK, the command line and the dashboard
  * decide with this function.
  *
- * A path with `.` or `..` in it, plain or percent-encoded, matches no pattern: an upstream would read another path than the
- * one that the pattern permits. Rules without patterns permit it.
+ * A path that an upstream could read as another one (`isAmbiguousPath`) matches no pattern. Rules without patterns permit it.
  *
  * @param rules of a policy that was verified. A list is indexed when it is first decided by, and must not change afterwards.
  * @param scopes what a task narrows the policy to; null or undefined: nothing, the empty list: to no secret.
@@ -38,7 +38,7 @@ export function decide(
   const ofHost = indexOf(rules).get(operation.host.toLowerCase())
   if (!ofHost) return { decision: 'no_rule', ruleIndex: null }
   const path = pathOf(operation.path)
-  const found = firstRules(ofHost, dotSegment.test(path) ? null : path, operation.method.toUpperCase())
+  const found = firstRules(ofHost, isAmbiguousPath(path) ? null : path, operation.method.toUpperCase())
   if (found.permitting !== none) {
     const isPermitted = secret === undefined || permits(rules[found.permitting]!, secret, scopes)
     return { decision: isPermitted ? 'allow' : 'secret_not_allowed', ruleIndex: found.permitting }
@@ -71,5 +71,3 @@ function pathOf(path: string): string {
   const query = path.indexOf('?')
   return query === -1 ? path : path.slice(0, query)
 }
-
-const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\]|%2f|%5c)/i

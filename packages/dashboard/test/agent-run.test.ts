@@ -83,7 +83,7 @@ describe('a run of an agent', () => {
     await machine.write(
       'skerry-proxy.toml',
       `[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:${port}"\nunmatched_host_policy = "deny"\n` +
-        `[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\n[tasks]\n[activity]\n`,
+        `[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\nports = ["1-65535"]\n[tasks]\n[activity]\n`,
     )
     proxy = machine.start(['proxy', 'run'], { input: null })
     await proxy.tells('proxy: ')

@@ -37,6 +37,27 @@ describe('the policy of the server', () => {
     expect(await ask()).toBe('policy_unavailable')
   })
 
+  test.each([
+    [403, 'forbidden', 'the agent is disabled'],
+    [404, 'not_found', 'no longer has the agent'],
+  ])('is in force no longer once the server answers %d for it, until it gives it again', async (status, code, why) => {
+    const { ask, server, shows, refresh, reverse } = await startAgentWorld()
+    expect(await ask()).toBe(200)
+    server.on('agents.policy', () => refusalOf(status, code))
+    await refresh()
+    expect(await ask()).toBe('policy_unavailable')
+    expect(await (await fetch(`${reverse}/api/v1/x`)).text()).toContain(why)
+    await shows()
+    await refresh()
+    expect(await ask()).toBe(200)
+  })
+
+  test('is filled in where the settings of the proxy say, at most', async () => {
+    const { ask, reverse } = await startAgentWorld('in = ["query"]\n')
+    expect(await ask()).toBe('denied')
+    expect((await fetch(`${reverse}/api/v1/x?k={{skerry:API_KEY}}`)).status).toBe(200)
+  })
+
   test('no policy, no start', async () => {
     await expect(startAgentWorld('[policy]')).rejects.toThrow()
     const { means } = await startAgentWorld()
@@ -85,6 +106,53 @@ describe('a task', () => {
     await fetch(`${reverse}/api/v1/x`, { headers: { 'x-skerry-ticket': taskToken } })
     expect(JSON.stringify(upstream.got)).not.toContain('skd_')
     expect(upstream.got).toHaveLength(1)
+  })
+})
+
+const ratchet = `[ratchet]
+[[ratchet.state]]
+name = "tainted"
+secrets = []
+[[ratchet.transition]]
+host = "127.0.0.1"
+paths = ["/v1/taint"]
+to = "tainted"
+`
+
+describe('a program that leaves its ticket out', () => {
+  test('is refused where tasks are taken, and gets nothing back that the ratchet has taken', async () => {
+    const { ask, server } = await startAgentWorld(`[tasks]\n${ratchet}`)
+    server.on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) }))
+    expect(await ask('API_KEY', taskToken, '/api/v1/taint')).toBe(200)
+    expect([await ask('API_KEY', taskToken), await ask('API_KEY')]).toEqual(['ratchet_withdrawn', 'policy_unavailable'])
+  })
+
+  test('is the first agent where the settings say that no task is required', async () => {
+    const { ask } = await startAgentWorld('[tasks]', { before: 'require_task = false\n' })
+    expect(await ask()).toBe(200)
+  })
+
+  test('acts under the task of its listener all the same, and under no other one', async () => {
+    const { ask, server, clock } = await startAgentWorld(`[tasks]\n${ratchet}`, {
+      task: taskToken,
+      first: ({ on }) => on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) })),
+    })
+    expect([await ask('API_KEY'), await ask('OTHER'), await ask('API_KEY', taskToken)]).toEqual([200, 'denied', 200])
+    const other = taskToken.replace('T', 'U')
+    expect([await ask('API_KEY', other), await ask('API_KEY', 'skp_x')]).toEqual(Array(2).fill('policy_unavailable'))
+    await ask('API_KEY', undefined, '/api/v1/taint')
+    expect([await ask('API_KEY'), await ask('API_KEY', taskToken)]).toEqual(Array(2).fill('ratchet_withdrawn'))
+    server.on('tasks.introspect', () => refusalOf(403, 'forbidden'))
+    clock.ms += 30_000
+    expect(await ask('API_KEY')).toBe('policy_unavailable')
+  })
+
+  test('is not started for a task that has ended', async () => {
+    const started = startAgentWorld('[tasks]', {
+      task: taskToken,
+      first: ({ on }) => on('tasks.introspect', () => refusalOf(403, 'forbidden')),
+    })
+    await expect(started).rejects.toThrow('the task has ended, or is none')
   })
 })
 

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
-import { decide } from '@skerry/crypto/policy-decide'
+import { mayMatch } from './may-match.ts'
 import { Refusal } from './refusal.ts'
 
 /** A request that waits for a person. It names secrets, and holds none. */
@@ -46,7 +46,7 @@ export function openApprovals({ timeoutSeconds, rules, now, onHeld }: Means): Ap
   const always = new Set<string>()
   let count = 0
   return {
-    requires: ({ host, method, path }) => decide(rules, { host, method, path }).decision === 'allow',
+    requires: ({ host, method, path }) => mayMatch(rules, { host, method, path }),
     async hold({ ruleIndex, ...request }, signal) {
       const kind = JSON.stringify([ruleIndex, request.host, request.method])
       if (always.has(kind)) return

@@ -1,7 +1,7 @@
 import { decide } from '@skerry/crypto/policy-decide'
 import type { Route, SigningNames } from './config/config.ts'
 import type { Core } from './core.ts'
-import { type Fillable, fill } from './placeholders.ts'
+import { type Fillable, fill, type ValueIn } from './placeholders.ts'
 import { type Decision, Refusal, sentences } from './refusal.ts'
 import type { Session } from './sessions.ts'
 import { keyOf } from './signing.ts'
@@ -12,12 +12,20 @@ export interface Asking {
   /** Null on the forward plane. */
   route: Route | null
   host: string
+  port: number
+  /** Whether the settings permit the port of the host. */
+  isPortPermitted: boolean
   method: string
   ticket: string | undefined
   /** What the request is to be signed with. */
   signing: SigningNames | null
   /** Whether secrets may go where it goes: not without TLS, unless the settings allow it. */
   isSafe: boolean
+}
+
+/** A request whose body is read only if a rule may fill it: it can be of any length otherwise. */
+export interface Filling extends Omit<Fillable, 'body'> {
+  body: () => Promise<Buffer | null>
 }
 
 /** What may be sent, and what was put into it. */
@@ -37,7 +45,7 @@ export interface Authorized {
  *
  * @throws Refusal.
  */
-export async function authorize(core: Core, asking: Asking, request: Fillable): Promise<Authorized> {
+export async function authorize(core: Core, asking: Asking, request: Filling): Promise<Authorized> {
   const { host, method, route, signing } = asking
   let ruleIndex: number | null = null
   let version: number | undefined
@@ -53,6 +61,8 @@ export async function authorize(core: Core, asking: Asking, request: Fillable): 
     const operation = { host, method, path: request.target }
     const found = decide(inForce.rules, operation, session.scopes)
     ruleIndex = found.ruleIndex
+    if (found.decision !== 'no_rule' && !asking.isPortPermitted)
+      return refuse('no_rule', `no rule covers port ${asking.port} of this host; the setting ports can permit it`)
     if (found.decision !== 'allow') return refuse(found.decision, sentences[found.decision])
     const lost = core.ratchet.host(session.run, host)
     if (lost !== null) return refuse('ratchet_withdrawn', lost)
@@ -68,7 +78,14 @@ export async function authorize(core: Core, asking: Asking, request: Fillable): 
       used.set(name, value)
       return value
     }
-    const filled = fill(request, (name) => give(name))
+    const places = inForce.placesOf(found.ruleIndex)
+    const giveIn: ValueIn = (name, place) => {
+      if (place === 'own' || places === null || places.includes(place)) return give(name)
+      return refuse('secret_not_allowed', `the rule for this request fills no placeholder in the ${place}`, name)
+    }
+    const { allow } = inForce.rules[found.ruleIndex]!
+    const fillsBody = allow.length > 0 && session.scopes?.length !== 0 && places?.includes('body') !== false
+    const filled = fill({ ...request, body: fillsBody ? await request.body() : null }, giveIn)
     // The file permits by `sigv4` itself that its key signs; a policy of the server has to permit the names.
     const rule = {
       ...inForce.rules[found.ruleIndex]!,

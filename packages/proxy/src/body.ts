@@ -9,14 +9,16 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
  * The whole body: a placeholder may stand anywhere in it, also across two chunks.
  *
  * @param status of the refusal of one that is too large.
+ * @param hint what the refusal says besides.
  */
-export async function readBody(request: IncomingMessage, bytesMax: number, status: number): Promise<Buffer> {
-  const tooLarge = () => new Refusal(status, 'body_too_large', `the body has more than ${bytesMax} bytes`)
+export async function readBody(request: IncomingMessage, bytesMax: number, status: number, hint = ''): Promise<Buffer> {
+  const tooLarge = () => new Refusal(status, 'body_too_large', `the body has more than ${bytesMax} bytes${hint}`)
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    // To leave the loop must not end the connection, which a refusal still needs.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > bytesMax) throw tooLarge()
       chunks.push(chunk)

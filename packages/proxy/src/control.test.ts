@@ -36,6 +36,18 @@ describe('a ticket', () => {
   })
 })
 
+test('a path that an upstream could read as another one waits for approval, as the other one would', async () => {
+  const upstream = await startUpstream()
+  const rule = 'host = "127.0.0.1"\npaths = ["/admin/**"]'
+  const toml = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\n${listening}[approval]\n[[approval.require]]\n${rule}`
+  const { reverse, approvals } = await startWorld(toml)
+  expect((await fetch(`${reverse}/public`)).status).toBe(200)
+  const asked = fetch(`${reverse}/public/..;/admin/x`)
+  await expect.poll(() => approvals!.pending().map(({ path }) => path)).toEqual(['/public/..;/admin/x'])
+  approvals!.settle(approvals!.pending()[0]!.id, 'deny')
+  expect((await asked).status).toBe(403)
+})
+
 describe('the control listener', () => {
   test('refuses without the token, with another, and with an empty one', async () => {
     const { control } = await startAgentWorld(listening)

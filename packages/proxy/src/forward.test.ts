@@ -63,7 +63,7 @@ describe('inside of CONNECT', () => {
 
   test('a body that is too large is 413', async () => {
     const upstream = await startUpstream()
-    const toml = `max_request_body_bytes = 4\n${forward('[[forward.host]]\nmatch = "127.0.0.1"')}`
+    const toml = `max_request_body_bytes = 4\n${forward('[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]')}`
     const world = await startWorld(toml)
     const done = await curl(
       world,
@@ -111,6 +111,70 @@ describe('a request to the proxy itself', () => {
   ])('%j is refused', async (head) => {
     const world = await startWorld(forward('[[forward.host]]\nmatch = "127.0.0.1"'))
     expect(await raw(world.forward!, `${head}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+describe('the routes of the same proxy', () => {
+  async function withRoute() {
+    const upstream = await startUpstream()
+    const route = `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]\n`
+    // No address of this machine is allowed besides.
+    const world = await startWorld(`${route}[forward]\nlisten = "127.0.0.1:0"\n${ruled}`, { API_KEY: key })
+    return { upstream, world, port: Number(new URL(world.reverse!).port) }
+  }
+
+  test.each(['127.0.0.1', 'localhost'])('are reached through it at %s, with CONNECT and without', async (host) => {
+    const { upstream, world, port } = await withRoute()
+    for (const way of [[], ['--proxytunnel']])
+      await curl(world, ...way, `http://${host}:${port}/api/v1`, '-H', 'A: {{skerry:API_KEY}}')
+    expect(upstream.got.map(({ url, headers }) => [url, headers.a])).toEqual(Array(2).fill(['/v1', key]))
+  })
+
+  test('open WebSockets there, too', async () => {
+    const { world, port } = await withRoute()
+    const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket'
+    const answer = await raw(
+      world.forward!,
+      `GET http://127.0.0.1:${port}/none HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${upgrade}\r\n\r\n`,
+    )
+    expect(answer).toContain('x-skerry-refusal: no_route')
+  })
+
+  test('take no ticket with CONNECT, which the requests inside would not know of', async () => {
+    const { world, port } = await withRoute()
+    const head = `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Skerry-Ticket: skp_x\r\n\r\n`
+    expect(await raw(world.forward!, head)).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  test('open no other port of this machine', async () => {
+    const { upstream, world } = await withRoute()
+    const { stdout } = await curl(world, '-i', upstream.origin)
+    expect(stdout).toContain('x-skerry-refusal: egress')
+    expect(upstream.got).toEqual([])
+  })
+})
+
+describe('a port', () => {
+  test('other than the scheme’s gets no secret unless the settings name it, also for a policy of the server', async () => {
+    const upstream = await startUpstream()
+    const ask = async (ports: string) => {
+      const hosts = `[[forward.host]]\nports = ${ports}\nmatch = "127.0.0.1"\nallow = ["API_KEY"]`
+      const world = await startWorld(forward(hosts), { API_KEY: key })
+      const { stdout } = await curl(world, '-i', `http://127.0.0.1:${upstream.port}/`, '-H', 'A: {{skerry:API_KEY}}')
+      return /x-skerry-refusal: (\S+)/.exec(stdout)?.[1]
+    }
+    expect(await ask('[80, 443]')).toBe('no_rule')
+    expect(upstream.got).toEqual([])
+    expect(await ask(`[${upstream.port}]`)).toBeUndefined()
+    expect(await ask(`["${upstream.port - 1}-${upstream.port}"]`)).toBeUndefined()
+    expect(upstream.got).toHaveLength(2)
+  })
+
+  test('is the scheme’s where nothing is said', async () => {
+    const { upstream, ...world } = await intercepted('', ruled.replace('\n', '\nports = [443]\n'))
+    const { stdout } = await curl(world, '-i', upstream.origin, '-H', 'A: {{skerry:API_KEY}}')
+    expect(stdout).toContain(`no rule covers port ${upstream.port} of this host; the setting ports can permit it`)
+    expect(upstream.got).toEqual([])
   })
 })
 
@@ -171,7 +235,7 @@ describe('where an agent may not go', () => {
   ])('%s: with CONNECT, without, and inside', async (host) => {
     const bare = host.replace(/[[\]]/g, '')
     const isName = !/[.:].*[.:]/.test(bare) || bare.startsWith('0x')
-    const rules = isName || bare.includes(':') ? ruled : `[[forward.host]]\nmatch = "${bare}"\n`
+    const rules = isName || bare.includes(':') ? ruled : `[[forward.host]]\nmatch = "${bare}"\nports = [9]\n`
     const world = await startWorld(
       `[forward]\nlisten = "127.0.0.1:0"\n${rules}`,
       {},
@@ -191,7 +255,7 @@ describe('where an agent may not go', () => {
     const upstream = await startUpstream()
     let asked = 0
     const world = await startWorld(
-      `[forward]\nlisten = "127.0.0.1:0"\n[[forward.host]]\nmatch = "rebind.example.test"`,
+      `[forward]\nlisten = "127.0.0.1:0"\n[[forward.host]]\nmatch = "rebind.example.test"\nports = ["1-65535"]`,
       {},
       {
         lookUp: (_, done) => {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { checkHost, type Place, parseAbsolute, parsePlace } from './authorities.ts'
+import { checkHost, isThisMachine, type Place, parseAbsolute, parsePlace } from './authorities.ts'
 import type { Authority } from './authority.ts'
 import type { Core } from './core.ts'
 import { handle, type Incoming, refusalOf, refuse } from './handle.ts'
@@ -19,11 +19,17 @@ interface Tunnel extends Place {
 /**
  * The forward proxy. Hosts that a policy names are intercepted: their requests are read, decided and filled in. All other
  * traffic is passed on as it is, or refused, as the settings say.
+ *
+ * @param routes the listener of the reverse routes. A program that sends everything through the proxy reaches them here,
+ * although their address is one of this machine.
  */
-export function forwardServer(core: Core, authority: Authority): Server {
+export function forwardServer(core: Core, authority: Authority, routes: Server | null): Server {
   const inner = innerServer(core)
   const server = createServer({ shouldUpgradeCallback: isWebSocket }, (request, response) => {
-    guarded(request, response, () => absolute(core, request, response))
+    guarded(request, response, async () => {
+      if (asksRoutes(core, routes, request)) routes.emit('request', request, response)
+      else await absolute(core, request, response)
+    })
   })
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => {})
@@ -31,6 +37,7 @@ export function forwardServer(core: Core, authority: Authority): Server {
       request,
       () => responseOn(request, socket),
       async () => {
+        if (asksRoutes(core, routes, request)) return void routes.emit('upgrade', request, socket, head)
         const { target, ...place } = parseAbsolute(request.url!)
         await handleUpgrade(core, askedFor(core, request, place, target, 'http:'), socket, head)
       },
@@ -41,11 +48,41 @@ export function forwardServer(core: Core, authority: Authority): Server {
     guarded(
       request,
       () => responseOn(request, socket),
-      () => connected(core, inner, authority, request, socket, head),
+      async () => {
+        if (isForRoutes(core, routes, parsePlace(request.url!, null))) connectRoutes(routes, request, socket, head)
+        else await connected(core, inner, authority, request, socket, head)
+      },
     )
   })
   server.on('close', () => inner.closeAllConnections())
   return server
+}
+
+/** Whether a place is where the routes listen, or would listen by the settings if they were not bound to a task. */
+function isForRoutes({ config }: Core, routes: Server | null, { host, port }: Place): routes is Server {
+  const own = routes?.address() as AddressInfo | null | undefined
+  if (!own || (own.port !== port && config.listen.port !== port)) return false
+  const isAny = /^(?:::|0\.0\.0\.0)$/.test(own.address)
+  return host === own.address || (isThisMachine(host) && (isAny || isThisMachine(own.address)))
+}
+
+/** Whether a request without CONNECT is for the routes. It then looks as one that came to their listener. */
+function asksRoutes(core: Core, routes: Server | null, request: IncomingMessage): routes is Server {
+  const { target, ...place } = parseAbsolute(request.url!)
+  if (!isForRoutes(core, routes, place)) return false
+  checkHost(request.headers.host, place)
+  request.url = target
+  return true
+}
+
+function connectRoutes(routes: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  checkHost(request.headers.host, parsePlace(request.url!, null))
+  // The requests inside would not know of it, and could do more than it permits.
+  if (ticketOf(pairs(request.rawHeaders)) !== undefined)
+    throw badRequest('for a route, present the ticket in the request and not with CONNECT')
+  socket.write(established)
+  if (head.length > 0) socket.unshift(head)
+  routes.emit('connection', socket)
 }
 
 type Work = () => Promise<void>

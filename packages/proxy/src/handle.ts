@@ -1,18 +1,28 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import { isIP } from 'node:net'
 import type { Event } from './activity.ts'
+import { isThisMachine } from './authorities.ts'
 import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
 import type { Core } from './core.ts'
-import { checkForm, type Headers, isNamed, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
+import {
+  checkForm,
+  framing,
+  type Headers,
+  isNamed,
+  pairs,
+  requestHeaders,
+  ticketOf,
+  valuesOf,
+  withoutOverrides,
+} from './headers.ts'
 import { checkTrailers } from './placeholders.ts'
 import { Refusal } from './refusal.ts'
 import { hidden, type Injected, pass } from './response.ts'
 import { checkSigned, isStream, signed } from './signing.ts'
 import type { Body } from './sigv4/resign.ts'
 import type { Observed, Permission } from './telemetry/telemetry.ts'
-import { authorityOf, type Sending, type Target, upstreamFailure } from './upstream.ts'
+import { authorityOf, defaultPorts, type Sending, type Target, upstreamFailure } from './upstream.ts'
 
 /** A request of any plane, and where it wants to go. */
 export interface Incoming {
@@ -37,7 +47,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     observed?.heard()
-    await pass(core, answer, response, secrets, event)
+    await pass(core, answer, response, secrets, event, acceptedBy(incoming.request))
   })
 }
 
@@ -85,6 +95,9 @@ export async function answered(
   }
 }
 
+/** What the client itself unpacks. */
+export const acceptedBy = ({ headers }: IncomingMessage): string | undefined => headers['accept-encoding']?.toString()
+
 interface Permitted {
   sending: Omit<Sending, 'body'> & { body: Body }
   secrets: Injected[]
@@ -99,16 +112,24 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   const headers = pairs(request.rawHeaders)
   checkForm(request, headers)
   const ticket = ticketOf(headers) ?? incoming.ticket
-  const own = route ? { sigv4: route.sigv4, allowHttp: true } : core.config.forward?.hosts.get(to.host)
-  const signing = own?.sigv4 ?? null
+  const settings = route ? { sigv4: route.sigv4, allowHttp: true } : core.config.forward?.hosts.get(to.host)
+  const signing = settings?.sigv4 ?? null
   if (signing) checkSigned(headers, target)
-  const limit = { bytesMax: core.config.maxRequestBodyBytes, tooLarge: route === null ? 413 : 400 }
   // What is signed anew is passed on while it comes.
-  const body = hasBody(request) && !signing ? await readBody(request, limit.bytesMax, limit.tooLarge) : null
-  checkTrailers(request.rawTrailers)
-  const isSafe = own?.allowHttp === true || to.protocol === 'https:' || isThisMachine(to.host)
-  const asking = { route, host: to.host, method, ticket, signing, isSafe }
-  const fillable = { target, body, headers: withOwn(requestHeaders(headers), route) }
+  const body = hasBody(request) && !signing ? wholeBody(core, request) : async () => null
+  const isSafe = settings?.allowHttp === true || to.protocol === 'https:' || isThisMachine(to.host)
+  const asking = {
+    route,
+    host: to.host,
+    port: to.port,
+    isPortPermitted: permitsPort(core, incoming),
+    method,
+    ticket,
+    signing,
+    isSafe,
+  }
+  const own = new Set(Object.keys(route?.headers ?? {}))
+  const fillable = { target, body, own, headers: withOwn(requestHeaders(headers), route) }
   let found = await authorize(core, asking, fillable)
   const path = target.split('?', 1)[0]!
   if (core.approvals?.requires({ host: to.host, method, path })) {
@@ -118,7 +139,7 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
     found = await authorize(core, asking, fillable)
   }
   const { session, ruleIndex, version } = found
-  const sending = await sendingOf(core, incoming, found, limit)
+  const sending = await sendingOf(core, incoming, found)
   core.ratchet.advance(session.run, { host: to.host, method, path })
   const secrets = found.secrets.map(({ name }) => name)
   const event: Event = { host: to.host, method, decision: 'allow', ruleIndex, version, secrets }
@@ -130,17 +151,42 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
 /** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */
 async function sendingOf(
   core: Core,
-  { request, to }: Incoming,
+  { request, to, route }: Incoming,
   { filled, key, secrets }: Authorized,
-  limit: { bytesMax: number; tooLarge: number },
 ): Promise<Permitted['sending']> {
-  const headers = hidden(core, secrets).length > 0 ? unpacked(filled.headers) : filled.headers
-  const ready = { ...filled, headers, method: request.method! }
-  return key ? { ...ready, ...(await signed(request, ready, key, { host: authorityOf(to), ...limit })) } : ready
+  const own = route?.headers ?? {}
+  const safe = secrets.length > 0 ? withoutOverrides(filled.headers, own) : filled.headers
+  const headers = hidden(core, secrets).length > 0 ? unpacked(safe) : safe
+  const ready = { target: filled.target, body: filled.body, headers, method: request.method! }
+  const { maxRequestBodyBytes: bytesMax } = core.config
+  if (key) return { ...ready, ...(await signed(request, ready, key, { host: authorityOf(to), bytesMax })) }
+  if (filled.body !== null || !hasBody(request)) return ready
+  return { ...ready, headers: [...headers, ...framing(pairs(request.rawHeaders))], body: request }
 }
 
-const isThisMachine = (host: string) =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+/** Reads the body once, however often it is asked for. */
+function wholeBody({ config }: Core, request: IncomingMessage): () => Promise<Buffer> {
+  let whole: Promise<Buffer> | undefined
+  const read = async () => {
+    const hint = ', and is read whole because the rule may fill it; in = ["header"] lets it pass'
+    const body = await readBody(request, config.maxRequestBodyBytes, 413, hint)
+    checkTrailers(request.rawTrailers)
+    return body
+  }
+  return () => {
+    whole ??= read()
+    return whole
+  }
+}
+
+/** A rule names a host, and means the service on the port of its scheme unless the settings name others. */
+function permitsPort({ config }: Core, { route, to }: Incoming): boolean {
+  if (route) return true
+  const ports = config.forward?.hosts.get(to.host)?.ports ?? config.policy.ports
+  return (
+    ports?.some(({ from, to: last }) => from <= to.port && to.port <= last) ?? to.port === defaultPorts[to.protocol]
+  )
+}
 
 /** A route's own headers take the place of what the client has sent. */
 function withOwn(headers: Headers, route: Route | null): Headers {
@@ -163,14 +209,24 @@ function withLength(sending: Sending): Sending {
   return { ...sending, headers: [...headers, ['Content-Length', String(body?.length ?? 0)]] }
 }
 
-/** A client that is still sending is not waited for: the connection ends with the refusal. */
+/** A client that is still sending is listened to for this long: to close earlier could take the answer from it. */
+const lingerMs = 5000
+
+/** The connection of a client that is still sending ends with the refusal. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
   if (response.headersSent) return void response.destroy()
   const own = request.complete ? [] : ['Connection', 'close']
   const type = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(refusal.body))]
   // An answer that cannot be passed on may have left its own words for the status.
   response.writeHead(refusal.status, STATUS_CODES[refusal.status], [...type, ...refusal.headers, ...own])
-  response.end(refusal.body)
+  if (request.complete) return void response.end(refusal.body)
+  response.write(refusal.body)
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, lingerMs)
+  request.once('close', end).once('end', end).resume()
 }
 
 export const refusalOf = (error: unknown): Refusal =>

@@ -46,6 +46,22 @@ export function endToEnd(headers: Headers, more: readonly string[] = []): Header
 export const requestHeaders = (headers: Headers): Headers =>
   endToEnd(headers, ['host', 'content-length', ...ticketHeaders])
 
+/** Some servers act on the method or path of these headers, and the rule has permitted another one. */
+const overrides = new Set([
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-original-url',
+  'x-original-uri',
+  'x-rewrite-url',
+  'x-forwarded-uri',
+  'x-forwarded-path',
+])
+
+/** Without the headers that change method or path. Headers that the settings write themselves are kept. */
+export const withoutOverrides = (headers: Headers, own: Readonly<Record<string, string>>): Headers =>
+  headers.filter(([name]) => !overrides.has(name.toLowerCase()) || Object.hasOwn(own, name.toLowerCase()))
+
 /** How long the body is, in the words of the request: for one that is passed on while it comes. */
 export const framing = (headers: Headers): Headers => [
   ...valuesOf(headers, 'content-length').map((length): Headers[number] => ['Content-Length', length]),

@@ -1,15 +1,22 @@
 import { substitute } from '@skerry/crypto/placeholders'
+import { isAmbiguousPath } from '@skerry/crypto/policy-path-form'
+import type { Place } from './config/rules.ts'
 import { type Headers, isNamed } from './headers.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
 /** The value of a name at this request, or a refusal. */
 export type ValueOf = (name: string) => string
 
+/** The value of a name in some place of this request, or a refusal. `own`: in a header that the settings write. */
+export type ValueIn = (name: string, place: Place | 'own') => string
+
 /** A request before or after its placeholders were filled in. */
 export interface Fillable {
   target: string
   headers: Headers
   body: Buffer | null
+  /** Names of the headers that the settings write, in lower case. */
+  own?: ReadonlySet<string>
 }
 
 /** What most requests have none of, asked before anything is decoded. */
@@ -26,28 +33,34 @@ const decodeMarkers = (text: string) =>
  *
  * @throws Refusal for the first name that may not be used here; then nothing has been sent.
  */
-export function fill(request: Fillable, give: ValueOf): Fillable {
+export function fill(request: Fillable, give: ValueIn): Fillable {
+  const inHeader = (header: string): ValueOf => {
+    const place = request.own?.has(header.toLowerCase()) ? 'own' : 'header'
+    return (name) => give(name, place)
+  }
   return {
     target: fillTarget(request.target, give),
-    headers: request.headers.map(([name, value]) => [name, fillHeader(name, value, give)]),
-    body: request.body && fillBody(request.body, request.headers, give),
+    headers: request.headers.map(([name, value]) => [name, fillHeader(name, value, inHeader(name))]),
+    body: request.body && fillBody(request.body, request.headers, (name) => give(name, 'body')),
   }
 }
 
 const put = (text: string, give: ValueOf, write: (value: string, name: string) => string): string =>
   substitute(text, (name) => ({ value: write(give(name), name) })).text
 
-const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\]|%2f|%5c)/i
-
-function fillTarget(target: string, give: ValueOf): string {
+function fillTarget(target: string, give: ValueIn): string {
   if (!/(?:\{|%7b){2}s/i.test(target)) return target
   const marked = decodeMarkers(target)
   const query = marked.indexOf('?')
   const end = query === -1 ? marked.length : query
-  const path = put(marked.slice(0, end), give, (value) => encodeFor(value).replaceAll('?', '%3F'))
-  if (dotSegment.test(path) && !dotSegment.test(marked.slice(0, end)))
+  const path = put(
+    marked.slice(0, end),
+    (name) => give(name, 'path'),
+    (value) => encodeFor(value).replaceAll('?', '%3F'),
+  )
+  if (isAmbiguousPath(path) && !isAmbiguousPath(marked.slice(0, end)))
     throw new Refusal(403, 'bad_value', 'a secret would lead the path elsewhere')
-  return path + put(marked.slice(end), give, encodeFor)
+  return path + put(marked.slice(end), (name) => give(name, 'query'), encodeFor)
 }
 
 /** What a request target cannot hold is percent-encoded; what it can hold stays as it was stored. */

@@ -2,12 +2,15 @@ import type { PolicyRule } from '@skerry/contract/policy-body'
 import { RefusedError } from '@skerry/sdk/errors'
 import type { PolicySource } from '@skerry/sdk/policy-source'
 import type { Config, Route } from './config/config.ts'
+import type { Places } from './config/rules.ts'
 import { Refusal } from './refusal.ts'
 import type { Session } from './sessions.ts'
 
 /** What decides about a request. */
 export interface InForce {
   rules: readonly PolicyRule[]
+  /** Where placeholders are filled by each rule; null: everywhere. */
+  placesOf(ruleIndex: number): Places
   /** Undefined where the policy is the file. */
   version: number | undefined
 }
@@ -27,15 +30,16 @@ export function openPolicies(
   sources: ReadonlyMap<string, PolicySource>,
   warn: (message: string) => void,
 ): Policies {
-  return config.policy.source === 'file' ? filePolicies(config) : serverPolicies(sources, warn)
+  return config.policy.source === 'file' ? filePolicies(config) : serverPolicies(config, sources, warn)
 }
 
 function filePolicies({ forward }: Config): Policies {
   const hosts = new Set(forward?.rules.map(({ host }) => host))
   const ofRoutes = new Map<Route, InForce>()
-  const ofForward: InForce = { rules: forward?.rules ?? [], version: undefined }
+  const placesOf = (at: number) => forward?.places[at] ?? null
+  const ofForward: InForce = { rules: forward?.rules ?? [], placesOf, version: undefined }
   const ofRoute = (route: Route): InForce => {
-    const known = ofRoutes.get(route) ?? { rules: [route.rule], version: undefined }
+    const known = ofRoutes.get(route) ?? { rules: [route.rule], placesOf: () => route.places, version: undefined }
     ofRoutes.set(route, known)
     return known
   }
@@ -47,36 +51,47 @@ function filePolicies({ forward }: Config): Policies {
   }
 }
 
-function serverPolicies(sources: ReadonlyMap<string, PolicySource>, warn: (message: string) => void): Policies {
+/** Answers after which nothing that was fetched before is good any more. A server that is away is not among them. */
+const ends: Readonly<Record<string, string>> = {
+  unauthorized: 'the server does not know the proxy’s token any more',
+  forbidden: 'the server no longer gives the policy: the agent is disabled, or the token is for another environment',
+  not_found: 'the server no longer has the agent, or a policy of it',
+}
+
+function serverPolicies(
+  { policy }: Config,
+  sources: ReadonlyMap<string, PolicySource>,
+  warn: (message: string) => void,
+): Policies {
   const hosts = new Map<string, ReadonlySet<string>>()
-  let isRevoked = false
+  /** By agent, why its policy is in force no longer. */
+  const ended = new Map<string, string>()
+  const placesOf = () => policy.in
   const load = async (agent: string, source: PolicySource): Promise<void> => {
     const { rules } = await source.refresh()
     hosts.set(agent, new Set(rules.map(({ host }) => host.toLowerCase())))
   }
+  const reload = async (agent: string, source: PolicySource): Promise<void> => {
+    try {
+      await load(agent, source)
+      ended.delete(agent)
+    } catch (error) {
+      const end = error instanceof RefusedError ? ends[error.code] : undefined
+      if (end !== undefined) ended.set(agent, end)
+      warn(
+        `agent ${agent}: ${end ? 'nothing is sent any more' : 'the policy stays as it is'}: ${(error as Error).message}`,
+      )
+    }
+  }
   return {
     of({ agent }) {
-      const body = isRevoked ? undefined : sources.get(agent ?? '')?.current()
-      if (body) return { rules: body.rules, version: body.policy_version }
-      const why = isRevoked ? 'the server does not know the proxy’s token any more' : 'no policy is in force'
-      throw new Refusal(403, 'policy_unavailable', why)
+      const end = ended.get(agent ?? '')
+      const body = end === undefined ? sources.get(agent ?? '')?.current() : undefined
+      if (body) return { rules: body.rules, placesOf, version: body.policy_version }
+      throw new Refusal(403, 'policy_unavailable', end ?? 'no policy is in force')
     },
     covers: (host) => [...hosts.values()].some((known) => known.has(host)),
     start: async () => void (await Promise.all([...sources].map(([agent, source]) => load(agent, source)))),
-    async refresh() {
-      const ended = await Promise.all(
-        [...sources].map(async ([agent, source]) => {
-          try {
-            await load(agent, source)
-            return false
-          } catch (error) {
-            warn(`agent ${agent}: the policy stays as it is: ${(error as Error).message}`)
-            return error instanceof RefusedError && error.code === 'unauthorized'
-          }
-        }),
-      )
-      // A token that was revoked is good for nothing, whatever policy it has fetched before.
-      isRevoked = ended.some(Boolean)
-    },
+    refresh: async () => void (await Promise.all([...sources].map(([agent, source]) => reload(agent, source)))),
   }
 }

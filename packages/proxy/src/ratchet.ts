@@ -1,5 +1,6 @@
-import { decide, type Operation } from '@skerry/crypto/policy-decide'
+import type { Operation } from '@skerry/crypto/policy-decide'
 import type { RatchetConfig } from './config/ratchet.ts'
+import { mayMatch } from './may-match.ts'
 
 /** What a run has lost, in words for its author; null while it has lost nothing of the kind. */
 export type Withdrawn = string | null
@@ -37,7 +38,7 @@ export function openRatchet(config: RatchetConfig | null): Ratchet {
       const before = placeOf(run)
       let after = before
       for (const { rule, to, label } of config?.transitions ?? []) {
-        if (to > after.at && decide([rule], operation).decision === 'allow')
+        if (to > after.at && mayMatch([rule], operation))
           after = { at: to, label: label ?? `${operation.method} ${operation.host}` }
       }
       if (after !== before && (runs.has(run) || runs.size < runsMax)) runs.set(run, after)

@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { run } from '../test/curl.ts'
 import { raw, startUpstream, startWorld } from '../test/world.ts'
 
 const key = 'sk-live-0123456789'
@@ -12,6 +16,94 @@ async function routed(
   const ask = (path: string, init?: RequestInit) => fetch(`${world.reverse}${path}`, init)
   return { ...world, upstream, ask }
 }
+
+test('headers that change method or path for some servers go out without a secret only, or from the settings', async () => {
+  const sent = { 'X-HTTP-Method-Override': 'DELETE', 'x-original-url': '/admin', 'X-Rewrite-URL': '/admin', b: 'c' }
+  const names = ['x-http-method-override', 'x-original-url', 'x-rewrite-url']
+  const seen = async (more: string, a: string) => {
+    const { ask, upstream } = await routed(`allow = ["API_KEY"]\n${more}`)
+    await ask('/api/v1', { headers: { ...sent, a } })
+    expect(upstream.got[0]?.headers.b).toBe('c')
+    return names.map((name) => upstream.got[0]?.headers[name])
+  }
+  expect(await seen('', 'plain')).toEqual(['DELETE', '/admin', '/admin'])
+  expect(await seen('', '{{skerry:API_KEY}}')).toEqual([undefined, undefined, undefined])
+  const own = 'headers = { x-http-method-override = "PATCH" }'
+  expect(await seen(own, '{{skerry:API_KEY}}')).toEqual(['PATCH', undefined, undefined])
+})
+
+describe('where a rule fills placeholders', () => {
+  const inPath = ['/api/{{skerry:API_KEY}}', {}] as const
+  const inQuery = ['/api?k={{skerry:API_KEY}}', {}] as const
+  const inHeader = ['/api', { headers: { a: '{{skerry:API_KEY}}' } }] as const
+  const inBasic = ['/api', { headers: { authorization: `Basic ${btoa('u:{{skerry:API_KEY}}')}` } }] as const
+
+  test('is everywhere unless the settings say in which places', async () => {
+    const body = ['/api', { method: 'POST', body: 'k={{skerry:API_KEY}}' }] as const
+    const all = [inPath, inQuery, inHeader, inBasic, body]
+    const statuses = async (more: string) => {
+      const { ask, upstream } = await routed(`allow = ["API_KEY"]\n${more}`)
+      const found: (number | string)[] = []
+      for (const [path, init] of all) {
+        const answer = await ask(path, init)
+        found.push(answer.headers.get('x-skerry-refusal') ?? answer.status)
+      }
+      return [...found, JSON.stringify(upstream.got).split(key).length - 1 + (upstream.got.at(-1)?.body ?? '')]
+    }
+    expect((await statuses('')).slice(0, -1)).toEqual([200, 200, 200, 200, 200])
+    // A body that is not filled is not read either, so a marker in it is text.
+    const text = 'k={{skerry:API_KEY}}'
+    expect(await statuses('in = ["header"]')).toEqual(['denied', 'denied', 200, 200, 200, `2${text}`])
+    expect(await statuses('in = ["path"]')).toEqual([200, 'denied', 'denied', 'denied', 200, `1${text}`])
+    expect(await statuses('in = []')).toEqual(['denied', 'denied', 'denied', 'denied', 200, `0${text}`])
+  })
+
+  test('does not touch the headers that the settings write', async () => {
+    const { ask, upstream } = await routed('allow = ["API_KEY"]\nin = []\nheaders = { b = "{{skerry:API_KEY}}" }')
+    expect((await ask('/api')).status).toBe(200)
+    expect(upstream.got[0]?.headers.b).toBe(key)
+    expect((await ask(...inHeader)).status).toBe(403)
+  })
+})
+
+/** Sends a body in chunks, and goes on while an answer comes. */
+async function upload(url: string, chunks: string[]) {
+  const sent = request(url, { method: 'POST', agent: false })
+  pipeline(Readable.from(chunks), sent, () => {})
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return [answer.statusCode, Buffer.concat(await answer.toArray()).toString()]
+}
+
+describe('a body', () => {
+  test.each(['allow = []', 'allow = ["API_KEY"]\nin = ["header"]'])('streams without a limit with %j', async (more) => {
+    const upstream = await startUpstream((_, response) => response.end())
+    const rule = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\n${more}`
+    const { reverse } = await startWorld(`max_request_body_bytes = 10\n${rule}`, { API_KEY: key })
+    const body = 'x'.repeat(3_000_000)
+    expect((await fetch(`${reverse}/`, { method: 'POST', body })).status).toBe(200)
+    await upload(`${reverse}/`, [body, 'y'])
+    expect(upstream.got.map(({ body: { length } }) => length)).toEqual([3_000_000, 3_000_001])
+    expect(upstream.got.map(({ headers }) => headers['content-length'])).toEqual(['3000000', undefined])
+  })
+
+  test('above the limit is refused with a reason that a client reads although it is still sending', async () => {
+    const { reverse } = await routed()
+    expect(await upload(`${reverse}/api`, Array(64).fill('x'.repeat(1_000_000)))).toEqual([
+      413,
+      'skerry-proxy: the body has more than 2097152 bytes, and is read whole because the rule may fill it; in = ["header"] lets it pass\n',
+    ])
+  })
+})
+
+test('the head of an answer may have 60 kB, and a longer one is refused by name', async () => {
+  const asked = async (bytes: number) => {
+    const upstream = await startUpstream((_, response) => response.setHeader('a', 'x'.repeat(bytes)).end('fine'))
+    const { reverse } = await startWorld(`[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"`)
+    return (await run('curl', ['-sS', '-w', '%{http_code}', `${reverse}/`])).stdout
+  }
+  expect(await asked(60_000)).toBe('fine200')
+  expect(await asked(70_000)).toBe('skerry-proxy: the head of the answer is longer than 64 KiB\n502')
+})
 
 describe('a placeholder is filled in on the way', () => {
   test('in a header, in both spellings', async () => {
@@ -116,7 +208,8 @@ describe('refused, and nothing is sent', () => {
     expect(await reasons('/api/v1/a')).toBeNull()
     expect(await reasons('/api/v1/a', 'DELETE')).toBe('method_not_allowed')
     expect(await reasons('/api/v2')).toBe('path_not_allowed')
-    expect(await reasons('/api/v1/%2e%2e/admin')).toBe('path_not_allowed')
+    for (const path of ['%2e%2e/admin', '..;/admin', '%252e%252e/admin', '..%00/admin', '%c0%ae%c0%ae/admin'])
+      expect(await reasons(`/api/v1/${path}`)).toBe('path_not_allowed')
   })
 
   test('a secret that would begin another header, or lead the path elsewhere', async () => {
@@ -136,12 +229,13 @@ describe('refused, and nothing is sent', () => {
   test('a body that is too large', async () => {
     const upstream = await startUpstream()
     const { reverse } = await startWorld(
-      `max_request_body_bytes = 10\n[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"`,
+      `max_request_body_bytes = 10\n[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]`,
     )
     expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(10) })).status).toBe(200)
-    expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(11) })).status).toBe(400)
-    const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nabcdef\r\n'
-    expect(await raw(reverse!, chunked)).toMatch(/^HTTP\/1\.1 400 /)
+    expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(11) })).status).toBe(413)
+    const head = 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const chunked = `${head}6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n`
+    expect(await raw(reverse!, chunked)).toMatch(/^HTTP\/1\.1 413 [\s\S]*the body has more than 10 bytes/)
     expect(upstream.got).toHaveLength(1)
   })
 

@@ -4,9 +4,8 @@ import type { Core } from './core.ts'
 import { handle, type Incoming, refusalOf, refuse } from './handle.ts'
 import { checkTarget } from './headers.ts'
 import { badRequest, Refusal } from './refusal.ts'
+import { defaultPorts } from './upstream.ts'
 import { handleUpgrade, isWebSocket, responseOn } from './websocket.ts'
-
-const defaultPorts = { 'http:': 80, 'https:': 443 } as const
 
 /** Reverse routes: what a client sends to this listener goes to the upstream of the longest prefix that fits. */
 export function reverseServer(core: Core): Server {

@@ -22,7 +22,10 @@ export interface Ticket {
 }
 
 export interface Sessions {
-  /** Who presents this; without a ticket, the first agent of the settings. */
+  /**
+   * Who presents this. Without a ticket it is the first agent of the settings, where these require no task. Listeners that are
+   * bound to a task take no other one.
+   */
   of(ticket: string | undefined): Session | Promise<Session>
   mint(wish: { agent?: string | undefined; scopes?: string[] | undefined; ttlSeconds?: number | undefined }): Ticket
   revoke(ticket: string): boolean
@@ -31,16 +34,21 @@ export interface Sessions {
 }
 
 interface Means {
-  config: Pick<Config, 'agents' | 'control' | 'tasks'>
+  config: Pick<Config, 'agents' | 'control' | 'tasks' | 'requireTask'>
+  /** The token of the task that all listeners are bound to. */
+  task?: string | undefined
   client: Pick<Client, 'tasks'>
   now: () => number
   warn: (message: string) => void
 }
 
+const taskNeeded =
+  'a request needs a task or ticket here: send it as x-skerry-ticket, or start the program with `skerry proxy run --task`'
+
 const noTicket = (message: string) => new Refusal(403, 'policy_unavailable', message)
 
 export function openSessions(means: Means): Sessions {
-  const { config, now } = means
+  const { config, now, task } = means
   const { ttl = 3600, maxTtl = 12 * 3600 } = config.control ?? {}
   const tickets = new Map<string, Session & { endsAt: number }>()
   const tasks = openTasks(means)
@@ -50,6 +58,10 @@ export function openSessions(means: Means): Sessions {
   }
   return {
     of(ticket) {
+      if (task !== undefined && ticket !== undefined && ticket !== task)
+        throw noTicket('this listener is bound to a task, and takes no other task or ticket')
+      if (task !== undefined) return tasks(task)
+      if (ticket === undefined && config.requireTask) throw noTicket(taskNeeded)
       if (ticket === undefined) return unticketed
       if (ticket.startsWith(idPrefixes.taskRef)) return tasks(ticket)
       const found = tickets.get(ticket)

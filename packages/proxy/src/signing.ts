@@ -46,7 +46,7 @@ export async function signed(
   request: IncomingMessage,
   { target, headers }: Fillable,
   key: SigningKey,
-  { host, bytesMax, tooLarge }: { host: string; bytesMax: number; tooLarge: number },
+  { host, bytesMax }: { host: string; bytesMax: number },
 ): Promise<Signed> {
   const sign = (body: Body, length: Headers) =>
     resign({ method: request.method!, host, target, headers: [...headers, ...length], body }, key, new Date())
@@ -54,7 +54,7 @@ export async function signed(
   try {
     const found = await sign(body, framing(pairs(request.rawHeaders))).catch(async (error) => {
       if (!(error instanceof SigningError && error.reason === 'hash_missing')) throw error
-      const whole = await readBody(request, bytesMax, tooLarge)
+      const whole = await readBody(request, bytesMax, 413)
       return sign(whole, [['Content-Length', String(whole.length)]])
     })
     return { ...found, body: isStream(found.body) ? refusing(found.body) : found.body }

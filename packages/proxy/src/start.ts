@@ -9,6 +9,7 @@ import { openActivity } from './activity.ts'
 import { type Held, openApprovals } from './approvals.ts'
 import { openAuthority } from './authority.ts'
 import type { Config } from './config/config.ts'
+import type { ListenAddress } from './config/values.ts'
 import { controlServer } from './control.ts'
 import type { Core } from './core.ts'
 import { openEgress, type Resolve, systemResolve } from './egress.ts'
@@ -29,6 +30,11 @@ export interface Means {
   /** What the start has resolved. */
   resolved: Resolved
   client: Pick<Client, 'tasks'>
+  /**
+   * The token of a task. The listeners are then bound to it, whatever a request presents, and take free ports: they are for one
+   * program.
+   */
+  task?: string | undefined
   /** The policies of the agents that the settings name; none where the policy is the file. */
   sources: ReadonlyMap<string, PolicySource>
   /** Undefined: the control listener is a socket file, or there is none. */
@@ -70,6 +76,8 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
   checkControl(config, means)
   const core = assemble(config, means)
   await core.policies.start()
+  // A program of a task that has ended is not started.
+  if (means.task !== undefined) await core.sessions.of(undefined)
   const authority = config.forward && (await openAuthority(config.forward.caCert, config.forward.caKey))
   const servers: Server[] = []
   const listen = async (server: Server, at: ListenOptions): Promise<string> => {
@@ -86,8 +94,11 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
   }
   try {
     const { forward, control } = config
-    const reverse = config.routes.length > 0 ? await listen(reverseServer(core), config.listen) : undefined
-    const forwarding = forward && authority ? await listen(forwardServer(core, authority), forward.listen) : undefined
+    const routes = config.routes.length > 0 ? reverseServer(core) : null
+    const placeOf = (at: ListenAddress) => (means.task === undefined ? at : { ...at, port: 0 })
+    const reverse = routes ? await listen(routes, placeOf(config.listen)) : undefined
+    const forwarding =
+      forward && authority ? await listen(forwardServer(core, authority, routes), placeOf(forward.listen)) : undefined
     const controlling = control ? await listenForControl(core, config, means, listen) : undefined
     const refresh = async () => void (await Promise.all([core.policies.refresh(), core.secrets.refresh()]))
     repeat(intervalOf(config), refresh, ended.signal)
@@ -117,7 +128,7 @@ function assemble(config: Config, means: Means): Core {
     config,
     warn,
     telemetry,
-    sessions: openSessions({ config, client, now, warn }),
+    sessions: openSessions({ config, client, now, warn, task: means.task }),
     policies: openPolicies(config, sources, warn),
     secrets: openSecrets(means.resolved, means.resolve, warn),
     ratchet: openRatchet(config.ratchet),

@@ -44,6 +44,8 @@ export interface Upstreams {
 /** An upstream that keeps a connection longer than this has a shorter time of its own. */
 const idleMs = 60_000
 const connectMs = 30_000
+/** Of the head of an answer: content security policies and cookies are longer than the 16 KiB that Node takes by itself. */
+const headMaxBytes = 64 * 1024
 
 /** @param ca certificates that are trusted in the place of the system's; for upstreams of one's own. */
 export function openUpstreams(egress: Egress, ca?: string | undefined): Upstreams {
@@ -64,6 +66,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
       method,
       path: target,
       headers: [['Host', authorityOf(to)], ...headers].flat(),
+      maxHeaderSize: headMaxBytes,
       agent: agents[isTrusted ? 'trusted' : 'checked'][protocol],
       ...(isTrusted ? {} : { lookup: egress.lookup }),
       ...(isIP(host) === 0 ? { servername: host } : {}),
@@ -133,7 +136,7 @@ async function tunnel({ host, port, isTrusted }: Omit<Target, 'protocol'>, egres
   return socket.off('error', reject).setTimeout(0)
 }
 
-const defaultPorts = { 'http:': 80, 'https:': 443 } as const
+export const defaultPorts = { 'http:': 80, 'https:': 443 } as const
 
 /** As the Host header names it. */
 export function authorityOf({ protocol, host, port }: Target): string {
@@ -145,6 +148,8 @@ export function authorityOf({ protocol, host, port }: Target): string {
 export function upstreamFailure(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Refusal(502, 'upstream', 'the head of the answer is longer than 64 KiB')
   const isTls = /CERT|SSL|TLS|ALTNAME/.test(code)
   return new Refusal(
     502,

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Core } from './core.ts'
-import { answered, type Incoming, permit, traced } from './handle.ts'
+import { acceptedBy, answered, type Incoming, permit, traced } from './handle.ts'
 import { type Headers, pairs } from './headers.ts'
 import { hidden, pass, redactionsOf, tell } from './response.ts'
 import type { Upgraded } from './upstream.ts'
@@ -32,7 +32,7 @@ export async function handleUpgrade(core: Core, incoming: Incoming, socket: Dupl
     const found = await core.upstreams.upgrade(incoming.to, { ...traced(core, sending, observed), body: null }, signal)
     observed?.heard()
     if (!('head' in found)) {
-      await pass(core, found, response, secrets, event)
+      await pass(core, found, response, secrets, event, acceptedBy(incoming.request))
       return
     }
     observed?.end(101)

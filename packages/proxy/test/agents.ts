@@ -27,9 +27,19 @@ export const refusalOf = (status: number, code: string) => ({
   text: JSON.stringify({ error: { code, message: `${code} it is` } }),
 })
 
+interface Special {
+  /** Settings before the first table. */
+  before?: string
+  /** What the listeners are bound to. */
+  task?: string
+  /** What the server answers from the start. */
+  first?: (server: Awaited<ReturnType<typeof startServer>>) => void
+}
+
 /** A proxy of the agent `builder`, whose signed policy a server shows. The clock is the test's. */
-export async function startAgentWorld(more = '') {
+export async function startAgentWorld(more = '', { before = '', task, first }: Special = {}) {
   const server = await startServer()
+  first?.(server)
   const upstream = await startUpstream()
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const pin = await fingerprint(publicKeyJwk)
@@ -49,11 +59,12 @@ export async function startAgentWorld(more = '') {
   await shows()
   const settings = { client, principalId: 'skt_1', agent: 'builder', signers: [pin], org, now }
   const values = { API_KEY: 'sk-live-0123456789', OTHER: 'other-value-123' }
-  const toml = `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\n[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\nrefresh_interval = "1h"\n`
+  const toml = `${before}[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\n[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\nrefresh_interval = "1h"\n`
   const secrets = { resolve: async () => resolvedOf(values) }
   const world = await startWorld(`${toml}${more}`, values, {
     client,
     now,
+    task,
     sources: new Map([['builder', createPolicySource(settings)]]),
     resolve: () => secrets.resolve(),
   })

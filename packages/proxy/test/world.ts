@@ -112,8 +112,11 @@ export async function startWorld(
   return { ...proxy, folder, warnings, means }
 }
 
-export const forward = (hosts: string, more = '') =>
-  `[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n${more}\n${hosts}`
+/** Upstreams of tests have ports of the system's choice, so blocks that name no ports get all of them. */
+export const forward = (hosts: string, more = '') => {
+  const open = hosts.replaceAll(/\[\[forward\.host\]\]\n(?!ports)/g, '[[forward.host]]\nports = ["1-65535"]\n')
+  return `[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n${more}\n${open}`
+}
 
 /** Names of tests lead to this machine. */
 export const lookUpHere: Means['lookUp'] = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }])

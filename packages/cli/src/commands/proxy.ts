@@ -35,6 +35,7 @@ export function register(command: Command): void {
     .option('--preset <name>', `instead of a file, ${presets}`, gather)
     .option('--listen <address>', 'where reverse routes are listened on')
     .option('--sandbox', 'let the program reach nothing but the proxy; Linux with bubblewrap')
+    .option('--task', 'bind the program to the task whose token is in SKERRY_TASK; it can use no other one')
     .addHelpText('after', runHelp)
     .action(run)
 }

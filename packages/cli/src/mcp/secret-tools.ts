@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
 import { exportFormats } from '../formats/names.ts'
+import { checkBelowProject } from './below-project.ts'
 import { anyPlace, branchPlace, fields, options } from './fields.ts'
 import { type Hands, told, tool } from './tool.ts'
 
@@ -78,7 +79,7 @@ const runCommand = tool({
 const exportEnv = tool({
   name: 'export_env',
   description:
-    'The secrets of an environment as a program gets them: into a file, or shown with reveal; else their names.',
+    'The secrets of an environment as a program gets them: into a file of the project, or shown with reveal, where the person has allowed it with --allow-reveal; else their names.',
   input: {
     format: z.enum(exportFormats).default('dotenv'),
     file: fields.file,
@@ -87,10 +88,12 @@ const exportEnv = tool({
   },
   does: 'read',
   run: async ({ format, file, reveal, ...place }, hands) => {
-    hands.checkReveal(reveal)
+    // The assistant can read the file, so to write it is to show it.
+    hands.checkReveal(reveal || file !== undefined)
     if (file !== undefined && reveal) throw usage('file and reveal exclude each other')
     if (reveal) return { format, text: await exported(hands, place, format) }
     if (file === undefined) return { names: Object.keys(JSON.parse(await exported(hands, place, 'json'))) }
+    checkBelowProject(file)
     writeNamed(file, await exported(hands, place, format))
     return { format, file }
   },

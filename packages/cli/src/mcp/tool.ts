@@ -2,6 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
 import { describe, Failure, toFailure, usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
+import { checkBelowProject } from './below-project.ts'
 import { type CommandLine, commandLine, type Said } from './command-line.ts'
 
 /** What the person who started `skerry mcp` has said. */
@@ -87,7 +88,10 @@ export async function handedOver<T>(
   hands.checkReveal(reveal)
   if ((file === undefined) === !reveal)
     throw usage('where the secret goes is not said', 'name a file, or set reveal, and not both')
-  if (file !== undefined) writeNamed(file, '')
+  if (file !== undefined) {
+    checkBelowProject(file)
+    writeNamed(file, '')
+  }
   const { secret, rest } = await make()
   if (file === undefined) return { ...rest, secret }
   writeNamed(file, secret)

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '@skerry/proxy/config/config'
 import type { Means, RunningProxy } from '@skerry/proxy/start'
 import { diskCache } from '@skerry/sdk/node/disk-cache'
@@ -23,6 +24,7 @@ interface Options extends Flags {
   preset?: string[]
   listen?: string
   sandbox?: boolean
+  task?: boolean
 }
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -31,9 +33,10 @@ const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function run(program: string[], flags: Options): Promise<void> {
   const config = withListen(configOf(flags), flags.listen)
   const file = program.length > 0 ? findProgram(program[0]!, process.env.PATH) : undefined
+  const task = taskOf(flags, config, file)
   const bubblewrap = await sandboxOf(flags, file)
   const session = await openSession(flags)
-  const proxy = await start(config, session, file === undefined)
+  const proxy = await start(config, session, { isAlone: file === undefined, task })
   let ended: Ending = { code: 0, signal: null }
   try {
     tell(proxy)
@@ -59,6 +62,17 @@ async function sandboxOf({ sandbox }: Options, file: string | undefined): Promis
   return findBubblewrap()
 }
 
+/** The token of the task that the program runs under. It comes in a variable, because arguments can be read by everybody. */
+function taskOf({ task }: Options, { tasks }: Config, file: string | undefined): string | undefined {
+  if (!task) return undefined
+  if (file === undefined) throw usage('--task needs a program', '`skerry proxy run --task -- <program>`')
+  if (tasks === null) throw usage('--task needs [tasks] in the settings', 'add it, or use `skerry proxy init --agent`')
+  const token = process.env.SKERRY_TASK
+  if (!token?.startsWith(idPrefixes.taskRef))
+    throw usage('--task needs the token of a task in SKERRY_TASK', '`skerry agent dispatch` makes one')
+  return token
+}
+
 function configOf({ config: file, preset }: Options): Config {
   if (preset !== undefined) {
     // Nothing is written into the project: the proxy's own certificates stay with what this command keeps.
@@ -79,7 +93,11 @@ function withListen(config: Config, listen: string | undefined): Config {
   return { ...config, listen: { host, port: Number(port) } }
 }
 
-async function start(config: Config, session: Session, isAlone: boolean): Promise<RunningProxy> {
+async function start(
+  config: Config,
+  session: Session,
+  { isAlone, task }: { isAlone: boolean; task: string | undefined },
+): Promise<RunningProxy> {
   const { startProxy } = await import('@skerry/proxy/start')
   const { enabled, dir, maxAge } = config.cache
   const cache = enabled ? diskCache(dir === null ? {} : { directory: dir }) : undefined
@@ -91,6 +109,7 @@ async function start(config: Config, session: Session, isAlone: boolean): Promis
   const means: Means = {
     resolve: () => skerry.resolve(),
     resolved,
+    task,
     client: session.client,
     sources: await sourcesOf(config, session, cache),
     controlToken: SKERRY_PROXY_CONTROL_TOKEN || SEEKRIT_PROXY_CONTROL_TOKEN,

@@ -38,15 +38,18 @@ ${authority ? `ca_cert = "${authority.cert}"\nca_key = "${authority.key}"\n` : '
 unmatched_host_policy = "${unmatched}"
 `
 
+/** An agent could have a value stored where it reads it later: in a header it seldom is. */
+const inHeader = 'in = ["header"]\n'
+
 /** Each host is reached in two ways: by a base URL of its own on the proxy, and through it. */
 export function presetSettings(names: readonly PresetName[], place = onThisMachine): string {
   const routes = names.map((name) => {
     const { host, secret } = presets[name]
-    return `\n[[route]]\nprefix = "/${name}"\nupstream = "https://${host}"\nallow = ["${secret}"]\n`
+    return `\n[[route]]\nprefix = "/${name}"\nupstream = "https://${host}"\nallow = ["${secret}"]\n${inHeader}`
   })
   const hosts = names.map((name) => {
     const { host, secret } = presets[name]
-    return `\n[[forward.host]]\nmatch = "${host}"\nallow = ["${secret}"]\n`
+    return `\n[[forward.host]]\nmatch = "${host}"\nallow = ["${secret}"]\n${inHeader}`
   })
   return [opening(place), ...routes, forwarding(place), ...hosts].join('')
 }
@@ -65,12 +68,17 @@ source = "server"
 agent = "${agent}"
 # The keys of the admins who may sign the policy. A person who can change this line decides what agents may do.
 signers = [${signers.map((one) => `"${one}"`).join(', ')}]
-
+${inHeader}
 [tasks]
 [activity]
 `
-  return [opening(place), ...routes, forwarding(place), policy].join('')
+  return [opening(place), taskRule, ...routes, forwarding(place), policy].join('')
 }
+
+const taskRule = `# A program shows its task in x-skerry-ticket, or is started with \`skerry proxy run --task\`. With false, a program without a
+# task may do all that the policy permits.
+require_task = true
+`
 
 /** What is typed where settings are written. */
 export interface Wished {

@@ -6,7 +6,13 @@ import type { Values } from '../formats/names.ts'
 import { type Selection, select } from '../selection.ts'
 
 /** Skerry's own credentials are not the program's business: it gets values, not the means to fetch more. */
-const ownCredentials = ['SKERRY_TOKEN', 'SKERRY_CLIENT_SECRET', 'SKERRY_PASSPHRASE_FILE', 'SKERRY_PROXY_CONTROL_TOKEN']
+const ownCredentials = [
+  'SKERRY_TOKEN',
+  'SKERRY_CLIENT_SECRET',
+  'SKERRY_PASSPHRASE_FILE',
+  'SKERRY_PROXY_CONTROL_TOKEN',
+  'SKERRY_TASK',
+]
 
 /** The longest `NAME=value` that Linux starts a program with (MAX_ARG_STRLEN), with its final NUL. */
 const entryMaxBytes = 131_072

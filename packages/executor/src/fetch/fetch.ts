@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isNamed, pairs, requestHeaders } from '@skerry/proxy/headers'
+import { isNamed, pairs, requestHeaders, valuesOf } from '@skerry/proxy/headers'
 import { pass } from '@skerry/proxy/response'
 import { upstreamFailure } from '@skerry/proxy/upstream'
 import type { Provider } from '../config/config.ts'
@@ -45,7 +45,9 @@ export async function providerFetch(executor: Executor, { body, response, signal
     .filter(([name]) => !isOurs(name))
     .flat()
   const means = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
-  await pass(means, answer, response, spellings(credential), { host: hostOf(request.url) })
+  const asked = { host: hostOf(request.url), method: request.method }
+  const [accepted] = valuesOf(request.headers, 'accept-encoding')
+  await pass(means, answer, response, spellings(credential), asked, accepted)
   return null
 }
 
@@ -55,6 +57,7 @@ const redaction = {
   placeholder: '[redacted by skerry]',
   minLength: 6,
   encodings: null,
+  unsearchable: 'refuse',
 } as const
 
 /** Providers that read the bytes of a header as Latin-1 repeat what is more than ASCII in other characters. */

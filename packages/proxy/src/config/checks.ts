@@ -41,6 +41,16 @@ const checks: readonly Check[] = [
   ({ policy }) =>
     policy.source === 'file' &&
     policy.ceiling.length > 0 && ['policy.ceiling', 'is for a policy of the server, and this file is the policy'],
+  ({ policy }) =>
+    policy.source === 'file' &&
+    policy.ports !== null && ['policy.ports', 'is for a policy of the server: write ports into [[forward.host]]'],
+  ({ policy }) =>
+    policy.source === 'file' &&
+    policy.in !== null && ['policy.in', 'is for a policy of the server: write in into [[route]] or [[forward.host]]'],
+  ({ policy, route }) => {
+    const at = policy.source === 'server' ? route.findIndex(({ in: places }) => places !== null) : -1
+    return at !== -1 && [`route[${at}].in`, 'is ignored with a policy of the server: write in into [policy]']
+  },
   signingProblem,
   ({ activity, policy }) =>
     activity !== null &&
@@ -50,6 +60,10 @@ const checks: readonly Check[] = [
     tasks !== null &&
     policy.agent === null &&
     policy.agents.length === 0 && ['policy.agent', 'is missing: a task is one of an agent'],
+  ({ requireTask, tasks, control }) =>
+    requireTask === true &&
+    tasks === null &&
+    control === null && ['require_task', 'no request could present a task or ticket: add [tasks] or [control]'],
   ({ egress }) =>
     !egress.blockPrivateIps &&
     egress.allowCidr.length > 0 && ['egress.allow_cidr', 'allows nothing that block_private_ips = false does not'],

@@ -47,6 +47,14 @@ test.each([
   expect(parseConfig(`${route}[cache]\nmax_age = ${value}`, '/').cache.maxAge).toBe(seconds)
 })
 
+test('a task is required where tasks are taken, unless the file says otherwise', () => {
+  const requires = (toml: string) => parseConfig(toml, '/').requireTask
+  const agent = `${route}[policy]\nagent = "builder"\n`
+  expect([requires(route), requires(agent), requires(`${agent}[tasks]`)]).toEqual([false, false, true])
+  expect(requires(`require_task = false\n${agent}[tasks]`)).toBe(false)
+  expect(requires(`require_task = true\n${agent}[control]`)).toBe(true)
+})
+
 describe('settings that cannot work are refused, and the place is named', () => {
   test.each([
     ['', 'there is neither a [[route]] nor [forward]'],
@@ -87,8 +95,20 @@ describe('settings that cannot work are refused, and the place is named', () => 
       'route[0].headers.authorization: is a part of the signature',
     ],
     [`${host}allow = ["C", "B"]\n${signing}`, 'forward.host[0].allow[1]: signs requests by sigv4'],
-    [`${host}${signing}[[forward.host]]\nmatch = "X"`, 'forward.host[1]: has another sigv4 or allow_http'],
-    [`${host}[[forward.host]]\nmatch = "x"\nallow_http = true`, 'forward.host[1]: has another sigv4 or allow_http'],
+    [`${host}${signing}[[forward.host]]\nmatch = "X"`, 'forward.host[1]: has another sigv4, allow_http or ports'],
+    [
+      `${host}[[forward.host]]\nmatch = "x"\nallow_http = true`,
+      'forward.host[1]: has another sigv4, allow_http or ports',
+    ],
+    [`require_task = true\n${route}`, 'require_task: no request could present a task or ticket'],
+    [`${host}in = ["cookie"]`, 'forward.host[0].in[0]: is none of path, query, header, body'],
+    [`${route}in = ["header"]\n${server}${signers}`, 'route[0].in: is ignored with a policy of the server'],
+    [`${route}[policy]\nin = ["header"]`, 'policy.in: is for a policy of the server'],
+    [`${host}ports = [0]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}ports = ["9-8"]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}ports = ["1-65536"]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}[[forward.host]]\nmatch = "x"\nports = [80]`, 'forward.host[1]: has another sigv4, allow_http or ports'],
+    [`${route}[policy]\nports = [8443]`, 'policy.ports: is for a policy of the server'],
     [`${route}[ratchet]\nstate = []\ntransition = []`, 'ratchet.state: there is none'],
   ])('%j', (toml, problem) => {
     expect(() => parseConfig(toml, '/')).toThrow(problem)

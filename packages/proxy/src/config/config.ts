@@ -4,7 +4,8 @@ import { parse, TomlError } from 'smol-toml'
 import { checkTogether } from './checks.ts'
 import { ratchetOf } from './ratchet.ts'
 import { ConfigError } from './read.ts'
-import { ruleOf } from './rules.ts'
+import { type Places, ruleOf } from './rules.ts'
+import type { PortRange } from './values.ts'
 import { readWritten, type Written } from './written.ts'
 
 /** Names of the secrets that are the key of AWS with which requests are signed anew. */
@@ -17,6 +18,7 @@ export interface Route {
   /** Put into each request, in the place of what the client has sent under these names; placeholders are filled in. */
   headers: Readonly<Record<string, string>>
   sigv4: SigningNames | null
+  places: Places
   /** The only rule that decides about it, unless the policy comes from the server. */
   rule: PolicyRule
 }
@@ -26,15 +28,21 @@ export interface HostSettings {
   sigv4: SigningNames | null
   /** Whether secrets may go to it without TLS. */
   allowHttp: boolean
+  /** Null: the port of the scheme alone. */
+  ports: readonly PortRange[] | null
 }
 
 /** The settings of a proxy, checked as a whole. Times are in seconds. */
-export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 'approval'> {
+export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 'approval' | 'requireTask'> {
+  /** Whether a request has to present a task or ticket. So it is where the proxy takes tasks, unless the file says otherwise. */
+  requireTask: boolean
   /** Longest prefix first. */
   routes: Route[]
   forward:
     | (Omit<NonNullable<Written['forward']>, 'host'> & {
         rules: PolicyRule[]
+        /** By the index of the rule. */
+        places: Places[]
         hosts: ReadonlyMap<string, HostSettings>
       })
     | null
@@ -53,10 +61,11 @@ export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 
 export function parseConfig(toml: string, folder: string): Config {
   const written = readWritten(parseToml(toml), '')
   checkTogether(written)
-  const { route: routes, forward, ratchet, approval, policy, control, cache, ...rest } = written
+  const { route: routes, forward, ratchet, approval, policy, control, cache, requireTask, ...rest } = written
   return {
     ...rest,
     policy,
+    requireTask: requireTask ?? rest.tasks !== null,
     control: control && { ...control, socket: control.socket === null ? null : resolve(folder, control.socket) },
     cache: { ...cache, dir: cache.dir === null ? null : resolve(folder, cache.dir) },
     routes: routes.map((one, at) => routeOf(one, `route[${at}]`)).sort((a, b) => b.prefix.length - a.prefix.length),
@@ -79,11 +88,14 @@ function parseToml(toml: string): unknown {
   }
 }
 
-function routeOf({ prefix, upstream, headers, sigv4, ...rule }: Written['route'][number], place: string): Route {
+function routeOf(
+  { prefix, upstream, headers, sigv4, in: places, ...rule }: Written['route'][number],
+  place: string,
+): Route {
   // An address in brackets is no hostname, and a route needs none: it is the only one that its rule decides about.
   const { host: _, ...checked } = ruleOf({ ...rule, host: 'upstream' }, place)
   const host = upstream.hostname.replace(/^\[|\]$/g, '')
-  return { prefix: prefix.replace(/\/+$/, ''), upstream, headers, sigv4, rule: { host, ...checked } }
+  return { prefix: prefix.replace(/\/+$/, ''), upstream, headers, sigv4, places, rule: { host, ...checked } }
 }
 
 function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: string): NonNullable<Config['forward']> {
@@ -91,9 +103,10 @@ function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: s
     ...rest,
     caCert: resolve(folder, rest.caCert),
     caKey: resolve(folder, rest.caKey),
-    rules: host.map(({ match, sigv4: _, allowHttp: __, ...rule }, at) =>
-      ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match'),
+    rules: host.map((one, at) => ruleOf({ ...one, host: one.match }, `forward.host[${at}]`, 'match')),
+    places: host.map(({ in: places }) => places),
+    hosts: new Map(
+      host.map(({ match, sigv4, allowHttp, ports }) => [match.toLowerCase(), { sigv4, allowHttp, ports }]),
     ),
-    hosts: new Map(host.map(({ match, sigv4, allowHttp }) => [match.toLowerCase(), { sigv4, allowHttp }])),
   }
 }

@@ -1,7 +1,17 @@
 import { type PolicyRule, policyRulesProblem } from '@skerry/contract/policy-body'
-import { ConfigError, given, list, needed, table, text } from './read.ts'
+import { ConfigError, given, list, needed, oneOf, table, text } from './read.ts'
 
 const words = given(list(text), null)
+
+const place = oneOf('path', 'query', 'header', 'body')
+
+/** Where a placeholder can stand in a request. */
+export type Place = ReturnType<typeof place>
+
+/** Where placeholders are filled; null: everywhere, as the published format of policies has it. */
+export type Places = readonly Place[] | null
+
+export const places = given(list(place), null)
 
 /** What a rule is made of, wherever it stands in the file. Absent and empty mean the same. */
 export const ruleFields = { allow: words, methods: words, paths: words, label: given(text, null) }

@@ -18,7 +18,12 @@ export const signingProblem: Check = ({ route, forward }) => {
   }
   // A connection is read before it is known which of its rules decides.
   const at = hosts.findIndex((one) => !isSame(one, hosts.find(({ match }) => isHost(match, one.match))!))
-  return at !== -1 && [`forward.host[${at}]`, 'has another sigv4 or allow_http than an earlier block of the same host']
+  return (
+    at !== -1 && [
+      `forward.host[${at}]`,
+      'has another sigv4, allow_http or ports than an earlier block of the same host',
+    ]
+  )
 }
 
 function problemOf(row: Row): false | [key: string, problem: string] {
@@ -33,8 +38,10 @@ function problemOf(row: Row): false | [key: string, problem: string] {
 }
 
 const isHost = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
-const isSame = (one: Pick<Row, 'sigv4'> & { allowHttp: boolean }, other: typeof one) =>
+type Host = NonNullable<Written['forward']>['host'][number]
+const isSame = (one: Host, other: Host) =>
   one.allowHttp === other.allowHttp &&
+  JSON.stringify(one.ports) === JSON.stringify(other.ports) &&
   one.sigv4?.accessKey === other.sigv4?.accessKey &&
   one.sigv4?.secretKey === other.sigv4?.secretKey &&
   one.sigv4?.sessionToken === other.sigv4?.sessionToken

@@ -54,6 +54,21 @@ export const network: Read<string> = (value, place) => {
   return written
 }
 
+/** Ports from one to another, both included. */
+export interface PortRange {
+  from: number
+  to: number
+}
+
+/** `8443`, or `"8000-8999"`. */
+export const portRange: Read<PortRange> = (value, place) => {
+  const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(String(value)) ?? []
+  const range = { from: Number(first ?? 0), to: Number(last ?? 0) }
+  if (range.from < 1 || range.to > 65_535 || range.from > range.to)
+    throw new ConfigError(place, 'is no port: write 8443, or "8000-8999"')
+  return range
+}
+
 export const secretName = matching(new RegExp(injectableNamePattern), 'is no name of a secret')
 
 /** An agent, by slug or id. */

@@ -1,6 +1,7 @@
+import { encodings } from '../redaction/forms.ts'
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
-import { ceiling, requirements, ruleFields, transition } from './rules.ts'
-import { agentName, duration, listenAddress, network, origin, secretName, thumbprint } from './values.ts'
+import { ceiling, places, requirements, ruleFields, transition } from './rules.ts'
+import { agentName, duration, listenAddress, network, origin, portRange, secretName, thumbprint } from './values.ts'
 
 const day = 86_400
 const mebibyte = 1024 * 1024
@@ -11,11 +12,14 @@ const sigv4 = given(
   null,
 )
 
+const ports = given(list(portRange), null)
+
 const route = table({
   prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'is no path that starts with /')),
   upstream: needed(origin),
   headers: given(headers, {}),
   sigv4,
+  in: places,
   ...ruleFields,
 })
 
@@ -24,7 +28,10 @@ const forward = table({
   unmatchedHostPolicy: given(oneOf('tunnel', 'deny'), 'tunnel'),
   caCert: given(text, 'skerry-proxy-ca.pem'),
   caKey: given(text, 'skerry-proxy-ca-key.pem'),
-  host: given(list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ...ruleFields })), []),
+  host: given(
+    list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ports, in: places, ...ruleFields })),
+    [],
+  ),
 })
 
 const policy = table({
@@ -35,6 +42,8 @@ const policy = table({
   refreshInterval: given(duration(1, day), 10),
   signers: given(list(thumbprint), []),
   ceiling,
+  ports,
+  in: places,
   acceptRollback: given(flag, false),
 })
 
@@ -61,7 +70,8 @@ const redaction = table({
   scan: given(oneOf('injected', 'all'), 'injected'),
   placeholder: given(text, '[redacted by skerry]'),
   minLength: given(whole(6, 1024), 8),
-  encodings: given(list(oneOf('percent', 'json', 'base64')), null),
+  encodings: given(list(oneOf(...encodings)), null),
+  unsearchable: given(oneOf('refuse', 'pass'), 'refuse'),
 })
 
 /** Every setting there is, with its default. */
@@ -69,6 +79,7 @@ export const readWritten = table({
   listen: given(listenAddress, { host: '127.0.0.1', port: 8080 }),
   maxRequestBodyBytes: given(whole(0, 1024 * mebibyte), 2 * mebibyte),
   propagateTraceUpstream: given(flag, false),
+  requireTask: given(flag, null),
   route: given(list(route), []),
   forward: given(forward, null),
   policy: given(policy, policy({}, 'policy')),

@@ -28,11 +28,12 @@ export class DecompressionError extends Error {
 }
 
 const decoders: Readonly<Record<string, () => Duplex>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  br: createBrotliDecompress,
-  deflate: () => inflate(),
-  zstd: createZstdDecompress,
+  gzip: () => unlessEmpty(() => createGunzip()),
+  'x-gzip': () => unlessEmpty(() => createGunzip()),
+  br: () => unlessEmpty(() => createBrotliDecompress()),
+  // RFC 9110 means the zlib format; some servers send the bare one, whose first byte is never that of a zlib header.
+  deflate: () => unlessEmpty((first) => (isZlib(first) ? createInflate() : createInflateRaw())),
+  zstd: () => unlessEmpty(() => createZstdDecompress()),
 }
 
 /** Encodings are applied one after the other; a body with more of them than anybody needs is taken for an attack. */
@@ -46,12 +47,7 @@ const layersMax = 2
  * @example await pipeline(answer, ...decompression(answer.headers['content-encoding']), redactStream(one), response)
  */
 export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
-  if (encoding === undefined) return []
-  const named = encoding
-    .toLowerCase()
-    .split(',')
-    .map((one) => one.trim())
-  const wanted = named.filter((one) => one !== '' && one !== 'identity').reverse()
+  const wanted = codingsOf(encoding).reverse()
   if (wanted.length > layersMax)
     throw new DecompressionError('unknown_encoding', `a body with ${wanted.length} encodings is not read`)
   return wanted.flatMap((one) => {
@@ -60,6 +56,17 @@ export function decompression(encoding: string | undefined, limits = decompressi
     return bounded(decoders[one]!(), limits)
   })
 }
+
+/** The codings that a `Content-Encoding` names, in the order in which they were applied. */
+export const codingsOf = (encoding: string | undefined): string[] =>
+  (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '' && one !== 'identity')
+
+export const canDecompress = (codings: readonly string[]): boolean =>
+  codings.length <= layersMax && codings.every((coding) => Object.hasOwn(decoders, coding))
 
 /** A decoder between two that count. */
 function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: DecompressionLimits): Duplex[] {
@@ -81,8 +88,8 @@ function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: Decompressi
   return [before, decoder, after]
 }
 
-/** RFC 9110 means the zlib format; some servers send the bare one, whose first byte is never that of a zlib header. */
-const inflate = (): Duplex =>
+/** An answer without a body may name an encoding all the same. A decoder would take no bytes for damaged ones. */
+const unlessEmpty = (open: (first: number) => Duplex): Duplex =>
   Duplex.from(async function* (source: AsyncIterable<Buffer>) {
     const chunks = source[Symbol.asyncIterator]()
     const first = await chunks.next()
@@ -91,7 +98,7 @@ const inflate = (): Duplex =>
       yield first.value as Buffer
       yield* { [Symbol.asyncIterator]: () => chunks }
     }
-    const decoder = isZlib(first.value[0]!) ? createInflate() : createInflateRaw()
+    const decoder = open(first.value[0]!)
     const bytes = Readable.from(all())
     bytes.once('error', (error) => decoder.destroy(error))
     yield* bytes.pipe(decoder)

@@ -1,51 +1,106 @@
 /** How a value may be written in an answer, beside as it is. */
-export type Encoding = 'percent' | 'json' | 'base64'
+export const encodings = ['percent', 'json', 'base64', 'hex', 'html', 'utf16'] as const
 
-export const encodings: readonly Encoding[] = ['percent', 'json', 'base64']
+export type Encoding = (typeof encodings)[number]
 
 /**
- * Every way in which a text is looked for, as bytes. Encoders differ in what they encode, so each has several forms; a text
- * that none of them changes has one.
+ * Every way in which a text is looked for, as bytes. Encoders differ in what they encode, so each has several forms. Two encodings
+ * are looked for where they are common: twice percent-encoded, JSON in JSON, and base64 in lines of 76 characters.
  *
- * @example formsOf('a/b') // a/b, a%2Fb, a%2fb, a\/b, and base64
+ * @example formsOf('a/b', ['percent']) // a/b, a%2Fb, a%2fb, %61%2F%62, and with %25
  */
 export function formsOf(value: string, wanted: readonly Encoding[] = encodings): Buffer[] {
   const text = value.toWellFormed()
-  const forms = [text, ...wanted.flatMap((encoding) => writers[encoding](text))]
-  return [...new Set(forms)].map((form) => Buffer.from(form))
+  const others = wanted.flatMap((encoding) => (encoding === 'utf16' ? [] : writers[encoding](text)))
+  const forms = [...new Set([text, ...others])].map((form) => Buffer.from(form))
+  return wanted.includes('utf16') ? [...forms, ...utf16(text)] : forms
 }
 
-const writers: Readonly<Record<Encoding, (value: string) => string[]>> = {
-  percent: (value) =>
-    [
-      // As browsers and Node do it, as RFC 3986 has it, as browsers and Python send forms, and all but letters and digits.
-      encodeURI(value),
-      encodeURIComponent(value),
-      percentEncode(value, /[A-Za-z0-9._~-]/),
-      percentEncode(value, /[A-Za-z0-9._*-]/).replaceAll('%20', '+'),
-      percentEncode(value, /[A-Za-z0-9._~-]/).replaceAll('%20', '+'),
-      percentEncode(value, /[A-Za-z0-9]/),
-    ].flatMap((form) => [form, form.replace(/%../g, (byte) => byte.toLowerCase())]),
+/** Both byte orders. */
+function utf16(text: string): Buffer[] {
+  const little = Buffer.from(text, 'utf16le')
+  return [little, Buffer.from(little).swap16()]
+}
+
+const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => string[]>> = {
+  percent: (value) => {
+    const once = percentForms(value)
+    // What is encoded once more has a `%25` for each `%`.
+    return [...once, ...once.map((form) => form.replaceAll('%', '%25'))]
+  },
   json: (value) => {
-    const plain = JSON.stringify(value).slice(1, -1)
-    const inHtml = plain.replace(/[<>&\u2028\u2029]/g, unicodeEscape)
-    const forms = [
-      plain,
-      inHtml,
-      plain.replace(/[^\0-\x7f]/g, unicodeEscape),
-      inHtml.replace(/[^\0-\x7f]/g, unicodeEscape),
-    ]
-    return forms
-      .flatMap((form) => [form, form.replaceAll('/', '\\/')])
-      .flatMap((form) => [form, form.replace(/\\u..../g, (one) => `\\u${one.slice(2).toUpperCase()}`)])
+    const once = jsonForms(value)
+    return [...once, ...once.map((form) => JSON.stringify(form).slice(1, -1))]
   },
   base64: (value) => {
     const bytes = Buffer.from(value)
-    return [0, 1, 2].flatMap((before) => [
-      base64Within(bytes, before, 'base64'),
-      base64Within(bytes, before, 'base64url'),
-    ])
+    return [0, 1, 2].flatMap((before) => {
+      const form = base64Within(bytes, before, 'base64')
+      return [form, base64Within(bytes, before, 'base64url'), ...inLines(form)]
+    })
   },
+  hex: (value) => {
+    const hex = Buffer.from(value).toString('hex')
+    return [hex, hex.toUpperCase()]
+  },
+  html: (value) => {
+    const all = (write: (code: number) => string) => [...value].map((one) => write(one.codePointAt(0)!)).join('')
+    const hex = (code: number) => code.toString(16)
+    const plain = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const quoted = quotes.map((quote) => plain.replaceAll('"', quote))
+    return [
+      ...apostrophes.flatMap((one) => quoted.map((form) => form.replaceAll("'", one))),
+      all((code) => `&#${code};`),
+      all((code) => `&#x${hex(code)};`),
+      all((code) => `&#x${hex(code).toUpperCase()};`),
+    ]
+  },
+}
+
+/** As escapers write them, or leave them. */
+const quotes = ['"', '&quot;', '&#34;']
+const apostrophes = ["'", '&#39;', '&#x27;', '&apos;']
+
+const lineLength = 76
+/** Above this a value in lines would have more forms than are worth their memory. */
+const linedMaxLength = 512
+
+/** Base64 in lines of 76 characters, as mail and `base64` write it: a value can begin anywhere in the first line. */
+function inLines(form: string): string[] {
+  if (form.length > linedMaxLength) return []
+  const firsts = Array.from({ length: Math.min(lineLength, form.length - 1) }, (_, at) => at + 1)
+  return firsts.flatMap((first) => {
+    const rest = form.slice(first).match(/.{1,76}/g) ?? []
+    const lines = [form.slice(0, first), ...rest]
+    return [lines.join('\n'), lines.join('\r\n')]
+  })
+}
+
+/** As browsers and Node do it, as RFC 3986 has it, as browsers and Python send forms, all but letters and digits, and all. */
+const percentForms = (value: string): string[] =>
+  [
+    encodeURI(value),
+    encodeURIComponent(value),
+    percentEncode(value, /[A-Za-z0-9._~-]/),
+    percentEncode(value, /[A-Za-z0-9._*-]/).replaceAll('%20', '+'),
+    percentEncode(value, /[A-Za-z0-9._~-]/).replaceAll('%20', '+'),
+    percentEncode(value, /[A-Za-z0-9]/),
+    percentEncode(value, /$^/),
+  ].flatMap((form) => [form, form.replace(/%../g, (byte) => byte.toLowerCase())])
+
+function jsonForms(value: string): string[] {
+  const plain = JSON.stringify(value).slice(1, -1)
+  const inHtml = plain.replace(/[<>&\u2028\u2029]/g, unicodeEscape)
+  const forms = [
+    plain,
+    inHtml,
+    plain.replace(/[^\0-\x7f]/g, unicodeEscape),
+    inHtml.replace(/[^\0-\x7f]/g, unicodeEscape),
+  ]
+  const all = value.replace(/[\s\S]/g, unicodeEscape)
+  return [...forms, all]
+    .flatMap((form) => [form, form.replaceAll('/', '\\/')])
+    .flatMap((form) => [form, form.replace(/\\u..../g, (one) => `\\u${one.slice(2).toUpperCase()}`)])
 }
 
 function percentEncode(value: string, kept: RegExp): string {

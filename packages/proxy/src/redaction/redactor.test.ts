@@ -47,12 +47,40 @@ describe('a value is replaced', () => {
     ['in JSON, with slashes escaped', JSON.stringify(value).slice(1, -1).replace('/', '\\/')],
     ['in JSON of ASCII alone', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00fc')],
     ['in JSON of ASCII alone, in capitals', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00FC')],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(value))],
+    ['with every byte encoded', all.join('')],
+    ['in JSON in JSON', JSON.stringify(JSON.stringify(value)).slice(3, -3)],
+    [
+      'in JSON with every character escaped',
+      [...value].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ],
+    ['in hex', Buffer.from(value).toString('hex')],
+    ['in hex in capitals', Buffer.from(value).toString('hex').toUpperCase()],
+    ['in HTML of Python', 'p4ss/w%rd &quot;ü&quot;+Zz&lt;&amp;&gt;\n~!'],
+    ['in HTML of Go', 'p4ss/w%rd &#34;ü&#34;+Zz&lt;&amp;&gt;\n~!'],
+    ['in numbers of HTML', [...value].map((one) => `&#${one.charCodeAt(0)};`).join('')],
+    ['in hexadecimal numbers of HTML', [...value].map((one) => `&#x${one.charCodeAt(0).toString(16)};`).join('')],
     [
       'in JSON for HTML',
       JSON.stringify(value).slice(1, -1).replace('<', '\\u003c').replace('&', '\\u0026').replace('>', '\\u003e'),
     ],
   ])('%s', (_, form) => {
     expect(redacted(`before ${form} after`)).toBe(`before ${mark} after`)
+  })
+
+  it.each(['utf16le', 'utf16be'])('in %s', (order) => {
+    const little = (text: string) => Buffer.from(text, 'utf16le')
+    const bytes = (text: string) => (order === 'utf16le' ? little(text) : little(text).swap16())
+    const out = through(redactor([secret]), [bytes('before '), bytes(value), bytes(' after')])
+    expect([out.includes(mark), out.includes(bytes(value.slice(1)))]).toEqual([true, false])
+  })
+
+  it.each(['\n', '\r\n'])('in base64 in lines that end in %j, wherever it begins', (end) => {
+    for (let before = 0; before < 80; before++) {
+      const text = Buffer.from(`${'x'.repeat(before)}${value}${'y'.repeat(40)}`).toString('base64')
+      const lines = text.match(/.{1,76}/g)!.join(end)
+      expect(redacted(lines), `after ${before}`).toContain(mark)
+    }
   })
 
   it.each(['base64', 'base64url'] as const)('in %s, wherever it begins in a group of three', (alphabet) => {

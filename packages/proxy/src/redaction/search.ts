@@ -39,7 +39,9 @@ export function searchFor(needles: readonly Needle[]): Search {
       shifts[pair] = Math.min(shifts[pair]!, width - 1 - end)
     }
     const last = (bytes[width - 2]! << 8) | bytes[width - 1]!
-    byPair.set(last, [...(byPair.get(last) ?? []), needle])
+    const same = byPair.get(last)
+    if (same) same.push(needle)
+    else byPair.set(last, [needle])
   }
   const byFirst = Map.groupBy(byLength, ({ bytes }) => bytes[0]!)
 
