@@ -9,7 +9,7 @@ import { type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
-import { generatedRotation } from './rotation-steps.ts'
+import { rotationBody } from './rotation-steps.ts'
 import { bindingBody, connect } from './sync-scene.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
@@ -141,7 +141,7 @@ async function serverReaders(world: World, tenant: Tenant, scene: Scene, envId: 
   const { bytes } = opened.get(envId) as EnvironmentKey
   const target = await newSshTarget(world, tenant)
   await newSshLease(world, tenant, target.id)
-  const rotation = await generatedRotation(world, tenant, { envId, bytes } as Parameters<typeof generatedRotation>[2])
+  const rotation = await rotationBody(world, tenant, { envId, bytes })
   await admin.client.rotation.create({ params: { orgId }, body: rotation })
   const connection = await connect(world, tenant, { token: 'a token' })
   const groups = composed.map((id) => ({ id, dek: (opened.get(id) as EnvironmentKey).bytes }))

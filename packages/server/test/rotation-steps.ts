@@ -65,6 +65,16 @@ export async function wrappedForRotator(
 /** The environment gets a secret first if it has none: without one the server cannot check the key that it is given. */
 export async function generatedRotation(world: World, tenant: Tenant, env: KeyedEnv, more: object = {}) {
   if ((await env.readAll()).size === 0) await env.put('PRESENT', 'since before')
+  return rotationBody(world, tenant, env, more)
+}
+
+/** The same for an environment that has a secret. */
+export async function rotationBody(
+  world: World,
+  tenant: Tenant,
+  env: Pick<KeyedEnv, 'envId' | 'bytes'>,
+  more: object = {},
+) {
   return {
     environmentId: env.envId,
     secretName: 'ROTATED',

@@ -1,5 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { ProviderError } from '../provider-error.ts'
 import { readLines } from './lines.ts'
 import { type Answer, answerBytesMax, type ChildEnd, ChildFailure, type Request, swollenMark } from './messages.ts'
@@ -30,6 +29,12 @@ export interface Child {
 /** V8's heap beside buffers and code; what grows beyond it ends the child. */
 const heapMegabytes = 128
 
+/** Ends that a driver or V8 comes to because of what it reads. Other signals come from this process or this machine. */
+const crashSignals: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
+
+/** The target has no part in it. */
+const stopped = (what: string) => new ProviderError('unreachable', `the process for this target ${what}`)
+
 interface Waiting {
   resolve(value: unknown): void
   reject(error: Error): void
@@ -39,15 +44,10 @@ interface Waiting {
 /** Starts a child. Secrets reach it through its pipe alone: its arguments are limits and the parent's process id. */
 export function startChild({ file, environment, door, onFault }: ChildSettings): Child {
   const flags = [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=2']
-  const child = spawn(process.execPath, [...flags, file, String(process.pid)], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...environment },
-    cwd: '/',
-    detached: true,
-  })
+  const child = started([...flags, file, String(process.pid)], environment)
   const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
   let waiting: Waiting | undefined
-  let end: ChildEnd = 'died'
+  let end: ChildEnd | undefined
   let isOver = false
   const settle = (use: (waiting: Waiting) => void) => {
     if (waiting === undefined) return
@@ -56,35 +56,38 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
     waiting = undefined
     use(settled)
   }
-  const kill = (because: ChildEnd = 'died') => {
+  const failure = () => (end === undefined ? stopped('was ended') : new ChildFailure(end))
+  const kill = (because?: ChildEnd) => {
     if (!isOver) end = because
     isOver = true
     // Whoever ends a child may wait for its end.
     child.ref()
     child.kill('SIGKILL')
   }
-  const onExit = () => {
+  child.on('close', (_, signal) => {
+    if (!isOver && crashSignals.includes(signal)) end = 'died'
     isOver = true
-    settle(({ reject }) => reject(new ChildFailure(end)))
+    settle(({ reject }) => reject(failure()))
     setGone()
-  }
-  child.on('error', onExit)
-  child.on('close', onExit)
+  })
   child.stdin.on('error', () => {})
   child.stderr.on('data', (chunk: Buffer) => {
-    if (chunk.includes(swollenMark)) end = 'swelled'
+    if (!isOver && chunk.includes(swollenMark)) end = 'swelled'
   })
   readLines(child.stdout, answerBytesMax, {
     onTooLong: () => kill('swelled'),
     onLine(line) {
-      const answer = JSON.parse(line) as Answer
-      if ('fault' in answer) onFault?.(answer.fault)
+      const answer = readAnswer(line)
+      // An adapter that has failed in an unknown way, or that speaks without being asked, may be in any state.
+      if (answer === undefined || 'fault' in answer || waiting === undefined) {
+        if (answer !== undefined && 'fault' in answer) onFault?.(answer.fault)
+        return kill('died')
+      }
       settle(({ resolve, reject }) => {
-        if ('value' in answer) resolve(answer.value)
-        else reject(errorOf(answer))
+        if ('value' in answer) return resolve(answer.value)
+        const { reason, message, retryAfterMs } = answer.error
+        reject(new ProviderError(reason, message, retryAfterMs))
       })
-      // An adapter that has failed in an unknown way may be in any state.
-      if ('fault' in answer) kill()
     },
   })
   write(child, door)
@@ -97,7 +100,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
     },
     kill: () => kill(),
     ask(request, deadlineMs) {
-      if (isOver) return Promise.reject(new ChildFailure(end))
+      if (isOver) return Promise.reject(failure())
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       waiting = { resolve, reject, timer: setTimeout(kill, deadlineMs, 'hung') }
       write(child, request)
@@ -106,7 +109,22 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
   }
 }
 
-type Process = ChildProcessByStdio<Writable, Readable, Readable>
+type Process = ReturnType<typeof started>
+
+/** Throws where the machine has no room for another process. */
+function started(args: string[], env: Readonly<Record<string, string>>) {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...env },
+    cwd: '/',
+    detached: true,
+  })
+  // Without a listener, a process that cannot be started would end this one.
+  child.on('error', () => {})
+  const { stdin, stdout, stderr } = child
+  if (child.pid === undefined || !stdin || !stdout || !stderr) throw stopped('could not be started')
+  return Object.assign(child, { stdin, stdout, stderr })
+}
 
 const write = (child: Process, message: unknown) => child.stdin.write(`${JSON.stringify(message)}\n`)
 
@@ -116,8 +134,16 @@ function unref(child: Process): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref()
 }
 
-function errorOf(answer: Exclude<Answer, { value: unknown }>): Error {
-  if ('fault' in answer) return new ChildFailure('died')
-  const { reason, message, retryAfterMs } = answer.error
-  return new ProviderError(reason, message, retryAfterMs)
+/** Undefined for a line that is no answer: a driver that a target has confused may write anything. */
+function readAnswer(line: string): Answer | undefined {
+  try {
+    const read = JSON.parse(line) as Partial<Record<'value' | 'error' | 'fault', unknown>> | null
+    if (typeof read !== 'object' || read === null) return undefined
+    const isAnswer = 'value' in read || isRecord(read.error, 'message') || isRecord(read.fault, 'frames')
+    return isAnswer ? (read as Answer) : undefined
+  } catch {
+    return undefined
+  }
 }
+
+const isRecord = (value: unknown, key: string): boolean => typeof value === 'object' && value !== null && key in value

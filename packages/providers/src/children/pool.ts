@@ -5,19 +5,28 @@ export interface PoolSettings extends ChildSettings {
   max: number
   /** Of these, the most that work for one owner. */
   maxOfOwner: number
+  /** Jobs of one owner that may wait for a child. Default 32. */
+  waitingMax?: number
   /** A child that has had no work for so long ends. Default a minute. */
   idleMs?: number
 }
 
 /** Children in which adapters run, one job in each at a time. */
 export interface Pool {
-  /** Runs a job in a child that has worked for nobody but this owner. Waits for a child as long as the signal allows. */
-  use<T>(owner: string, job: (child: Child) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Runs a job in a child that has worked for nobody but this owner. Throws `PoolBusyError` where no child is free within
+   * this time, or too many jobs of the owner wait.
+   */
+  use<T>(owner: string, job: (child: Child) => Promise<T>, waitMs?: number): Promise<T>
   /** Process ids, for tests and for operators. */
   pids(): number[]
   /** Ends every child at once. */
   close(): Promise<void>
 }
+
+export class PoolBusyError extends Error {}
+
+const waitMsDefault = 20_000
 
 interface Member {
   child: Child
@@ -30,10 +39,12 @@ interface Waiting {
   owner: string
   resolve(member: Member): void
   reject(error: unknown): void
+  timer: NodeJS.Timeout
 }
 
 /** What a target has done to a child must not reach the next organization, so a child keeps its owner for life. */
-export function openPool({ max, maxOfOwner, idleMs = 60_000, ...settings }: PoolSettings): Pool {
+export function openPool(all: PoolSettings): Pool {
+  const { max, maxOfOwner, waitingMax = 32, idleMs = 60_000, ...settings } = all
   const members = new Set<Member>()
   const queue: Waiting[] = []
   let isClosed = false
@@ -59,9 +70,11 @@ export function openPool({ max, maxOfOwner, idleMs = 60_000, ...settings }: Pool
   const find = (test: (member: Member) => boolean) =>
     [...members].find((one) => !one.isBusy && !one.child.isOver && test(one))
 
+  const busyOf = (owner: string) => [...members].filter((one) => one.isBusy && one.owner === owner).length
+
   /** The owner's own idle child, or a new one, in the place of somebody's idle child where there are enough. */
   const take = (owner: string): Member | undefined => {
-    if ([...members].filter((one) => one.isBusy && one.owner === owner).length >= maxOfOwner) return undefined
+    if (busyOf(owner) >= maxOfOwner) return undefined
     const ready = find((one) => one.owner === owner)
     if (ready === undefined && members.size >= max) {
       const idle = find(() => true)
@@ -73,13 +86,24 @@ export function openPool({ max, maxOfOwner, idleMs = 60_000, ...settings }: Pool
     clearTimeout(member.timer)
     return member
   }
+  /** A free child goes to the owner that has the fewest, and among its jobs to the oldest. */
   const serveQueue = () => {
-    for (const waiting of [...queue]) {
-      const member = take(waiting.owner)
-      if (member === undefined) continue
-      queue.splice(queue.indexOf(waiting), 1)
-      waiting.resolve(member)
+    for (const waiting of [...queue].sort((a, b) => busyOf(a.owner) - busyOf(b.owner))) {
+      try {
+        const member = take(waiting.owner)
+        if (member === undefined) continue
+        leaveQueue(waiting)
+        waiting.resolve(member)
+      } catch (error) {
+        leaveQueue(waiting)
+        waiting.reject(error)
+      }
     }
+  }
+  const leaveQueue = (waiting: Waiting) => {
+    const at = queue.indexOf(waiting)
+    if (at !== -1) queue.splice(at, 1)
+    clearTimeout(waiting.timer)
   }
   const giveBack = (member: Member) => {
     member.isBusy = false
@@ -87,23 +111,23 @@ export function openPool({ max, maxOfOwner, idleMs = 60_000, ...settings }: Pool
     else rest(member)
     if (!isClosed) serveQueue()
   }
-  const waitFor = (owner: string, signal: AbortSignal | undefined): Promise<Member> => {
+  const waitFor = (owner: string, waitMs: number): Promise<Member> => {
+    const isFull = queue.filter((one) => one.owner === owner).length >= waitingMax
+    if (waitMs === 0 || isFull) throw new PoolBusyError('no child is free')
     const { promise, resolve, reject } = Promise.withResolvers<Member>()
-    const waiting = { owner, resolve, reject }
+    const giveUp = () => {
+      leaveQueue(waiting)
+      reject(new PoolBusyError('no child is free'))
+    }
+    const waiting: Waiting = { owner, resolve, reject, timer: setTimeout(giveUp, waitMs) }
     queue.push(waiting)
-    signal?.addEventListener('abort', () => {
-      const at = queue.indexOf(waiting)
-      if (at === -1) return
-      queue.splice(at, 1)
-      reject(signal.reason)
-    })
     return promise
   }
 
   return {
-    async use(owner, job, signal) {
+    async use(owner, job, waitMs = waitMsDefault) {
       if (isClosed) throw closed()
-      const member = take(owner) ?? (await waitFor(owner, signal))
+      const member = take(owner) ?? (await waitFor(owner, waitMs))
       try {
         return await job(member.child)
       } finally {
@@ -113,10 +137,13 @@ export function openPool({ max, maxOfOwner, idleMs = 60_000, ...settings }: Pool
     pids: () => [...members].flatMap(({ child }) => child.pid ?? []),
     async close() {
       isClosed = true
-      for (const { reject } of queue.splice(0)) reject(closed())
-      const all = [...members]
-      for (const member of all) end(member)
-      await Promise.all(all.map(({ child }) => child.gone))
+      for (const waiting of [...queue]) {
+        leaveQueue(waiting)
+        waiting.reject(closed())
+      }
+      const left = [...members]
+      for (const member of left) end(member)
+      await Promise.all(left.map(({ child }) => child.gone))
     },
   }
 }

@@ -119,7 +119,9 @@ function outsideOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings): 
 }
 
 function faultOf(error: unknown): Answer {
-  const { name = 'Error', stack = '' } = (error ?? {}) as { name?: string; stack?: string }
-  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
-  return { fault: { name: String(name).slice(0, 100), frames: frames.slice(0, 20).map((frame) => frame.trim()) } }
+  const { name = 'Error', message = '', stack = '' } = (error ?? {}) as Partial<Error>
+  // The message comes first in a stack, and a target can write lines there that look like frames.
+  const frames = stack.slice(stack.indexOf(message) + message.length).split('\n')
+  const plain = frames.filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(0, 200))
+  return { fault: { name: String(name).slice(0, 100), frames: plain.slice(0, 20) } }
 }

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../server/test/until.ts'
-import { openPool, type Pool, type PoolSettings } from '../../src/children/pool.ts'
+import { openPool, type Pool, PoolBusyError, type PoolSettings } from '../../src/children/pool.ts'
 import { childFile, nothingThere } from './scene.ts'
 
 const open: { close(): unknown }[] = []
@@ -74,18 +77,61 @@ test('a child keeps its owner for life, and an owner has no more than its share'
   expect(pool.pids()).toHaveLength(3)
 })
 
-test('a caller who waits for a child is let go when its signal says so', async () => {
-  const pool = newPool({ max: 1, maxOfOwner: 1 })
+test('a caller waits for a child as long as it says, and jobs of one owner beyond its share are refused', async () => {
+  const pool = newPool({ max: 1, maxOfOwner: 1, waitingMax: 1 })
   const gate = Promise.withResolvers<void>()
+  const nothing = async () => {}
   const busy = pool.use('one', () => gate.promise)
-  const signal = AbortSignal.timeout(50)
-  await expect(pool.use('two', async () => {}, signal)).rejects.toBe(
-    await new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason))),
-  )
+  await expect(pool.use('two', nothing, 50)).rejects.toBeInstanceOf(PoolBusyError)
+  await expect(pool.use('two', nothing, 0)).rejects.toBeInstanceOf(PoolBusyError)
+  const waiting = pool.use('two', async () => 'served')
+  await expect(pool.use('two', nothing)).rejects.toBeInstanceOf(PoolBusyError)
   gate.resolve()
   await busy
-  await expect(pool.use('two', async () => 'served')).resolves.toBe('served')
+  await expect(waiting).resolves.toBe('served')
 })
+
+test('a free child goes to the owner that has the fewest, however many jobs of another one came before', async () => {
+  const pool = newPool({ max: 2, maxOfOwner: 2 })
+  const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
+  const begun: string[] = []
+  const job = (owner: string, gate: number) =>
+    pool.use(owner, async () => {
+      begun.push(owner)
+      await gates[gate]?.promise
+    })
+  const jobs = [job('many', 0), job('many', 1), job('many', 2), job('many', 3), job('one', 4)]
+  await until('the first jobs', () => begun.length === 2)
+  gates[0]?.resolve()
+  await until('the next job', () => begun.length === 3)
+  expect(begun).toEqual(['many', 'many', 'one'])
+  for (const { resolve } of gates) resolve()
+  await Promise.all(jobs)
+})
+
+test('what this machine ends or cannot start is not blamed on the target', async () => {
+  const pool = newPool()
+  const silent = await listen()
+  const job = pool.use('one', (child) => nothingThere(child, silent))
+  job.catch(() => {})
+  const [pid] = await until('a child', () => (pool.pids().length > 0 ? pool.pids() : undefined))
+  process.kill(pid as number, 'SIGKILL')
+  await expect(job).rejects.toThrow('the process for this target was ended')
+  await expect(job).rejects.not.toHaveProperty('end')
+  const missing = newPool({ file: '/nowhere/child.js' })
+  const attempt = missing.use('one', (child) => nothingThere(child, silent))
+  await expect(attempt).rejects.toThrow('the process for this target was ended')
+})
+
+test.each(['x', 'null', '{}', '{"error":1}'])(
+  'a child that answers %s is ended, and its job has failed',
+  async (line) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'skerry-child-')), 'child.mjs')
+    await writeFile(file, `process.stdin.on('data', () => process.stdout.write(${JSON.stringify(`${line}\n`)}))`)
+    const pool = newPool({ file })
+    await expect(pool.use('one', (child) => nothingThere(child, 1))).rejects.toMatchObject({ end: 'died' })
+  },
+)
 
 test('a child without work ends by itself', async () => {
   const pool = newPool({ idleMs: 50 })

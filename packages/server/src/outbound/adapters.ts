@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { LeaseTag } from '@skerry/contract/lease-providers'
 import type { AccountKind } from '@skerry/contract/rotation-kinds'
 import type { AccountCall } from '@skerry/providers/children/messages'
-import { openPool } from '@skerry/providers/children/pool'
+import { openPool, PoolBusyError } from '@skerry/providers/children/pool'
 import { type Around, onRemoteAccount, type RemoteSession, withLeaseSession } from '@skerry/providers/children/remote'
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
 import type { Account } from '@skerry/providers/rotation/provider'
@@ -29,6 +29,8 @@ export interface Adapters {
     target: LeaseTarget<LeaseTag>,
     around: Around,
     use: (session: RemoteSession) => Promise<T>,
+    /** How long to wait for a free child, in milliseconds. Without one the job is refused with `rate_limited`. */
+    waitMs?: number,
   ): Promise<T>
   /** Does one call of a rotation adapter. */
   onAccount(
@@ -43,9 +45,6 @@ export interface Adapters {
   close(): Promise<void>
 }
 
-/** A caller who waits longer for a free child is told to try again. */
-const waitMs = 20_000
-
 type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>
 
 export function openAdapters(config: Settings, log: Log): Adapters {
@@ -59,16 +58,16 @@ export function openAdapters(config: Settings, log: Log): Adapters {
     maxOfOwner: Math.floor(adapterProcesses / 2),
     onFault: ({ name, frames }) => log.warn('an adapter failed', { error: name, frames }),
   })
-  const use = <T>(orgId: string, job: Parameters<typeof pool.use<T>>[1]): Promise<T> => {
+  const use = <T>(orgId: string, job: Parameters<typeof pool.use<T>>[1], waitMs?: number): Promise<T> => {
     checkNoTransaction()
-    const busy = AbortSignal.timeout(waitMs)
-    return pool.use(orgId, job, busy).catch((error) => {
-      if (error !== busy.reason) throw error
+    return pool.use(orgId, job, waitMs).catch((error) => {
+      if (!(error instanceof PoolBusyError)) throw error
       throw fail('rate_limited', 'too many targets are in use at this moment: try again', { retryAfterSeconds: 5 })
     })
   }
   return {
-    onTarget: (orgId, target, around, work) => use(orgId, (child) => withLeaseSession(child, target, around, work)),
+    onTarget: (orgId, target, around, work, waitMs) =>
+      use(orgId, (child) => withLeaseSession(child, target, around, work), waitMs),
     onAccount: (orgId, kind, account, around, call) =>
       use(orgId, (child) => onRemoteAccount(child, kind, account, around, call)),
     pids: pool.pids,

@@ -194,7 +194,14 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
     expect(await lease(made.id)).toMatchObject({ status: 'revoking', lastError: expect.stringContaining('is paused') })
     expect(hostile.connections).toBe(before)
 
+    // However long the pause is, no account is given up, because nobody has tried to remove it.
+    world.clock.advance(25 * 3600)
+    await endDue(context, orgId, targetId)
+    expect((await lease(made.id)).status).toBe('revoking')
+
     const params = { orgId, targetId }
+    const renamed = await world.call(leases.updateTarget, { as, params, body: { name: 'renamed' } })
+    expect(renamed.body.target).toMatchObject({ status: 'paused', lastError: expect.stringMatching(/^target: the/) })
     expect((await world.call(leases.verifyTarget, { as, params })).body.target.status).toBe('paused')
     hostile.attack(null)
     expect((await world.call(leases.verifyTarget, { as, params })).body.target).toMatchObject({

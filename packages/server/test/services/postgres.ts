@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { until } from '../until.ts'
 import { freePort } from './free-port.ts'
 
 export interface PostgresService {
@@ -101,7 +103,10 @@ function serviceOf(cluster: Cluster): PostgresService {
     },
     ask,
     stop,
-    kill9: () => end(cluster, (pid) => signalTree(pid, 'SIGKILL')),
+    kill9: async () => {
+      await end(cluster, (pid) => signalTree(pid, 'SIGKILL'))
+      await until('the port to be closed', () => isClosed(cluster.port))
+    },
     freeze: () => signalTree(cluster.server?.pid, 'SIGSTOP'),
     thaw,
     startStandby: () => {
@@ -194,6 +199,15 @@ async function end(cluster: Cluster, signal: (pid: number) => void): Promise<voi
   const exited = once(server, 'exit')
   signal(server.pid)
   await exited
+}
+
+/** A process of the server that is still ending keeps its socket for a moment, which takes connections and resets them. */
+async function isClosed(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  socket.on('connect', () => resolve(false))
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'))
+  return await promise.finally(() => socket.destroy())
 }
 
 function dismissWatcher(server: ChildProcess): void {

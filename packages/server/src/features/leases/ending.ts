@@ -5,7 +5,7 @@ import { type Context, instant, newId } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
-import { checkNotPaused } from './pause.ts'
+import { pausedReasonOf } from './pause.ts'
 import { provisionerOf } from './provisioned.ts'
 import { deleteJobOf, insertJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease } from './scope.ts'
@@ -19,12 +19,15 @@ const giveUpAfterMs = 24 * 3600 * 1000
 /**
  * Ends everything that is due on a target, one after the other over one connection, however many there are. Called again
  * while it runs, or after a crash in the middle, it does what is left.
+ *
+ * @returns false where no process is free for this organization: what is due stays due
  */
-export async function endDue(context: Context, orgId: string, targetId: string): Promise<void> {
+export async function endDue(context: Context, orgId: string, targetId: string): Promise<boolean> {
   for (;;) {
     const due = await context.db.transaction((tx) => takeDue(tx, orgId, targetId, instant(context)))
-    if (due.length === 0) return
-    await endAll(context, orgId, targetId, due)
+    if (due.length === 0) return true
+    // A job that waited for a process would keep the jobs of other organizations from running.
+    if (!(await endAll(context, orgId, targetId, due, 0))) return false
   }
 }
 
@@ -38,28 +41,43 @@ export async function endOne(context: Context, ending: Ending): Promise<Lease> {
 /** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
 const isRevocable = ({ provider }: Pick<Lease, 'provider'>): boolean => leaseProviders[provider].revocable
 
-async function endAll(context: Context, orgId: string, targetId: string, due: Ending[]): Promise<void> {
+async function endAll(
+  context: Context,
+  orgId: string,
+  targetId: string,
+  due: Ending[],
+  waitMs?: number,
+): Promise<boolean> {
   if (!due.every(isRevocable)) {
     for (const lease of due) await gone(context, lease)
-    return
+    return true
   }
   const target = await findTarget(context.db, { id: orgId }, targetId)
-  if (!target) return
+  if (!target) return true
+  if (target.status === 'paused') {
+    for (const lease of due) await postpone(context, lease, pausedReasonOf(target))
+    return true
+  }
   const left = new Set(due)
+  const tokenId = provisionerOf(target)
+  if (tokenId !== null) {
+    await askProvisioner(context, tokenId, due)
+    return true
+  }
+  const removeAll = async (session: RemoteSession) => {
+    for (const lease of due) {
+      await removeAccount(context, session, lease)
+      left.delete(lease)
+    }
+  }
   try {
-    checkNotPaused(target)
-    const tokenId = provisionerOf(target)
-    if (tokenId !== null) return await askProvisioner(context, tokenId, due)
-    await onTarget(context, target, async (session) => {
-      for (const lease of due) {
-        await removeAccount(context, session, lease)
-        left.delete(lease)
-      }
-    })
+    await onTarget(context, target, removeAll, waitMs)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
+    if (error.code === 'rate_limited' && waitMs === 0) return false
     for (const lease of left) await failedTry(context, lease, error.message)
   }
+  return true
 }
 
 /** The work waits until the provisioner asks for it. Each later try sees that it is still there, and counts the time. */
@@ -128,7 +146,13 @@ async function gone(context: Context, lease: Ending): Promise<void> {
 export async function failedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const now = context.now().getTime()
   if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return giveUp(context, lease, lastError)
-  await recordFailedTry(context.db, lease, new Date(now + pauseMs(lease)).toISOString(), lastError)
+  await postpone(context, lease, lastError)
+}
+
+/** The next try comes after a pause. Time on a paused target alone gives no lease up: nobody has tried. */
+async function postpone(context: Context, lease: Ending, lastError: string | null): Promise<void> {
+  const next = new Date(context.now().getTime() + pauseMs(lease)).toISOString()
+  await recordFailedTry(context.db, lease, next, lastError)
 }
 
 const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** tries) * 1000

@@ -1,13 +1,19 @@
-import { job } from '../../jobs/job.ts'
+import { type Job, job } from '../../jobs/job.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { endDue } from './ending.ts'
 import { listDueTargets } from './ledger-store.ts'
 
+/** How long an organization's next target waits where all processes that it may use are in use. */
+const busySeconds = 2
+
 /** Added with every lease, for the moment of its end; whichever comes first ends all that is due on its target. */
-export const endTarget = job<{ orgId: string; targetId: string }>(
+export const endTarget: Job<{ orgId: string; targetId: string }> = job<{ orgId: string; targetId: string }>(
   'leases.end',
   { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3, delaySeconds: 1 } },
-  (context, { orgId, targetId }) => endDue(context, orgId, targetId),
+  async (context, due) => {
+    const isDone = await endDue(context, due.orgId, due.targetId)
+    if (!isDone) await context.queue.enqueue(context.db, endTarget, due, { startAfterSeconds: busySeconds })
+  },
 )
 
 /** Finds what a crash or an unreachable target has left, and the pauses that are over. */

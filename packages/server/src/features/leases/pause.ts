@@ -11,9 +11,11 @@ const childFailuresMax = 3
 
 /** Refuses to use a paused target. An admin who verifies it, or replaces its credential, tries it again. */
 export function checkNotPaused({ status, lastError }: Pick<LeaseTarget, 'status' | 'lastError'>): void {
-  if (status !== 'paused') return
-  throw fail('conflict', `${lastError ?? 'target: it failed'}. The target is paused until an admin verifies it`)
+  if (status === 'paused') throw fail('conflict', pausedReasonOf({ lastError }))
 }
+
+export const pausedReasonOf = ({ lastError }: Pick<LeaseTarget, 'lastError'>): string =>
+  `${lastError ?? 'target: it failed'}. The target is paused until an admin verifies it`
 
 /** @param message the failure, without anything secret */
 export async function countChildFailure(context: Context, target: TargetId, message: string): Promise<void> {

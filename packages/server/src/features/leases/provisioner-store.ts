@@ -52,7 +52,7 @@ export const takeJob = (
          left join leases l on l.org_id = j.org_id and l.id = j.lease_id
         where j.org_id = $1 and t.config->>'provisionerTokenId' = $2
           and (j.claimed_until is null or j.claimed_until <= $3)
-          and (j.lease_id is null or l.status in ('pending', 'creating', 'revoking'))
+          and (j.lease_id is null or t.status <> 'paused' and l.status in ('pending', 'creating', 'revoking'))
         order by j.created_at, j.id limit 1 for update of j skip locked)
      update provisioner_jobs j
         set id = $4, claimed_until = $5, attempt = case when j.kind = next.kind then j.attempt + 1 else 1 end,

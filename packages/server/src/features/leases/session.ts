@@ -25,6 +25,7 @@ export async function onTarget<T>(
   context: Context,
   target: Target,
   use: (session: RemoteSession) => Promise<T>,
+  waitMs?: number,
 ): Promise<T> {
   const config = target.config as LeaseConfig<LeaseTag>
   const opened = await context.keypairs.openWrapped(context.db, brokerOf(target.orgId), target.wrappedAdminSecret)
@@ -32,7 +33,7 @@ export async function onTarget<T>(
     throw fail('invalid_request', 'body.wrappedAdminSecret: is not wrapped to the broker key of this organization')
   const credential = new TextDecoder().decode(opened)
   return await counted(context, target, () =>
-    context.adapters.onTarget(target.orgId, { config, credential }, aroundOf(context), use),
+    context.adapters.onTarget(target.orgId, { config, credential }, aroundOf(context), use, waitMs),
   )
 }
 

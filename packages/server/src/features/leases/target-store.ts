@@ -47,15 +47,15 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
     ],
   )
 
-/** Undefined where it has been deleted, or another has the name. */
+/** A null status leaves what was found out about the target. Undefined where it has been deleted, or another has the name. */
 export const updateTarget = (
   db: Tx,
   { orgId, id }: LeaseTarget,
-  change: Omit<NewTarget, 'id' | 'provider' | 'config' | 'status'> & { status: TargetStatus },
+  change: Omit<NewTarget, 'id' | 'provider' | 'config' | 'status'> & { status: TargetStatus | null },
 ) =>
   db.row<LeaseTarget>(
-    `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = $8, server = $5,
-            last_error = case when $8 = 'failing' then t.last_error end,
+    `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = coalesce($8, t.status), server = $5,
+            last_error = case when $8::text is null then t.last_error end,
             notes = $6, updated_at = $7
       where t.org_id = $1 and t.id = $2
         and not exists (select from lease_targets o where o.org_id = $1 and o.name = $3 and o.id <> $2)

@@ -95,7 +95,7 @@ export async function update(input: In<typeof leases.updateTarget, OnTarget>): O
   const tokenId = body.wrappedAdminSecret === undefined ? null : provisionerOf(target)
   const facts =
     body.wrappedAdminSecret === undefined
-      ? { status: target.status, server: target.server, notes: target.notes }
+      ? { status: null, server: target.server, notes: target.notes }
       : tokenId === null
         ? {
             status: statusAfter(target, 'reach'),
