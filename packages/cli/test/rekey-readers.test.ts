@@ -95,3 +95,13 @@ test('--drop-readers leaves it out, and tells what that ends', async () => {
   expect(await readByRotator()).toBeUndefined()
   expect(await ok('skerry run -- printenv A')).toBe('value\n')
 })
+
+test('a rotator that was given the key here is known at the next re-key', async () => {
+  await ok('skerry env create rotated && echo -n value | skerry secrets set B --env rotated')
+  await ok('skerry rotation create API_KEY --env rotated --every 1d --yes')
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey --env rotated --yes --json')
+  expect([code, JSON.parse(stdout || '{}').readers], stderr).toEqual([
+    0,
+    [{ principalType: 'rotator', principalId: orgId }],
+  ])
+})
