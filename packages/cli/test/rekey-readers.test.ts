@@ -59,7 +59,9 @@ async function readByRotator(): Promise<string | undefined> {
 test('a re-key warns of a reader of the server, wraps the new key to it, and says so', async () => {
   const refused = await machine.shell('skerry env rekey --yes --json')
   expect(refused.code).toBe(3)
-  expect(refused.stderr).toContain(`new to this machine: rotator of this server (${orgId}); nothing was changed`)
+  expect(refused.stderr).toContain(`rotator of this server (${orgId}) would get the new key of shop/development`)
+  expect(refused.stderr).toContain('or leave rotation and sync out with --drop-readers')
+  expect(refused.stderr).not.toContain('skerry keys fingerprint')
   const { code, stdout, stderr } = await machine.shell(`skerry env rekey --yes --json --reader ${orgId}`)
   expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
   expect(stderr).toContain(

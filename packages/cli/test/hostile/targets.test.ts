@@ -90,7 +90,9 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     liar.lie(/\/tokens/, (body) => ({ ...body, tokens: [...body.tokens, { ...token, ...none }] }))
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
     const told = await refused('skerry lease target replace db --file admin-url --yes')
-    expect(told).toContain(`would get the admin credential of db is new to this machine: inner (${tokenId})`)
+    expect(told).toContain(
+      `inner (${tokenId}) would get the admin credential of db, and this machine has not given them a key before`,
+    )
     await ok('rm -r ~/.local/state/skerry/seen && mv ~/aside ~/.local/state/skerry/seen')
   })
 
