@@ -31,7 +31,7 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const config = buildConfig(adminSecret, flags)
   const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
-  // As it was asked for here, and not as it was answered.
+  // Remembers the settings that this client sent, because the server's answer may be false.
   await session.history.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
   const tokenId = provisionerOf(config)
   if (tokenId !== null && provisionerKeyJwk !== undefined)

@@ -254,7 +254,11 @@ describe('--reader', () => {
   const rekey = 'skerry env rekey --env named --yes'
 
   it('names a reader by its e-mail address or the name of a token', async () => {
-    await alice.ok('skerry env create named --reader recovery && skerry grant --user bob@example.com --env named')
+    const { stderr } = await alice.shell('skerry env create named --reader recovery')
+    expect(stderr).toContain('this credential and the recovery custodians together can read it')
+    await alice.ok('skerry grant --user bob@example.com --env named')
+    const mine = await alice.shell('skerry branch create mine --from named --private')
+    expect(mine.stderr).toContain('this credential and the recovery custodians together can read it')
     await alice.ok('skerry token create --name named-ci --app shop --env named')
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()

@@ -68,7 +68,9 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
 
   it('is asked about on a terminal, and refused there where strict', async () => {
     change('db', connection({ host: 'evil.example.com' }))
-    const asked = await admin.terminal('skerry lease create db -- true', [['use lease target db as it is now', 'n']])
+    const asked = await admin.terminal('skerry lease create db -- true', [
+      ['Use lease target db with these new settings', 'n'],
+    ])
     expect([asked.code, liar.sent()]).toEqual([1, []])
     const strict = await admin.terminal('env SKERRY_STRICT=1 skerry lease create db -- true')
     expect([strict.code, liar.sent()]).toEqual([3, []])
