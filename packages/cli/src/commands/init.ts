@@ -11,7 +11,7 @@ import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, askChoice, canAsk } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
-import { withRecovery } from '../recovery/key.ts'
+import { recoveryName, withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -33,6 +33,12 @@ export function register(command: Command): void {
 }
 
 async function init(flags: Options): Promise<void> {
+  const other = flags.reader?.find((one) => one !== recoveryName)
+  if (other !== undefined)
+    throw usage(
+      `--reader ${other} matches no reader of this command; nothing was changed`,
+      `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
+    )
   const folder = process.cwd()
   const session = await openSession(flags)
   const { found, url } = session.settings

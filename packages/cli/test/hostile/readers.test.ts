@@ -275,6 +275,11 @@ describe('--reader', () => {
       'matches no reader of this command',
     ],
     ['a composed group', 'skerry compose set shared --yes --reader recovery', 'matches no reader of this command'],
+    [
+      'a folder that is set up again',
+      'skerry init --yes --reader bob@example.com',
+      'matches no reader of this command',
+    ],
     ['a new environment', 'skerry env create more --reader bob@example.com', 'matches no reader of this command'],
   ])('is refused by %s where it matches no reader', async (_, command, message) => {
     countFromHere()
