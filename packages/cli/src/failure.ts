@@ -56,7 +56,8 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
 const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
   forbidden: 'use a credential that may; see `skerry whoami`',
-  unavailable: 'check that the server runs and the address is right with `skerry doctor`',
+  unavailable:
+    'check that the server runs, and set its address with --url or SKERRY_URL; `skerry doctor` shows what fails',
   internal: 'look into the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
   malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',

@@ -129,13 +129,16 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
 
 /** Whom to wrap a key to, once it is known that the public key is the one that was seen before. */
 export async function findGrantee(session: Session, who: { token?: string; user?: string }): Promise<Grantee> {
-  const { name, ...grantee } = await lookUp(session, who)
+  const { name, ...grantee } = await lookUpGrantee(session, who)
   await checkKeys(session, [{ ...grantee, name }])
   return grantee
 }
 
-/** A token by id, or a person by id or e-mail address, with the key that the server has on record. */
-async function lookUp(session: Session, who: { token?: string; user?: string }): Promise<Grantee & { name: string }> {
+/** A token by id, or a person by id or e-mail address, with the key that the server has on record, which is not checked. */
+export async function lookUpGrantee(
+  session: Session,
+  who: { token?: string; user?: string },
+): Promise<Grantee & { name: string }> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
     checkTokenId(who.token)

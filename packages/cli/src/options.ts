@@ -39,7 +39,7 @@ export const confirmable = (command: Command) => command.option('-y, --yes', 'do
 export const accepting = (command: Command) =>
   command.option(
     '--reader <id>',
-    'accept this reader, who is new to this machine; recovery: the recovery key; repeatable',
+    'accept this reader (user or token id, or `recovery` for the recovery key); repeatable',
     gather,
   )
 

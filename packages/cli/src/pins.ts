@@ -75,6 +75,12 @@ export function pinState(session: Session, orgId: string, { principalId, publicK
 export const findPin = (session: Session, orgId: string, principalId: string): Pin | undefined =>
   readPins().keys[placeOf(session, orgId)]?.[principalId]
 
+/** Whether this machine knows the name as that of somebody else. */
+export const isPinnedToAnother = (session: Session, orgId: string, name: string, principalId: string): boolean =>
+  Object.entries(readPins().keys[placeOf(session, orgId)] ?? {}).some(
+    ([id, known]) => known.name === name && id !== principalId,
+  )
+
 /** Remembers a key as the one to expect from now on. */
 export function pin(session: Session, orgId: string, grantee: PinnedGrantee): void {
   const path = pinsPath()

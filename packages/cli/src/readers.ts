@@ -1,11 +1,12 @@
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { openDirectory } from './directory.ts'
-import { Failure } from './failure.ts'
+import { Failure, usage } from './failure.ts'
 import { isStrict } from './history.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
 import { note } from './output.ts'
-import { canonical, compareKeys, type PinnedGrantee, pin, wordsOf } from './pins.ts'
+import { canonical, compareKeys, isPinnedToAnother, type PinnedGrantee, pin, wordsOf } from './pins.ts'
 import { ask, canAsk } from './prompt.ts'
+import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
 import type { Session } from './session.ts'
 
 /** `--reader`: readers that the person names, because this machine does not know them yet. */
@@ -13,46 +14,93 @@ export interface ReaderFlags {
   reader?: string[]
 }
 
-/** What would be given, in words for people: `the key of shop/production`. */
-type Given = Shared & { what: string }
+/** The readers of one thing. `what` is in words for people: `the key of shop/production`. */
+type Receivers = Shared & { what: string; readers: readonly PinnedGrantee[] }
 
-/** Answers true for a reader that was accepted with this public key, and throws for any other. */
-export type Accepted = (reader: PinnedGrantee) => true
+/** Everyone to whom a command would wrap a key. */
+interface Audience {
+  receivers?: Receivers
+  recoveryPublicKeyJwk?: string
+}
+
+export interface Acceptance {
+  /** Answers true for a reader that was accepted with this public key, and throws for any other. */
+  isAccepted: (reader: PinnedGrantee) => true
+  /** Remembers the accepted readers. To be called when nothing else can refuse the command. */
+  keep: () => Promise<void>
+}
 
 /**
  * To be called before a key is wrapped to readers that the server lists. Readers that this machine does not know are shown
  * with the words of their keys. A person accepts them all, or `--reader` names each; `--yes` accepts none of them.
  */
-export async function acceptReaders(
-  session: Session,
-  given: Given,
-  readers: readonly PinnedGrantee[],
-  flags: ReaderFlags,
-): Promise<Accepted> {
-  const { orgId, what } = given
+export async function acceptReaders(session: Session, audience: Audience, flags: ReaderFlags): Promise<Acceptance> {
+  const { receivers, recoveryPublicKeyJwk } = audience
+  const readers = receivers?.readers ?? []
   const firstSeen = await compareKeys(session, readers)
   const others = readers.filter(({ principalId }) => principalId !== session.principal.id)
-  const unknown = await unknownReaders(session, given, others)
-  if (unknown.length > 0) {
-    const named = await nameReaders(session, unknown)
-    await showReaders(named, what)
+  const named = await findNamed(session, others, audience, flags)
+  const isNewRecoveryKey =
+    recoveryPublicKeyJwk !== undefined &&
+    (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
+  const unknown = receivers ? await unknownReaders(session, receivers, others) : []
+  if (receivers && unknown.length > 0) {
+    const labelled = await nameReaders(session, unknown)
+    await showReaders(labelled, receivers.what)
     await confirmReaders(
-      named.filter(({ principalId }) => !flags.reader?.includes(principalId)),
-      what,
+      labelled.filter(({ principalId }) => !named.has(principalId)),
+      receivers.what,
     )
   }
-  for (const reader of firstSeen) pin(session, orgId, reader)
-  await noteReaders(session, given, unknown)
   const accepted = new Set(readers.map(identityOf))
-  return (reader) => {
-    if (reader.principalId === session.principal.id || accepted.has(identityOf(reader))) return true
-    throw new Failure('conflict', `${reader.name ?? reader.principalId} was not there a moment ago`, 'try again')
+  return {
+    isAccepted: (reader) => {
+      if (reader.principalId === session.principal.id || accepted.has(identityOf(reader))) return true
+      throw new Failure('conflict', `${reader.name ?? reader.principalId} was not there a moment ago`, 'try again')
+    },
+    keep: async () => {
+      if (isNewRecoveryKey) await keepRecoveryKey(session, recoveryPublicKeyJwk)
+      if (!receivers) return
+      for (const reader of firstSeen) pin(session, receivers.orgId, reader)
+      await noteReaders(session, receivers, unknown)
+    },
   }
 }
 
 const identityOf = ({ principalId, publicKeyJwk }: PinnedGrantee) => `${principalId} ${canonical(publicKeyJwk)}`
 
-type Named = PinnedGrantee & { label: string }
+/** The ids of the readers that `--reader` names, by id, e-mail address or token name. A value that names nobody is refused. */
+async function findNamed(
+  session: Session,
+  readers: readonly PinnedGrantee[],
+  { receivers, recoveryPublicKeyJwk }: Audience,
+  { reader: values = [] }: ReaderFlags,
+): Promise<Set<string>> {
+  if (values.length === 0) return new Set()
+  const { id: orgId } = await session.org()
+  const labelled = await nameReaders(session, readers)
+  const recovery = recoveryPublicKeyJwk === undefined ? [] : [recoveryName]
+  const ids = values.map((value) => {
+    if (recovery.includes(value) || labelled.some(({ principalId }) => principalId === value)) return value
+    // The server says who bears a name. A name that this machine knows stays with the id that bore it first.
+    const found = labelled.filter(
+      ({ called, principalId }) => called === value && !isPinnedToAnother(session, orgId, value, principalId),
+    )
+    if (found.length === 1) return found[0]!.principalId
+    const matches = found.length === 0 ? 'no reader' : `${found.length} readers`
+    const possible = [...(found.length === 0 ? labelled : found).map(({ label }) => label), ...recovery].join(', ')
+    throw usage(
+      `--reader ${value} matches ${matches} of ${receivers?.what ?? 'this command'}; nothing was changed`,
+      possible === ''
+        ? 'leave --reader out: this command asks about no reader'
+        : `use the id of one of these: ${possible}`,
+    )
+  })
+  return new Set(ids)
+}
+
+/** `called`: the e-mail address of a person, the name of a token. */
+type Named = PinnedGrantee & { label: string; called: string | undefined }
 
 /** The server leaves out the names of tokens; lists have them. */
 async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
@@ -61,34 +109,40 @@ async function nameReaders(session: Session, readers: readonly PinnedGrantee[]):
     readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
   )
   return readers.map((reader) => {
-    const { principalId, principalType = '', name } = reader
-    const kind = { principalType }
-    const found = name ?? (isReader(kind) ? readerWords[kind.principalType] : nameOf(principalId))
-    return { ...reader, label: found === undefined ? principalId : `${found} (${principalId})` }
+    const { principalId, name } = reader
+    const called = name ?? nameOf(principalId)
+    const found = serverWords(reader) ?? called
+    return { ...reader, called, label: found === undefined ? principalId : `${found} (${principalId})` }
   })
 }
 
-const count = (readers: readonly unknown[]) => (readers.length === 1 ? '1 reader' : `${readers.length} readers`)
-const are = (readers: readonly unknown[]) => (readers.length === 1 ? 'is' : 'are')
+/** What people call a reader of the server; undefined for a person or a token. */
+function serverWords({ principalType = '', name }: PinnedGrantee): string | undefined {
+  const kind = { principalType }
+  return isReader(kind) ? (name ?? readerWords[kind.principalType]) : undefined
+}
+
+const count = (readers: readonly unknown[]) => (readers.length === 1 ? '1 new reader' : `${readers.length} new readers`)
 
 async function showReaders(readers: readonly Named[], what: string): Promise<void> {
-  note(`${count(readers)} that would get ${what} ${are(readers)} new to this machine:`)
+  note(`${count(readers)} would get ${what}:`)
   for (const { label, publicKeyJwk } of readers) {
     note(`  ${label}`)
     note(`    ${await wordsOf(publicKeyJwk)}`)
   }
-  note('compare the words with what `skerry keys fingerprint` prints for each of them')
+  // The server's own readers have no person who could read out the words.
+  if (readers.some((one) => serverWords(one) === undefined))
+    note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
 }
 
 async function confirmReaders(unnamed: readonly Named[], what: string): Promise<void> {
   if (unnamed.length === 0) return
   if (isStrict() || !canAsk()) {
     const labels = unnamed.map(({ label }) => label).join(', ')
-    const options = unnamed.map(({ principalId }) => `--reader ${principalId}`).join(' ')
     throw new Failure(
       'refused',
-      `${count(unnamed)} that would get ${what} ${are(unnamed)} new to this machine: ${labels}; nothing was changed`,
-      `if somebody on your team gave them access, run again with ${options}`,
+      `${labels} would get ${what}, and this machine has not given them a key before; nothing was changed`,
+      nextFor(unnamed),
     )
   }
   if (await ask(`give ${what} to ${unnamed.length === 1 ? 'this reader' : `these ${unnamed.length} readers`}?`)) return
@@ -97,4 +151,13 @@ async function confirmReaders(unnamed: readonly Named[], what: string): Promise<
     'nothing was changed',
     'to leave a reader out, take its access away first: `skerry grant revoke <id>`',
   )
+}
+
+function nextFor(unnamed: readonly Named[]): string {
+  const options = unnamed.map(({ principalId }) => `--reader ${principalId}`).join(' ')
+  const ofServer = unnamed.filter((one) => serverWords(one) !== undefined)
+  if (ofServer.length === 0) return `compare their words, then run again with ${options}`
+  const others = ofServer.length < unnamed.length ? 'compare the words of the others. ' : ''
+  const ask = 'ask your team who set up the rotation or sync'
+  return `${others}${ask}, then run again with ${options}, or leave rotation and sync out with --drop-readers`
 }

@@ -59,7 +59,9 @@ async function readByRotator(): Promise<string | undefined> {
 test('a re-key warns of a reader of the server, wraps the new key to it, and says so', async () => {
   const refused = await machine.shell('skerry env rekey --yes --json')
   expect(refused.code).toBe(3)
-  expect(refused.stderr).toContain(`new to this machine: rotator of this server (${orgId}); nothing was changed`)
+  expect(refused.stderr).toContain(`rotator of this server (${orgId}) would get the new key of shop/development`)
+  expect(refused.stderr).toContain('or leave rotation and sync out with --drop-readers')
+  expect(refused.stderr).not.toContain('skerry keys fingerprint')
   const { code, stdout, stderr } = await machine.shell(`skerry env rekey --yes --json --reader ${orgId}`)
   expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
   expect(stderr).toContain(
@@ -94,4 +96,14 @@ test('--drop-readers leaves it out, and tells what that ends', async () => {
   expect(stderr).toContain(`the rotator of this server (${orgId}) loses the key`)
   expect(await readByRotator()).toBeUndefined()
   expect(await ok('skerry run -- printenv A')).toBe('value\n')
+})
+
+test('a rotator that was given the key here is known at the next re-key', async () => {
+  await ok('skerry env create rotated && echo -n value | skerry secrets set B --env rotated')
+  await ok('skerry rotation create API_KEY --env rotated --every 1d --yes')
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey --env rotated --yes --json')
+  expect([code, JSON.parse(stdout || '{}').readers], stderr).toEqual([
+    0,
+    [{ principalType: 'rotator', principalId: orgId }],
+  ])
 })

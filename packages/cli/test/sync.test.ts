@@ -37,6 +37,19 @@ test('no key is wrapped to a connection whose public key is another than before'
   expect(await bindings()).toEqual([])
 })
 
+test('a connection that was given a key here is known at the next re-key, until its last binding is deleted', async () => {
+  const id = (await ok('skerry sync bind fly --to appName=shop --mode manual --yes')).trim()
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json')
+  expect([code, JSON.parse(stdout || '{}').readers], stderr).toEqual([
+    0,
+    [expect.objectContaining({ principalType: 'sync_connection' })],
+  ])
+  const known = () => ok('cat $HOME/.config/skerry/known-readers.json')
+  expect(await known()).toContain('"syn_')
+  await ok(`skerry sync unbind ${id} --yes`)
+  expect(await known()).not.toContain('"syn_')
+})
+
 test('a terminal is asked for each field with its explanation, and what is typed as the credential does not show', async () => {
   const { stdout, code } = await machine.terminal('skerry sync connect edge-workers --name edge', [
     ['Id of the Cloudflare account', `${'a'.repeat(32)}\r`],

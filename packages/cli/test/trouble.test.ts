@@ -334,3 +334,15 @@ describe('completion', () => {
     await machine.remove()
   })
 })
+
+it('a server that is not at the address is told with the two ways to set the address', async () => {
+  const machine = await newMachine('http://127.0.0.1:1')
+  try {
+    const { code, stderr } = await machine.shell('skerry signup Acme')
+    expect(code).toBe(6)
+    expect(stderr).toContain('the server cannot be reached')
+    expect(stderr).toContain('set its address with --url or SKERRY_URL')
+  } finally {
+    await machine.remove()
+  }
+})

@@ -12,7 +12,7 @@ export const dialogOf = (page: Page): Locator => page.getByRole('dialog')
 /** Another client gave them the key, so this browser asks before it gives them the next one. */
 export const acceptReaders = (page: Page): Promise<void> =>
   page
-    .getByRole('dialog', { name: 'Readers that are new here' })
+    .getByRole('dialog', { name: 'Confirm new readers' })
     .getByRole('button', { name: /^Accept th/ })
     .click()
 

@@ -17,7 +17,7 @@ export class ProviderError extends Error {
 export type ProviderFailure =
   /** What was asked can never be done there: found out before anything was sent, or told by the other side. */
   | 'invalid'
-  /** The other side takes the credential for nobody’s, or it lacks a right. */
+  /** The other side rejects the credential, or the credential lacks a permission. */
   | 'denied'
   /** The name exists there already, and nothing was changed. */
   | 'exists'

@@ -10,7 +10,7 @@ import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { findApp, findPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
-import { withRecovery } from '../recovery/key.ts'
+import { readersAtFirst, withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
@@ -33,7 +33,7 @@ export function register(command: Command): void {
   accepting(forked(leaf(command, 'create <slug>', 'Fork an environment; a branch holds only what differs')))
     .option('--ttl <duration>', '30s, 15m, 24h, 7d, or never', '7d')
     .option('--name <name>', 'name for people')
-    .option('--private', 'only this credential can read it, until you grant others')
+    .option('--private', 'give its key to no other reader of the environment; recovery still covers the branch')
     .action(create)
   forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(list)
   forked(leaf(command, 'show <slug>', 'One branch')).action(show)
@@ -51,26 +51,29 @@ async function create(slug: string, flags: CreateOptions): Promise<void> {
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
   checkSlug(slug, 'a branch')
-  const recovery = await withRecovery(session, flags)
-  const { readers, reads } = await acceptParentReaders(session, parent, flags)
+  const recovery = await withRecovery(session)
+  const receivers = flags.private ? undefined : await receiversOf(session, parent)
+  const { isAccepted, keep } = await acceptReaders(session, { ...recovery, ...(receivers && { receivers }) }, flags)
+  await keep()
+  // The SDK asks for the readers of the parent again, and compares them with those accepted here.
+  const reads = receivers ? isAccepted : () => false
   const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
   const label = `${parent.label}@${slug}`
   await session.history.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
-  await noteKeyMade(session, { orgId, envId: branch.id }, key, readers)
+  await noteKeyMade(session, { orgId, envId: branch.id }, key, receivers?.readers)
   note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
+  if (flags.private) note(readersAtFirst(recovery))
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)
 }
 
-/** A branch is for those who read its parent. The SDK asks for them again and compares them with those accepted here. */
-async function acceptParentReaders(session: Session, { orgId, envId, label }: Place, flags: CreateOptions) {
-  if (flags.private) return { readers: [], reads: () => false }
+/** A branch is for those who read its parent. */
+async function receiversOf(session: Session, { orgId, envId, label }: Place) {
   const { key } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
-  const readers = grantees.filter(isClient)
-  const given = { ...(await environmentShared(orgId, envId, key)), what: `the key of a branch of ${label}` }
-  return { readers, reads: await acceptReaders(session, given, readers, flags) }
+  const shared = await environmentShared(orgId, envId, key)
+  return { ...shared, what: `the key of a branch of ${label}`, readers: grantees.filter(isClient) }
 }
 
 async function list(flags: Options): Promise<void> {

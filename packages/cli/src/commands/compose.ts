@@ -50,7 +50,8 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const without = same ? await missingReaders(session, place, same.envId) : []
   const whoLacks = without.map((one) => one.principalId).join(', ')
   if (same && flags.grant) await grantReaders(session, place, { envId: same.envId, label }, without, flags)
-  else if (without.length > 0) {
+  else await acceptReaders(session, {}, flags)
+  if (without.length > 0 && !flags.grant) {
     const instead = `--grant gives them the key to ${label} instead`
     await confirmOrRefuse(`shut ${whoLacks} out of ${place.label} (${instead})`, flags)
   }
@@ -89,14 +90,15 @@ async function grantReaders(
   readers: Reader[],
   flags: ReaderFlags,
 ) {
-  if (readers.length === 0) return
+  if (readers.length === 0) return void (await acceptReaders(session, {}, flags))
   const { orgId } = place
   const [own, { key }] = await Promise.all([
     openPlace(session, orgId, place.envId, place.label),
     openPlace(session, orgId, envId, label),
   ])
-  const given = { ...(await environmentShared(orgId, place.envId, own.key)), what: `the key of ${label}` }
-  await acceptReaders(session, given, readers, flags)
+  const shared = await environmentShared(orgId, place.envId, own.key)
+  const receivers = { ...shared, what: `the key of ${label}`, readers }
+  await (await acceptReaders(session, { receivers }, flags)).keep()
   for (const reader of readers) {
     await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)
     note(`granted ${label} to ${reader.principalId}`)

@@ -13,7 +13,7 @@ import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, findNamed, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
-import { withRecovery } from '../recovery/key.ts'
+import { readersAtFirst, withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -56,17 +56,20 @@ export function register(command: Command): void {
 async function create(slug: string, flags: Flags & ReaderFlags & { name?: string }): Promise<void> {
   const session = await openSession(flags)
   const owner = await ownerOf(session, flags)
+  const recovery = await withRecovery(session)
+  const { keep } = await acceptReaders(session, recovery, flags)
   const place = {
     ...owner.params,
     name: flags.name ?? slug,
     slug: checkSlug(slug, 'an environment'),
-    ...(await withRecovery(session, flags)),
+    ...recovery,
   }
+  await keep()
   const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
   await session.history.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
-  note(`created environment ${owner.label}${slug}; only this credential can read it until you grant others`)
+  note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
   if (flags.json) writeJson({ environment })
   else writeLine(environment.id)
 }
@@ -163,10 +166,12 @@ async function rekey(flags: RekeyOptions): Promise<void> {
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
   for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
   const stay = grantees.filter((one) => !isDropped(one))
-  const given = { ...(await environmentShared(orgId, envId, oldKey)), what: `the new key of ${label}` }
-  const recovery = await withRecovery(session, flags)
-  const isAccepted = await acceptReaders(session, given, stay, flags)
+  const shared = await environmentShared(orgId, envId, oldKey)
+  const receivers = { ...shared, what: `the new key of ${label}`, readers: stay }
+  const recovery = await withRecovery(session)
+  const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
   await confirmOrRefuse(`give ${label} another key, after which its earlier versions cannot be restored`, flags)
+  await keep()
   // The SDK asks for the readers again: it wraps to those that were accepted here and to no others.
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }

@@ -10,8 +10,8 @@ import { note, warn, writeJson } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, askChoice, canAsk } from '../prompt.ts'
-import type { ReaderFlags } from '../readers.ts'
-import { withRecovery } from '../recovery/key.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
+import { recoveryName, withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -33,6 +33,12 @@ export function register(command: Command): void {
 }
 
 async function init(flags: Options): Promise<void> {
+  const other = flags.reader?.find((one) => one !== recoveryName)
+  if (other !== undefined)
+    throw usage(
+      `--reader ${other} matches no reader of this command; nothing was changed`,
+      `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
+    )
   const folder = process.cwd()
   const session = await openSession(flags)
   const { found, url } = session.settings
@@ -131,7 +137,8 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   }
   // Before anything is made: a person without keys is told so here, and no application is left without an environment.
   const publicKeyJwk = await ownPublicKey(session)
-  const recovery = await withRecovery(session, flags)
+  const recovery = await withRecovery(session)
+  await (await acceptReaders(session, recovery, flags)).keep()
   const owner = app ?? (await createApp(session, orgId, wanted))
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...recovery }
   const { environment: made, key } = await createEnvironment(session.client, place, publicKeyJwk)

@@ -52,7 +52,7 @@ function registerTargets(command: Command): void {
     .action(add)
   leaf(command, 'list', 'List targets').action(listTargets)
   leaf(command, 'verify <target>', 'Sign in to a target again, and tell what it says').action(verify)
-  confirmable(leaf(command, 'trust <target>', 'Accept that a target has other settings than it had')).action(trust)
+  confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(trust)
   accepting(confirmable(leaf(command, 'replace <target>', 'Replace a target’s admin credential')))
     .option('--file <path>', 'file that holds the credential; - for stdin')
     .action(replace)

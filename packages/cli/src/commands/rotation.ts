@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { openPlace } from '../grants.ts'
+import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { targetOf } from '../leases/targets.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
@@ -92,14 +93,18 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
   if (!rotator.grantedEnvironmentIds.includes(envId)) {
     warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
+    await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
     const { publicKeyJwk } = rotator
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
-    await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
   }
   const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, flags.target) }
   const now = flags.now ? { rotateNow: true } : {}
   const settings = { orgId, environmentId: envId, secretName, config, intervalSeconds, ...target, ...now }
   const { rotation, version } = await configureRotation(session.client, settings, key, rotator)
+  if (!rotator.grantedEnvironmentIds.includes(envId)) {
+    const { publicKeyJwk } = rotator
+    await noteReaders(session, await environmentShared(orgId, envId, key), [{ principalId: orgId, publicKeyJwk }])
+  }
   note(`${secretName} in ${label} is rotated every ${flags.every}, next at ${rotation.nextRunAt}`)
   if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
@@ -238,6 +243,7 @@ async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: bo
   const params = { orgId, rotationId: rotation.id }
   const query = flags.force ? { force: 'true' as const } : {}
   const { rotatorRevoked } = await session.client.rotation.delete({ params, query })
+  if (rotatorRevoked) forgetReader(session, orgId, orgId, rotation.environmentId)
   note(`${rotation.secretName} in ${label} is not rotated any more; its value stays`)
   if (rotatorRevoked)
     note(`the server no longer gets the key of ${label}; \`skerry env rekey\` makes what it had worthless`)

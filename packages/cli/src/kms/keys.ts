@@ -139,9 +139,10 @@ export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?
   const named = usable.map(({ name, principalId }) => name ?? principalId)
   for (const id of gone) warn(`${id} cannot be given the new version: revoked, expired, or without a key`)
   if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
-  const given = { orgId, id: key.id, what: `the next version of managed key ${key.name}` }
-  await acceptReaders(session, given, usable, flags)
+  const receivers = { orgId, id: key.id, what: `the next version of managed key ${key.name}`, readers: usable }
+  const { keep } = await acceptReaders(session, { receivers }, flags)
   await confirmOrRefuse(`add a version to ${key.name}, for ${named.join(', ')}`, flags)
+  await keep()
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
   note(`version ${rotated.key.currentVersion} of ${key.name} is the current one, held by ${named.join(', ')}`)

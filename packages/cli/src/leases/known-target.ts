@@ -22,8 +22,8 @@ export async function checkTarget(session: Session, target: LeaseTarget): Promis
         `the server may be lying; if somebody meant it, accept it with \`skerry lease target trust ${target.name}\``,
       )
     note(`${error.message}. The server may be lying: ask who did it`)
-    if (!(await ask(`use lease target ${target.name} as it is now?`)))
-      throw new Failure('failure', 'nothing was done', 'ask who set the target up otherwise')
+    if (!(await ask(`Use lease target ${target.name} with these new settings?`)))
+      throw new Failure('failure', 'cancelled', 'ask your team who changed the target')
     await acceptTarget(session, target)
   }
 }

@@ -60,7 +60,7 @@ export async function settleLeases(
   return [...left, ...lasting]
 }
 
-/** Those that could not be ended. Each is said. */
+/** Returns the leases that could not be revoked, after printing a warning for each. */
 async function endAll(session: Session, leases: Lease[], nameOf: (lease: Lease) => string): Promise<Lease[]> {
   const { id: orgId } = await session.org()
   const left: Lease[] = []

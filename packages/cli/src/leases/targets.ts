@@ -31,7 +31,7 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const config = buildConfig(adminSecret, flags)
   const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
-  // As it was asked for here, and not as it was answered.
+  // Remembers the settings that this client sent, because the server's answer may be false.
   await session.history.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
   const tokenId = provisionerOf(config)
   if (tokenId !== null && provisionerKeyJwk !== undefined)
@@ -55,6 +55,7 @@ async function warnAndConfirm(
 ): Promise<string | undefined> {
   const tokenId = provisionerOf(config)
   if (tokenId !== null) return provisionerKey(session, { id, name }, tokenId, flags)
+  await acceptReaders(session, {}, flags)
   warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
   await confirmOrRefuse(`give the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
   return undefined
@@ -74,10 +75,13 @@ async function provisionerKey(
   const token = await findProvisioner(session.client, orgId, tokenId)
   const { name: tokenName, publicKeyJwk } = token
   const readers = [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }]
-  if (id === undefined) await checkKeys(session, readers)
-  else await acceptReaders(session, { orgId, id, what: `the admin credential of ${name}` }, readers, flags)
+  const what = `the admin credential of ${name}`
+  const receivers = id === undefined ? {} : { receivers: { orgId, id, what, readers } }
+  const { keep } = await acceptReaders(session, receivers, flags)
   note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
   await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
+  await checkKeys(session, readers)
+  await keep()
   return publicKeyJwk
 }
 

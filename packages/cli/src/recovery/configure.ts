@@ -1,16 +1,16 @@
 import { limits } from '@skerry/contract/limits'
 import { coverEnvironments, newRecoveryKey } from '@skerry/sdk/recovery'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { everyOpenPlace, findGrantee, type OpenPlace } from '../grants.ts'
+import { everyOpenPlace, lookUpGrantee, type OpenPlace } from '../grants.ts'
 import { noteReaders, type Shared } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
-import { type PinnedGrantee, wordsOf } from '../pins.ts'
+import { checkKeys, compareKeys, type PinnedGrantee, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { acceptRecoveryKey, isAccepted, isKnown, keepRecoveryKey } from './key.ts'
+import { isAccepted, isKnown, keepRecoveryKey } from './key.ts'
 
 export interface Plan extends Flags, ReaderFlags {
   custodian?: string[]
@@ -30,6 +30,7 @@ export async function setup(flags: Plan): Promise<void> {
   const custodians = await findCustodians(session, flags.custodian)
   const places = await everyOpenPlace(session)
   await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
+  await checkKeys(session, custodians)
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
@@ -45,11 +46,11 @@ export async function rotate(flags: Plan): Promise<void> {
   const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
   const threshold = parseThreshold(flags.threshold ?? String(recovery.threshold), names.length)
   const custodians = await findCustodians(session, names)
-  if (flags.custodian === undefined) {
-    // The server lists them. It also says how many shares are enough, unless --threshold does.
-    const shares = sharesOf(orgId, flags.threshold === undefined ? threshold : undefined)
-    await acceptReaders(session, { ...shares, what: 'a share of the recovery key' }, custodians, flags)
-  }
+  // The server says how many shares are enough, unless --threshold does.
+  const shares = sharesOf(orgId, flags.threshold === undefined ? threshold : undefined)
+  const receivers = { ...shares, what: 'a share of the recovery key', readers: custodians }
+  // The server lists the custodians, unless the person names them.
+  const { keep } = await acceptReaders(session, flags.custodian === undefined ? { receivers } : {}, flags)
   const places = await everyOpenPlace(session)
   const opened = new Set(places.map(({ envId }) => envId))
   const lost = before.protectedEnvIds.filter((id) => !opened.has(id))
@@ -64,6 +65,8 @@ export async function rotate(flags: Plan): Promise<void> {
     places,
     flags,
   )
+  await keep()
+  await checkKeys(session, custodians)
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
@@ -94,10 +97,11 @@ const sharesOf = (orgId: string, threshold: number | undefined): Shared => ({
 async function findCustodians(session: Session, names: string[]) {
   const found: Custodian[] = []
   for (const user of names) {
-    const { principalId: userId, publicKeyJwk } = await findGrantee(session, { user })
+    const { principalId: userId, name, publicKeyJwk } = await lookUpGrantee(session, { user })
     if (found.some((one) => one.userId === userId)) throw usage(`${user} is named twice`)
-    found.push({ userId, principalId: userId, name: null, publicKeyJwk, label: user })
+    found.push({ userId, principalId: userId, name, publicKeyJwk, label: user })
   }
+  await compareKeys(session, found)
   return found
 }
 
@@ -142,10 +146,12 @@ export async function cover(flags: Flags & ReaderFlags): Promise<void> {
   const { id: orgId } = await session.org()
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
-  await acceptRecoveryKey(session, recovery.recoveryPublicKeyJwk, flags)
+  const { recoveryPublicKeyJwk } = recovery
+  const { keep } = await acceptReaders(session, { recoveryPublicKeyJwk }, flags)
   const wanted = new Set(before.unprotectedEnvIds)
   const places = (await everyOpenPlace(session)).filter(({ envId }) => wanted.has(envId))
-  const grants = await coverEnvironments(environmentsOf(places), recovery.recoveryPublicKeyJwk)
+  const grants = await coverEnvironments(environmentsOf(places), recoveryPublicKeyJwk)
+  await keep()
   const { coverage } = await session.client.recovery.cover({ params: { orgId }, body: { grants } })
   for (const { label } of places) note(`covered ${label}`)
   if (places.length === 0) note('nothing that you can read was uncovered')

@@ -4,7 +4,6 @@ import { noteReaders, type Shared, unknownReaders } from '../known-readers.ts'
 import { note, warn } from '../output.ts'
 import { findPin, pin, pinState, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
-import type { ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 
 // The recovery key is the server's word, as every public key is. A server that could put its own in its place would be given
@@ -12,50 +11,53 @@ import type { Session } from '../session.ts'
 // a person has accepted it.
 
 /** What `--reader` calls the recovery key. */
-const readerName = 'recovery'
+export const recoveryName = 'recovery'
 
-const grantee = (publicKeyJwk: string) => ({ principalId: readerName, name: 'the recovery key', publicKeyJwk })
+const grantee = (publicKeyJwk: string) => ({ principalId: recoveryName, name: 'the recovery key', publicKeyJwk })
 
-const shared = (orgId: string): Shared => ({ orgId, id: readerName })
+const shared = (orgId: string): Shared => ({ orgId, id: recoveryName })
 
 /** What a new environment, or one with a new key, is made with: nothing where the organization has no recovery. */
-export async function withRecovery(session: Session, flags: ReaderFlags): Promise<{ recoveryPublicKeyJwk?: string }> {
+export async function withRecovery(session: Session): Promise<{ recoveryPublicKeyJwk?: string }> {
   const { id: orgId } = await session.org()
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
-  if (recoveryPublicKeyJwk !== null)
-    return { recoveryPublicKeyJwk: await acceptRecoveryKey(session, recoveryPublicKeyJwk, flags) }
-  if (findPin(session, orgId, readerName))
+  if (recoveryPublicKeyJwk !== null) return { recoveryPublicKeyJwk }
+  if (findPin(session, orgId, recoveryName))
     warn('this organization had a recovery key, and shows none now: what is made here, custodians cannot recover')
   return {}
 }
 
-/** To be called before something is wrapped to the recovery key: at its first sight a person accepts it, or `--reader`. */
-export async function acceptRecoveryKey(session: Session, publicKeyJwk: string, flags: ReaderFlags): Promise<string> {
+/** Who can read an environment that was made with this and granted to nobody. */
+export const readersAtFirst = ({ recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string }) =>
+  recoveryPublicKeyJwk === undefined
+    ? 'only this credential can read it until you grant others'
+    : 'this credential and the recovery custodians together can read it, nobody else until you grant them'
+
+/**
+ * To be called before something is wrapped to the recovery key: at its first sight a person accepts it, or `--reader` names it.
+ *
+ * @returns whether the key is new; `keepRecoveryKey` then remembers it.
+ */
+export async function confirmRecoveryKey(session: Session, publicKeyJwk: string, isNamed: boolean): Promise<boolean> {
   await compareRecoveryKey(session, publicKeyJwk)
-  if (await isAccepted(session, publicKeyJwk)) return publicKeyJwk
-  note(
-    'the recovery key of this organization is new to this machine; its custodians together could read what you make:',
-  )
+  if (await isAccepted(session, publicKeyJwk)) return false
+  note('the custodians of this recovery key together could read what you make:')
   note(`  ${await wordsOf(publicKeyJwk)}`)
   note('compare these words with the admin who set recovery up')
-  if (!flags.reader?.includes(readerName)) await confirmRecoveryKey()
-  await keepRecoveryKey(session, publicKeyJwk)
-  return publicKeyJwk
-}
-
-async function confirmRecoveryKey(): Promise<void> {
+  if (isNamed) return true
   if (isStrict() || !canAsk())
     throw new Failure(
       'refused',
-      'the recovery key of this organization is new to this machine; nothing was changed',
-      `once its words were compared, run again with --reader ${readerName}, or run \`skerry recovery trust\``,
+      'nobody has accepted this organization’s recovery key on this machine yet; nothing was changed',
+      `compare its words with the admin who set recovery up, then run again with --reader ${recoveryName}`,
     )
   if (!(await ask('give new keys to this recovery key?'))) throw new Failure('failure', 'nothing was changed')
+  return true
 }
 
 /**
  * The key, if it is the one that was seen before; the first is remembered, and its words are shown. For commands that check
- * shares with it: to wrap something to it takes `acceptRecoveryKey`.
+ * shares with it: to wrap something to it takes `confirmRecoveryKey`.
  */
 export async function checkRecoveryKey(session: Session, publicKeyJwk: string): Promise<string> {
   const { id: orgId } = await session.org()
@@ -72,7 +74,7 @@ async function compareRecoveryKey(session: Session, publicKeyJwk: string): Promi
   const { id: orgId } = await session.org()
   const state = pinState(session, orgId, grantee(publicKeyJwk))
   if (state !== 'changed') return state
-  const known = findPin(session, orgId, readerName)!
+  const known = findPin(session, orgId, recoveryName)!
   note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
   note(`shown by the server now: ${await wordsOf(publicKeyJwk)}`)
   throw new Failure(

@@ -1,6 +1,7 @@
-import { bindEnvironment, giveSyncKeys, type SyncBinding, type SyncPlan } from '@skerry/sdk/sync'
+import { bindEnvironment, giveSyncKeys, listSyncBindings, type SyncBinding, type SyncPlan } from '@skerry/sdk/sync'
 import { toFailure, usage } from '../failure.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
+import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -70,6 +71,7 @@ export async function bind(wanted: string, flags: BindingOptions): Promise<void>
     throw error
   }
   const enabled = await session.client.sync.updateBinding({ params, body: { enabled: true } })
+  await noteConnection(session, connection, layers)
   note(`bound ${place.label} to ${describeDestination(binding)}`)
   if (flags.json) writeJson(enabled)
   else writeLine(binding.id)
@@ -86,8 +88,18 @@ async function allowReading(
 ): Promise<void> {
   const labels = layers.map((one) => one.label).join(', ')
   warn(`sync needs the key of ${labels}: from then on the server can read everything in it, pushed or not`)
-  await checkConnectionKey(session, connection)
   await confirmOrRefuse(`let the server read ${labels}, to push ${label} through ${connection.name}`, flags)
+  await checkConnectionKey(session, connection)
+}
+
+/** This machine has given the connection these keys, so the next re-key does not ask about it. */
+async function noteConnection(
+  session: Session,
+  { id: principalId, publicKeyJwk }: Bound['connection'],
+  layers: readonly OpenPlace[],
+): Promise<void> {
+  for (const { orgId, envId, key } of layers)
+    await noteReaders(session, await environmentShared(orgId, envId, key), [{ principalId, publicKeyJwk }])
 }
 
 export async function edit(
@@ -155,6 +167,7 @@ async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }
   const layers = (await openWithGroups(session, place)).filter(({ envId }) => missing.has(envId))
   await allowReading(session, bound, layers, flags)
   await giveSyncKeys(session.client, connection, { orgId, bindingId: binding.id }, layers)
+  await noteConnection(session, connection, layers)
   note(`gave ${connection.name} the key of ${layers.map((one) => one.label).join(', ')}`)
 }
 
@@ -163,6 +176,8 @@ export async function unbind(wanted: string, flags: Flags & { yes?: boolean }): 
   const { orgId, binding, connection, label } = await findBinding(session, wanted)
   await confirmOrRefuse(`stop pushing ${label} to ${describeDestination(binding)}`, flags)
   await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
+  const left = await listSyncBindings(session.client, orgId)
+  if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)
   note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)
   note(`\`skerry env rekey ${placeOptions(label)}\` makes the key that the server had worthless`)
   if (flags.json) writeJson({ deleted: binding.id })

@@ -1,6 +1,7 @@
 import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/sync'
 import { usage } from '../failure.ts'
 import { readCredential, readTextFile } from '../input.ts'
+import { forgetReader } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
@@ -157,6 +158,7 @@ export async function disconnect(wanted: string, flags: Flags & { yes?: boolean 
   const with_ = own.length === 0 ? '' : `, with its bindings of ${own.map(({ label }) => label).join(', ')}`
   await confirmOrRefuse(`delete the connection ${connection.name}${with_}`, flags)
   await session.client.sync.deleteConnection({ params: { orgId, connectionId: connection.id } })
+  forgetReader(session, orgId, connection.id)
   note(`deleted ${connection.name}; what was pushed stays there, and its credential is still good: revoke it there`)
   if (own.length > 0) note('`skerry env rekey` makes the keys that the server had worthless')
   if (flags.json) writeJson({ deleted: connection.id })

@@ -67,7 +67,7 @@ const refused = async (command: string, env: Record<string, string> = {}) => {
 }
 const idOf = async (person: PersonMachine) => JSON.parse(await person.ok('skerry whoami --json')).principal.id
 const custodians = '--custodian alice@example.com --custodian bob@example.com'
-const isNew = 'new to this machine'
+const isNew = 'this machine has not given them a key before'
 
 describe('a service token that the server adds to the readers of an environment', () => {
   it.each([
@@ -81,7 +81,8 @@ describe('a service token that the server adds to the readers of an environment'
     liar.lie(/\/tokens/, listed)
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(await fingerprintWords(mallory))
-    expect(told).toContain(`${isNew}: deploy (${tokenId}); nothing was changed`)
+    expect(told).toContain(`deploy (${tokenId}) would get the`)
+    expect(told).toContain(`${isNew}; nothing was changed`)
     expect(told).toContain(`run again with --reader ${tokenId}`)
     expect(told).not.toContain(bob.email)
   })
@@ -126,7 +127,7 @@ describe('a service token that the server adds to the readers of an environment'
       grants: [...body.grants, { principalType, principalId, versions: [1], createdAt: '2026-01-01T00:00:00.000Z' }],
     }))
     const told = await refused('skerry kms rotate billing --yes')
-    expect(told).toContain(`1 reader that would get the next version of managed key billing is ${isNew}`)
+    expect(told).toContain(`would get the next version of managed key billing, and ${isNew}`)
   })
 })
 
@@ -141,7 +142,9 @@ describe('a reader that this machine took the key from', () => {
       ...body,
       grantees: [...body.grantees, { principalType: 'user', principalId, name: bob.email, publicKeyJwk }],
     }))
-    expect(await refused('skerry env rekey --env staging --yes')).toContain(`${isNew}: ${bob.email} (${principalId})`)
+    expect(await refused('skerry env rekey --env staging --yes')).toContain(
+      `${bob.email} (${principalId}) would get the new key of shop/staging, and ${isNew}`,
+    )
   })
 
   it('nor because somebody else replaced the key, and the server lists it still', async () => {
@@ -149,7 +152,9 @@ describe('a reader that this machine took the key from', () => {
     await bob.ok(`skerry env rekey --app shop --env shown --yes --reader ${await idOf(alice)}`)
     await alice.ok('skerry env trust --env shown --yes')
     countFromHere()
-    expect(await refused('skerry env rekey --env shown --yes')).toContain(`${isNew}: ${bob.email} (`)
+    expect(await refused('skerry env rekey --env shown --yes')).toMatch(
+      new RegExp(`${bob.email} \\(usr_\\S+\\) would get the new key of shop/shown, and ${isNew}`),
+    )
   })
 })
 
@@ -161,7 +166,7 @@ describe('readers that a new machine sees for the first time', () => {
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()
     const told = await refused('skerry env rekey --env preview --yes')
-    expect(told).toMatch(/^2 readers that would get the new key of shop\/preview are new to this machine:$/m)
+    expect(told).toMatch(/^2 new readers would get the new key of shop\/preview:$/m)
     expect(told).toContain((await bob.ok('skerry keys fingerprint')).trim())
     const options = /run again with (.*)/.exec(told)![1]
     expect((await alice.shell(`skerry env rekey --env preview --yes ${options}`)).code).toBe(0)
@@ -189,7 +194,9 @@ describe('a recovery key of the server’s own', () => {
   ])('is accepted by none of the commands that make keys: %s', async (_, command, strict) => {
     showRecoveryKey(mallory)
     const told = await refused(command, { SKERRY_STRICT: strict })
-    expect(told).toContain('the recovery key of this organization is new to this machine; nothing was changed')
+    expect(told).toContain(
+      'nobody has accepted this organization’s recovery key on this machine yet; nothing was changed',
+    )
     expect(told).toContain(await fingerprintWords(mallory))
     expect(told).toContain('--reader recovery')
   })
@@ -214,10 +221,18 @@ describe('a custodian that the server adds', () => {
     const joinedAt = '2026-01-01T00:00:00.000Z'
     liar.lie(/\/members/, (body) => ({ ...body, members: [...body.members, { ...member, joinedAt }] }))
     const told = await refused('skerry recovery rotate --yes')
-    expect(told).toContain(`1 reader that would get a share of the recovery key is ${isNew}`)
+    expect(told).toContain(`would get a share of the recovery key, and ${isNew}`)
     expect(told).toContain(await fingerprintWords(mallory))
+    // Not even the key of the custodian is remembered.
+    expect(await alice.ok('cat ~/.config/skerry/known-keys.json')).not.toContain(userId)
     liar.repent()
     await alice.ok('skerry recovery rotate --yes')
+    const pins = '~/.config/skerry/known-keys.json'
+    await alice.ok(`cp ${pins} ~/pins && rm ${pins}`)
+    countFromHere()
+    expect((await alice.shell(`skerry recovery rotate --threshold 2 ${custodians}`)).code).toBe(2)
+    expect((await alice.shell(`cat ${pins}`)).stdout).not.toContain('usr_')
+    await alice.ok(`mv ~/pins ${pins}`)
   })
 })
 
@@ -226,8 +241,63 @@ describe('a recovery key that this machine has seen and nobody has accepted', ()
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()
     expect(await refused('skerry recovery cover')).toContain('--reader recovery')
+    // A command that is refused for another reader has not accepted the recovery key.
+    expect((await alice.shell('skerry branch create b2 --reader recovery')).code).toBe(3)
+    expect(await refused('skerry recovery cover')).toContain('--reader recovery')
     await alice.ok('skerry recovery cover --reader recovery')
     expect((await alice.shell('skerry recovery cover')).stderr).not.toContain(isNew)
     await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
+  })
+})
+
+describe('--reader', () => {
+  const rekey = 'skerry env rekey --env named --yes'
+
+  it('names a reader by its e-mail address or the name of a token', async () => {
+    const { stderr } = await alice.shell('skerry env create named --reader recovery')
+    expect(stderr).toContain('this credential and the recovery custodians together can read it')
+    await alice.ok('skerry grant --user bob@example.com --env named')
+    const mine = await alice.shell('skerry branch create mine --from named --private')
+    expect(mine.stderr).toContain('this credential and the recovery custodians together can read it')
+    await alice.ok('skerry token create --name named-ci --app shop --env named')
+    await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
+    countFromHere()
+    await refused(`${rekey} --reader recovery --reader ${bob.email}`)
+    await alice.ok(`${rekey} --reader recovery --reader ${bob.email} --reader named-ci`)
+    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json && skerry env trust --env named --yes')
+  })
+
+  it.each([
+    ['a re-key', `${rekey} --reader carol@example.com`, 'matches no reader of the new key of shop/named'],
+    [
+      'a private branch',
+      'skerry branch create p --private --reader bob@example.com',
+      'matches no reader of this command',
+    ],
+    ['a composed group', 'skerry compose set shared --yes --reader recovery', 'matches no reader of this command'],
+    [
+      'a folder that is set up again',
+      'skerry init --yes --reader bob@example.com',
+      'matches no reader of this command',
+    ],
+    ['a new environment', 'skerry env create more --reader bob@example.com', 'matches no reader of this command'],
+  ])('is refused by %s where it matches no reader', async (_, command, message) => {
+    countFromHere()
+    const { code, stderr } = await alice.shell(command)
+    expect([code, liar.sent()], stderr).toEqual([2, []])
+    expect(stderr).toContain(`${message}; nothing was changed`)
+    if (command.startsWith(rekey))
+      expect(stderr).toMatch(/use the id of one of these: .*bob@example.com \(usr_.*recovery/)
+  })
+
+  it('does not take another account for the owner of a known e-mail address', async () => {
+    const usurper = { ...evil(), principalType: 'user', principalId: newId('user'), name: bob.email }
+    liar.lie(/\/grantees/, (body) => ({
+      ...body,
+      grantees: [...body.grantees.filter(({ name }: Json) => name !== bob.email), usurper],
+    }))
+    const { code, stderr } = await alice.shell(`${rekey} --reader ${bob.email}`)
+    expect([code, liar.sent()], stderr).toEqual([2, []])
+    expect(stderr).toContain(`--reader ${bob.email} matches no reader`)
   })
 })

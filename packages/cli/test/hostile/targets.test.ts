@@ -68,7 +68,9 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
 
   it('is asked about on a terminal, and refused there where strict', async () => {
     change('db', connection({ host: 'evil.example.com' }))
-    const asked = await admin.terminal('skerry lease create db -- true', [['use lease target db as it is now', 'n']])
+    const asked = await admin.terminal('skerry lease create db -- true', [
+      ['Use lease target db with these new settings', 'n'],
+    ])
     expect([asked.code, liar.sent()]).toEqual([1, []])
     const strict = await admin.terminal('env SKERRY_STRICT=1 skerry lease create db -- true')
     expect([strict.code, liar.sent()]).toEqual([3, []])
@@ -90,7 +92,9 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     liar.lie(/\/tokens/, (body) => ({ ...body, tokens: [...body.tokens, { ...token, ...none }] }))
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
     const told = await refused('skerry lease target replace db --file admin-url --yes')
-    expect(told).toContain(`would get the admin credential of db is new to this machine: inner (${tokenId})`)
+    expect(told).toContain(
+      `inner (${tokenId}) would get the admin credential of db, and this machine has not given them a key before`,
+    )
     await ok('rm -r ~/.local/state/skerry/seen && mv ~/aside ~/.local/state/skerry/seen')
   })
 

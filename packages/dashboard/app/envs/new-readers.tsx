@@ -8,12 +8,14 @@ import { readersQuestion } from './known-readers.ts'
 /** Asked before a key is wrapped to readers that the server lists and this browser does not know. */
 export function NewReadersDialog() {
   const { what, readers } = readersQuestion()
-  const count = readers.length === 1 ? '1 reader is' : `${readers.length} readers are`
+  const isOne = readers.length === 1
+  const them = isOne ? 'a reader' : `${readers.length} readers`
   return (
-    <Dialog opened onClose={() => readersPrompt.cancel()} title="Readers that are new here" size="lg" zIndex={400}>
+    <Dialog opened onClose={() => readersPrompt.cancel()} title="Confirm new readers" size="lg" zIndex={400}>
       <Stack>
         <Alert color="orange" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
-          {count} new to this browser and would get {what}. Only the server says that they belong there.
+          {`${what.charAt(0).toUpperCase()}${what.slice(1)} would also go to ${them} that you have not accepted in this browser.`}{' '}
+          Check that the server did not add {isOne ? 'it' : 'them'}.
         </Alert>
         <ScrollArea.Autosize mah={320}>
           <Stack gap="sm">
@@ -35,7 +37,7 @@ export function NewReadersDialog() {
             Cancel
           </Button>
           <Button color="red" onClick={() => readersPrompt.complete()}>
-            {readers.length === 1 ? 'Accept this reader' : `Accept these ${readers.length} readers`}
+            {isOne ? 'Accept this reader' : `Accept these ${readers.length} readers`}
           </Button>
         </Group>
       </Stack>

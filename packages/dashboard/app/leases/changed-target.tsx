@@ -8,21 +8,21 @@ import { changedTarget } from './known-targets.ts'
 export function ChangedTargetDialog() {
   const { name, changes } = changedTarget()
   return (
-    <Dialog opened onClose={() => targetPrompt.cancel()} title="This target is set up otherwise" zIndex={400}>
+    <Dialog opened onClose={() => targetPrompt.cancel()} title={`The settings of ${name} have changed`} zIndex={400}>
       <Stack>
         <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
           {name} has other settings than before: {changes}.
         </Alert>
         <Text size="sm">
-          Somebody removed it and added it anew; or the server is lying, to get the password. Ask who did it. Nothing
-          has been sent yet.
+          Someone on your team replaced this target, or the server is trying to collect the password. Nothing has been
+          sent yet.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => targetPrompt.cancel()}>
             Cancel
           </Button>
           <Button color="red" onClick={() => targetPrompt.complete()}>
-            Somebody meant it
+            Use the new settings
           </Button>
         </Group>
       </Stack>

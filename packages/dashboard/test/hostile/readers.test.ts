@@ -35,7 +35,7 @@ const lie = (path: string, rewrite: (body: Json) => unknown) =>
 const addReader = () => lie('**/grantees', (body) => ({ ...body, grantees: [...(body.grantees ?? []), evil] }))
 afterEach(() => page.unrouteAll({ behavior: 'wait' }))
 
-const asked = () => page.getByRole('dialog', { name: 'Readers that are new here' })
+const asked = () => page.getByRole('dialog', { name: 'Confirm new readers' })
 /** Everything that was sent and is more than a question. */
 const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
 
@@ -43,7 +43,7 @@ const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(P
 async function refused(act: () => Promise<unknown>, { what, name }: { what: string; name: string }) {
   const since = owner.sent.length
   await act()
-  await asked().getByText(`1 reader is new to this browser and would get ${what}`).waitFor()
+  await asked().getByText(`${what} would also go to a reader that you have not accepted in this browser`).waitFor()
   const words = asked().getByLabel(`Fingerprint of the key of ${name}`)
   expect(await words.innerText()).toBe(await fingerprintWords(mallory))
   expect(await axeProblems(page)).toEqual([])
@@ -101,7 +101,7 @@ describe('a reader that the server adds', () => {
     await dialogOf(page).getByLabel(/grace/).waitFor()
     const since = owner.sent.length
     await pressIn(owner, 'Rotate')
-    await asked().getByText('would get the next version of receipts').waitFor()
+    await asked().getByText('the next version of receipts would also go to').waitFor()
     await asked().getByRole('button', { name: 'Cancel' }).click()
     await owner.quiet()
     expect(changes(since)).toEqual([])
@@ -115,7 +115,7 @@ test('a reader whom somebody else gave the key is asked about once, and known fr
   await openEnvironment(page, 'Production')
   await beginRekey()
   await replace()
-  await asked().getByText('1 reader is new').waitFor()
+  await asked().getByText('would also go to a reader').waitFor()
   await asked().getByRole('button', { name: 'Accept this reader' }).click()
   await told(page, 'Production has another key. You and 1 more keep access.')
   await beginRekey()

@@ -28,7 +28,7 @@ const leadElsewhere = () =>
   })
 afterEach(() => page.unrouteAll({ behavior: 'wait' }))
 
-const asked = () => page.getByRole('dialog', { name: 'This target is set up otherwise' })
+const asked = () => page.getByRole('dialog', { name: 'The settings of hosts have changed' })
 const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
 const openAccess = async () => {
   await journey.goTo(page, 'Leases')

@@ -42,7 +42,7 @@ export async function withLeaseSession<T>(
   try {
     return await use(session)
   } finally {
-    // What the target said counts, however it takes the goodbye; a child that cannot close is not used again.
+    // An error while closing does not change the result of the job. The child is killed, so that it is not reused.
     await ask({ op: 'close' }).catch(() => child.kill())
   }
 }

@@ -133,7 +133,7 @@ async function askAnew(client: pg.Client, identity: Identity, pids: number[], li
   }
 }
 
-/** Without a word to the other side, which may not be there to answer it. */
+/** Closes the socket without PostgreSQL's goodbye message, because the server may be gone. */
 export function closeNow(client: pg.ClientBase, reason?: string): void {
   streamOf(client).destroy(reason === undefined ? undefined : new Error(reason))
 }

@@ -88,7 +88,7 @@ export function openHeavyReads(db: Database): HeavyReads {
   }
 }
 
-/** Nobody hears it who has hung up. */
+/** Builds the error for a stopped read. If the caller has hung up, nobody receives it. */
 const ended = (signal: AbortSignal): Refusal =>
   signal.aborted
     ? fail('rate_limited', 'the caller has hung up')

@@ -53,7 +53,7 @@ const runner =
     return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
 
-/** Whoever has no access takes no place. */
+/** Checks access before it reserves a place for a heavy read, so that a denied request uses none. */
 async function handleHeavy(
   { heavyReads }: Context,
   heavy: HeavyRead,

@@ -164,7 +164,7 @@ export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): O
 
 const namedPolicies = 10
 
-/** By force neither: a policy without its target fails at every run, and nobody could sign in to finish one cut off. */
+/** Refuses even with `force`. Without its target a policy fails at every run, and an interrupted rotation cannot be finished. */
 function checkUnused(policies: TargetPolicy[]): void {
   if (policies.length === 0) return
   const names = policies

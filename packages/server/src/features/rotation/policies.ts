@@ -71,7 +71,7 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
       config: body.config !== undefined,
     })
     const changed = await updateRotation(db, rotation, change)
-    // A resumed policy may rest because another one has its account.
+    // The policy may have been paused because another policy rotates the same account. Claim the account again.
     if (changed && (body.config !== undefined || trigger === 'resume')) await claimAccounts(db, changed)
     return changed
   })

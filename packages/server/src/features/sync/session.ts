@@ -115,7 +115,7 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
 /** What a provider, or the way to it, has refused. */
 export interface Refusal {
   message: string
-  /** Whether the destination takes the credential for nobody’s, or it lacks a right. */
+  /** True if the destination rejects the credential, or the credential lacks a permission. */
   denied: boolean
   /** Whether the request may have been done, because its answer was lost. */
   isLost: boolean

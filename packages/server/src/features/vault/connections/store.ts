@@ -78,7 +78,7 @@ export const findAccountDigest = async (db: Tx, { orgId, id }: Connection) =>
     )
   )?.accountDigest ?? null
 
-/** With what a new capture says of it. The label of another account does not stay. */
+/** Updates the connection from a new sign-in. The label of another account does not stay. */
 export const repairConnection = (
   db: Tx,
   { orgId, id }: Connection,
