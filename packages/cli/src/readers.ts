@@ -13,8 +13,12 @@ export interface ReaderFlags {
   reader?: string[]
 }
 
-/** What would be given, in words for people: `the key of shop/production`. */
-type Given = Shared & { what: string }
+/** `what` would be given, in words for people: `the key of shop/production`. */
+interface Given extends Shared {
+  what: string
+  /** Readers of the source get the key unasked: a branch is for those who read its parent. The source gains no reader by it. */
+  source?: Shared
+}
 
 /** Answers true for a reader that was accepted with this public key, and throws for any other. */
 export type Accepted = (reader: PinnedGrantee) => true
@@ -32,7 +36,8 @@ export async function acceptReaders(
   const { orgId, what } = given
   const firstSeen = await compareKeys(session, readers)
   const others = readers.filter(({ principalId }) => principalId !== session.principal.id)
-  const unknown = await unknownReaders(session, given, others)
+  const elsewhere = given.source ? await unknownReaders(session, given.source, others) : others
+  const unknown = await unknownReaders(session, given, elsewhere)
   if (unknown.length > 0) {
     const named = await nameReaders(session, unknown)
     await showReaders(named, what)
@@ -45,7 +50,7 @@ export async function acceptReaders(
   await noteReaders(session, given, unknown)
   const accepted = new Set(readers.map(identityOf))
   return (reader) => {
-    if (reader.principalId === session.principal.id || accepted.has(identityOf(reader))) return true
+    if (accepted.has(identityOf(reader))) return true
     throw new Failure('conflict', `${reader.name ?? reader.principalId} was not there a moment ago`, 'try again')
   }
 }

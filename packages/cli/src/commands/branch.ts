@@ -3,7 +3,7 @@ import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { openPlace } from '../grants.ts'
-import { environmentShared, noteKeyMade } from '../known-readers.ts'
+import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -69,7 +69,8 @@ async function acceptParentReaders(session: Session, { orgId, envId, label }: Pl
   const { key } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
   const readers = grantees.filter(isClient)
-  const given = { ...(await environmentShared(orgId, envId, key)), what: `the key of a branch of ${label}` }
+  const source = await environmentShared(orgId, envId, key)
+  const given = { ...branchesShared(source), source, what: `the key of a branch of ${label}` }
   return { readers, reads: await acceptReaders(session, given, readers, flags) }
 }
 
