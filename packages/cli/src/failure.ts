@@ -51,6 +51,7 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   kdf_too_weak: 'refused',
   kdf_too_strong: 'refused',
   rollback: 'refused',
+  own_key_replaced: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {
@@ -64,6 +65,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   kdf_too_weak: 'do not type the passphrase for this server: it may be trying to guess it',
   kdf_too_strong: 'this server’s answer is not to be trusted with your keyring',
   malformed_answer: 'check that a Skerry server is at that address with `skerry doctor`',
+  own_key_replaced: 'do not use this server, and tell your organization’s owner',
   decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
   reference_cycle: 'see the stored texts with `skerry secrets get <NAME> --stored`, and mend one with `secrets set`',
   reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',

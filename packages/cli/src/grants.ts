@@ -1,3 +1,4 @@
+import { isNamed } from '@skerry/contract/prefixes'
 import { RollbackError } from '@skerry/sdk/rollback'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure, toFailure } from './failure.ts'
@@ -150,7 +151,8 @@ export async function lookUpGrantee(
     return { principalType: 'service_token', principalId: id, name: id, publicKeyJwk }
   }
   const { members } = await session.client.orgs.members({ params: { orgId } })
-  const found = members.find((one) => one.userId === who.user || (who.user !== undefined && one.email === who.user))
+  const { user } = who
+  const found = members.find(({ userId: id, email: name }) => user !== undefined && isNamed(user, 'user', { id, name }))
   if (!found) throw new Failure('notFound', `${who.user} is no member of this organization`)
   if (found.publicKeyJwk === null) {
     throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')

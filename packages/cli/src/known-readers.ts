@@ -48,6 +48,11 @@ export const environmentShared = async (orgId: string, envId: string, key: { byt
   key: await fingerprintOf(key.bytes),
 })
 
+/** The keys of an environment's branches. A reader who was accepted for a branch is not thereby one of the environment. */
+export const branchesShared = (parent: Shared): Shared => ({ ...parent, id: branchesOf(parent.id) })
+
+const branchesOf = (envId: string) => `branches of ${envId}`
+
 /** Those to whom this machine has not given the key, and whom nobody has accepted. */
 export async function unknownReaders<R extends Reader>(
   session: Session,
@@ -87,11 +92,11 @@ export async function noteKeyMade(
   await noteReaders(session, await environmentShared(place.orgId, place.envId, key), [own, ...readers])
 }
 
-/** This machine has ended the reader's access: to one thing, or to all of the organization. */
+/** This machine has ended the reader's access: to one thing and its branches, or to all of the organization. */
 export function forgetReader(session: Session, orgId: string, principalId: string, id?: string): void {
   change((file) => {
     for (const [sharedId, { readers }] of Object.entries(file.shared[placeOf(session, orgId)] ?? {}))
-      if (id === undefined || id === sharedId) delete readers[principalId]
+      if (id === undefined || id === sharedId || branchesOf(id) === sharedId) delete readers[principalId]
   })
 }
 

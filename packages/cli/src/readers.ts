@@ -14,8 +14,14 @@ export interface ReaderFlags {
   reader?: string[]
 }
 
-/** The readers of one thing. `what` is in words for people: `the key of shop/production`. */
-type Receivers = Shared & { what: string; readers: readonly PinnedGrantee[] }
+/** The readers of one thing. */
+interface Receivers extends Shared {
+  /** In words for people: `the key of shop/production`. */
+  what: string
+  readers: readonly PinnedGrantee[]
+  /** Readers of the source get the key unasked: a branch is for those who read its parent. The source gains no reader by it. */
+  source?: Shared
+}
 
 /** Everyone to whom a command would wrap a key. */
 interface Audience {
@@ -43,7 +49,8 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const isNewRecoveryKey =
     recoveryPublicKeyJwk !== undefined &&
     (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
-  const unknown = receivers ? await unknownReaders(session, receivers, others) : []
+  const elsewhere = receivers?.source ? await unknownReaders(session, receivers.source, others) : others
+  const unknown = receivers ? await unknownReaders(session, receivers, elsewhere) : []
   if (receivers && unknown.length > 0) {
     const labelled = await nameReaders(session, unknown)
     await showReaders(labelled, receivers.what)
@@ -55,7 +62,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const accepted = new Set(readers.map(identityOf))
   return {
     isAccepted: (reader) => {
-      if (reader.principalId === session.principal.id || accepted.has(identityOf(reader))) return true
+      if (accepted.has(identityOf(reader))) return true
       throw new Failure('conflict', `${reader.name ?? reader.principalId} was not there a moment ago`, 'try again')
     },
     keep: async () => {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
@@ -170,7 +171,7 @@ export async function makeAdminToken(
 ): Promise<{ token: string; profile: Profile }> {
   const client = connect(settings, { clientId: machine.id, clientSecret: machine.secret })
   const { orgs } = await client.me.get()
-  const org = orgs.find((one) => settings.org === undefined || one.slug === settings.org || one.id === settings.org)
+  const org = orgs.find((one) => isOrg(one, settings.org))
   if (!org) throw new Failure('notFound', `machine client ${machine.id} is not in organization ${settings.org ?? ''}`)
   const { token, parsed } = await bootstrapAdmin(client, { orgId: org.id, name: `CLI on ${hostname()}`.slice(0, 200) })
   const profile: Profile = {
@@ -211,8 +212,12 @@ async function lookUpOrg(client: Client, settings: Settings, { type, id }: Princ
   return { id: org.id, slug: org.slug }
 }
 
+/** Every organization is meant where none is named. */
+const isOrg = ({ id, slug: name }: Org, wanted: string | undefined) =>
+  wanted === undefined || isNamed(wanted, 'organization', { id, name })
+
 function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
-  const found = orgs.filter((org) => wanted === undefined || org.slug === wanted || org.id === wanted)
+  const found = orgs.filter((org) => isOrg(org, wanted))
   if (found.length === 1) return found[0]!
   if (orgs.length === 0) {
     throw new Failure('notFound', 'you are in no organization', 'be invited to one, or run `skerry org create <name>`')
@@ -224,7 +229,7 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
 
 /** What names an organization by its slug or id must not be passed over. */
 export function checkOrg(org: Org, wanted: { org?: string | undefined }): Org {
-  if (wanted.org === undefined || wanted.org === org.slug || wanted.org === org.id) return org
+  if (isOrg(org, wanted.org)) return org
   throw new Failure(
     'refused',
     `this credential belongs to organization ${org.slug}, not to ${wanted.org}`,

@@ -1,6 +1,7 @@
 import type { agents as agentEndpoints } from '@skerry/contract/agents'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { PolicyRule } from '@skerry/contract/policy-body'
+import { isNamed } from '@skerry/contract/prefixes'
 import type { tasks as taskEndpoints } from '@skerry/contract/tasks'
 import { type PolicySigner, signPolicy } from '@skerry/crypto/policy'
 import { newTaskToken } from '@skerry/crypto/task-token'
@@ -41,7 +42,7 @@ export async function listAgents(client: Client, orgId: string): Promise<Agent[]
  * @example const agent = await findAgent(client, orgId, 'builder')
  */
 export async function findAgent(client: Client, orgId: string, wanted: string): Promise<Agent> {
-  const found = (await listAgents(client, orgId)).find(({ id, slug }) => id === wanted || slug === wanted)
+  const found = (await listAgents(client, orgId)).find(({ id, slug }) => isNamed(wanted, 'agent', { id, name: slug }))
   if (!found) throw new SkerryError('not_found', `there is no agent ${wanted}`)
   return found
 }

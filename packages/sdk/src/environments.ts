@@ -2,10 +2,11 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { branches, envs } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
 import { isClient, isReader } from '@skerry/contract/readers'
+import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import { DecryptionError, invalid, RefusedError } from './errors.ts'
+import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
 import {
   type EnvironmentKey,
   type EnvironmentPlace,
@@ -80,7 +81,8 @@ export interface NewBranch {
  *
  * @param publicKeyJwk the caller's own.
  * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
- *   SkerryError `invalid_request` for more than 200 grantees; CryptoError `malformed_key`; UnavailableError.
+ *   SkerryError `own_key_replaced` where the server lists another one for the caller, `invalid_request` for more than 200
+ *   grantees; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const reads = (one) => known.get(one.principalId) === one.publicKeyJwk
  * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)
@@ -93,7 +95,7 @@ export async function createBranch(
   const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads } = place
   const params = { orgId, envId }
   const [{ principal }, { grantees }] = await Promise.all([client.me.get(), client.envs.grantees({ params })])
-  const isCaller = (one: ParentGrantee) => one.principalType === principal.type && one.principalId === principal.id
+  const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk })
   const readers = grantees.filter(isClient).filter((one) => !isCaller(one) && reads(one))
   if (readers.length > limits.branchGrantsMax) {
     throw invalid(`reads: at most ${limits.branchGrantsMax} grantees when a branch is created`)
@@ -150,8 +152,9 @@ interface Holder {
  *
  * @param own the caller's, who must hold a grant and be an admin; the new key is wrapped to this public key.
  * @throws DecryptionError for a secret that does not open under the old key, which must be written anew or deleted first;
- *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError,
- *   after which it may have happened: asked again, it is done once more.
+ *   SkerryError `own_key_replaced` or `conflict` where the server lists another public key for the caller, or none;
+ *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError, after which it may have
+ *   happened: asked again, it is done once more.
  * @example
  * const keeps = (one) => known.get(one.principalId) === one.publicKeyJwk
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, parsedToken)
@@ -185,11 +188,10 @@ async function rekeyOnce(
     client.envs.grantees({ params }),
     client.grants.list({ params }),
   ])
-  const isCaller = (one: Holder) => one.principalType === principal.type && one.principalId === principal.id
-  // The caller's own key is not taken from the server's word.
-  const kept = grantees
-    .filter((one) => isCaller(one) || keeps(one))
-    .map((one) => (isCaller(one) ? { ...one, publicKeyJwk: own.publicKeyJwk } : one))
+  const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk: own.publicKeyJwk })
+  const kept = grantees.filter((one) => isCaller(one) || keeps(one))
+  if (!kept.some(isCaller))
+    throw new SkerryError('conflict', 'the server does not list you among the holders of this key')
   if (secrets.length > limits.rekeySecretsMax) throw invalid(`at most ${limits.rekeySecretsMax} secrets at once`)
   if (kept.length > limits.rekeyGrantsMax) throw invalid(`at most ${limits.rekeyGrantsMax} holders at once`)
 
@@ -220,6 +222,22 @@ async function rekeyOnce(
     lost,
   }
 }
+
+/**
+ * Tells the caller among the grantees by the caller's own public key, which no answer can replace. The caller's id is the
+ * server's word, so a grantee with that id and another key is refused, and `reads` or `keeps` decides about any other id.
+ *
+ * @throws SkerryError `own_key_replaced`.
+ */
+function callerAmong(grantees: readonly ParentGrantee[], caller: { id: string; publicKeyJwk: string }) {
+  const own = publicKeyText(caller.publicKeyJwk)
+  const isCaller = ({ publicKeyJwk }: ParentGrantee) => publicKeyText(publicKeyJwk) === own
+  if (grantees.some((one) => one.principalId === caller.id && !isCaller(one))) throw clientError('own_key_replaced')
+  return isCaller
+}
+
+/** One text for one key: a server may order the fields of a key as it likes. */
+const publicKeyText = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
 
 const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({
   principalType: one.principalType,

@@ -7,6 +7,7 @@ const clientErrors = {
   offline: 'there is no usable cached copy',
   malformed_answer: 'the server’s answer does not have the shape that the API promises',
   decryption_failed: 'a secret cannot be decrypted',
+  own_key_replaced: 'the server lists another public key for you than your own',
   malformed_archive: 'not an archive of an audit trail',
   changed_archive: 'the archive is not the one that the server made',
 } as const

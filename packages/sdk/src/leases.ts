@@ -1,4 +1,5 @@
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { isNamed } from '@skerry/contract/prefixes'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { sealAdminSecret } from './admin-secrets.ts'
@@ -127,7 +128,7 @@ export async function listLeaseTargets(client: Client, orgId: string): Promise<L
  */
 export async function findLeaseTarget(client: Client, orgId: string, wanted: string): Promise<LeaseTarget> {
   const targets = await listLeaseTargets(client, orgId)
-  const found = targets.find(({ id }) => id === wanted) ?? targets.find(({ name }) => name === wanted)
+  const found = targets.find((target) => isNamed(wanted, 'leaseTarget', target))
   if (found) return found
   throw new SkerryError('not_found', `there is no lease target ${wanted}`)
 }

@@ -157,10 +157,18 @@ describe('a re-key', () => {
     expect(await readBy(it, me)).toEqual(values)
   })
 
-  test('wraps the caller’s key to the caller, whatever the server says their public key is', async () => {
+  test('is not done where the server lists another public key for the caller, or does not list the caller', async () => {
     const it = await world()
-    it.state.grantees = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
-    await rekeyEnvironment(it.client, keepingAll, me)
+    const replaced = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
+    const refused = [
+      { grantees: replaced, code: 'own_key_replaced' },
+      { grantees: [colleague], code: 'conflict' },
+    ]
+    for (const { grantees, code } of refused) {
+      it.state.grantees = grantees
+      await expect(rekeyEnvironment(it.client, keepingAll, me)).rejects.toMatchObject({ code, status: null })
+    }
+    expect(it.posts()).toEqual([])
     expect(await readBy(it, me)).toEqual(values)
   })
 

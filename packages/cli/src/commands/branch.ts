@@ -3,7 +3,7 @@ import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { openPlace } from '../grants.ts'
-import { environmentShared, noteKeyMade } from '../known-readers.ts'
+import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -72,8 +72,9 @@ async function create(slug: string, flags: CreateOptions): Promise<void> {
 async function receiversOf(session: Session, { orgId, envId, label }: Place) {
   const { key } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
-  const shared = await environmentShared(orgId, envId, key)
-  return { ...shared, what: `the key of a branch of ${label}`, readers: grantees.filter(isClient) }
+  const source = await environmentShared(orgId, envId, key)
+  const readers = grantees.filter(isClient)
+  return { ...branchesShared(source), source, what: `the key of a branch of ${label}`, readers }
 }
 
 async function list(flags: Options): Promise<void> {

@@ -1,3 +1,4 @@
+import { isNamed } from '@skerry/contract/prefixes'
 import { isClient } from '@skerry/contract/readers'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
@@ -96,14 +97,17 @@ async function grantReaders(
     openPlace(session, orgId, place.envId, place.label),
     openPlace(session, orgId, envId, label),
   ])
-  const shared = await environmentShared(orgId, place.envId, own.key)
-  const receivers = { ...shared, what: `the key of ${label}`, readers }
+  const [source, shared] = await Promise.all([
+    environmentShared(orgId, place.envId, own.key),
+    environmentShared(orgId, envId, key),
+  ])
+  const receivers = { ...shared, source, what: `the key of ${label}`, readers }
   await (await acceptReaders(session, { receivers }, flags)).keep()
   for (const reader of readers) {
     await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)
     note(`granted ${label} to ${reader.principalId}`)
   }
-  await noteReaders(session, await environmentShared(orgId, envId, key), readers)
+  await noteReaders(session, shared, readers)
 }
 
 async function list(flags: Flags): Promise<void> {
@@ -121,7 +125,7 @@ async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Prom
   const session = await openSession(flags)
   const { orgId, envId, label } = await findTarget(session, flags)
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
-  const found = groups.find((group) => group.slug === groupSlug || group.groupId === groupSlug)
+  const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
   if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
   await confirmOrRefuse(`take ${found.slug} out of ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })

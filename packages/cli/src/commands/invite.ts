@@ -1,3 +1,4 @@
+import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { confirmable, leaf } from '../options.ts'
@@ -76,7 +77,9 @@ async function decline(which: string, flags: Flags & { yes?: boolean }): Promise
 
 async function findMine(client: Session['client'], which: string | undefined) {
   const { invites } = await client.ownInvites.list()
-  const [found, another] = invites.filter(({ id, orgSlug }) => which === undefined || id === which || orgSlug === which)
+  const [found, another] = invites.filter(
+    ({ id, orgSlug: name }) => which === undefined || isNamed(which, 'invitation', { id, name }),
+  )
   const what = which === undefined ? 'no invitation' : `no invitation of ${which}`
   if (!found) throw new Failure('notFound', `${what} waits for you`, 'see `skerry invite mine`')
   if (another) throw usage('several invitations wait for you: name one, as `skerry invite mine` shows it')
@@ -86,7 +89,7 @@ async function findMine(client: Session['client'], which: string | undefined) {
 async function find(session: Session, who: string) {
   const { id: orgId } = await session.org()
   const { invites } = await session.client.invites.list({ params: { orgId } })
-  const found = invites.find((one) => one.id === who || one.email === who)
+  const found = invites.find(({ id, email: name }) => isNamed(who, 'invitation', { id, name }))
   if (!found) throw new Failure('notFound', `there is no invitation of ${who}`, 'see `skerry invite list`')
   return { orgId, found }
 }

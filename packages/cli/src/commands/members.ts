@@ -1,5 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { orgs } from '@skerry/contract/orgs'
+import { isNamed } from '@skerry/contract/prefixes'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { type Command, Option } from 'commander'
 import { Failure } from '../failure.ts'
@@ -76,7 +77,7 @@ function isOwnKey({ settings }: Session, userId: string, publicKeyJwk: string | 
 async function find(session: Session, who: string): Promise<Member & { orgId: string; label: string }> {
   const { id: orgId, slug } = await session.org()
   const { members } = await session.client.orgs.members({ params: { orgId } })
-  const found = members.find((one) => one.userId === who || one.email === who)
+  const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
   if (found) return { ...found, orgId, label: found.email ?? found.userId }
   throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members list`')
 }

@@ -1,3 +1,4 @@
+import { isNamed } from '@skerry/contract/prefixes'
 import type { RotationKind } from '@skerry/contract/rotation-facts'
 import { configureRotation, type Rotation } from '@skerry/sdk/rotation'
 import { type Command, Option } from 'commander'
@@ -177,7 +178,9 @@ const labelsOf = async (session: Session) =>
 async function find(session: Session, wanted: string): Promise<{ orgId: string; rotation: Rotation; label: string }> {
   const { id: orgId } = await session.org()
   const { rotations } = await session.client.rotation.list({ params: { orgId } })
-  const [rotation, another] = rotations.filter(({ id, secretName }) => id === wanted || secretName === wanted)
+  const [rotation, another] = rotations.filter(({ id, secretName }) =>
+    isNamed(wanted, 'rotation', { id, name: secretName }),
+  )
   if (!rotation) throw new Failure('notFound', `there is no rotation '${wanted}'`, 'see `skerry rotation list`')
   if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation list`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId

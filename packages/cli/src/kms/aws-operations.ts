@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import type { KmsSpec } from '@skerry/contract/kms-specs'
+import { isNamed } from '@skerry/contract/prefixes'
 import { type Bytes, decodeUtf8, encodeUtf8 } from '@skerry/crypto/base64url'
 import { parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { signDigest, verifyDigest } from '@skerry/crypto/kms-digest'
@@ -95,7 +96,7 @@ function metadataOf({ id, name, spec, disabled, createdAt }: ManagedKey) {
 async function find(keys: GatewayKeys, wanted: unknown): Promise<ManagedKey> {
   if (typeof wanted !== 'string' || wanted === '') throw invalidInput('KeyId is needed')
   const short = wanted.replace(/^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/, '')
-  const found = (await keys.all()).find(({ id, name }) => id === short || `alias/${name}` === short)
+  const found = (await keys.all()).find(({ id, name }) => isNamed(short, 'kmsKey', { id, name: `alias/${name}` }))
   if (!found) throw new AwsError('NotFoundException', 'there is no such key here that you hold')
   return found
 }

@@ -1,5 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { kms } from '@skerry/contract/kms'
+import { isNamed } from '@skerry/contract/prefixes'
 import { type ManagedKey, type OpenedKey, openManagedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
 import { Failure } from '../failure.ts'
 import type { Session } from '../session.ts'
@@ -32,7 +33,7 @@ export async function findKey(session: Session, wanted: string): Promise<{ orgId
 
 export async function lookUp(session: Session, wanted: string): Promise<{ orgId: string; key: ManagedKey }> {
   const { orgId, keys } = await listKeys(session)
-  const key = keys.find(({ id }) => id === wanted) ?? keys.find(({ name }) => name === wanted)
+  const key = keys.find((one) => isNamed(wanted, 'kmsKey', one))
   if (key) return { orgId, key }
   throw new Failure('notFound', `there is no managed key ${wanted} here that you may see`, 'see `skerry kms list`')
 }

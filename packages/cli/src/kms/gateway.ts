@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ManagedKey, type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
+import { isNamed } from '@skerry/contract/prefixes'
+import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
 import { Failure, usage } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { openSession, type Session } from '../session.ts'
@@ -29,7 +30,7 @@ export async function gateway(flags: Options): Promise<void> {
   await session.key()
   const keys = gatewayKeys(session, flags.key)
   const held = await keys.all()
-  const missing = flags.key?.filter((wanted) => !held.some((one) => isMeant(one, wanted))) ?? []
+  const missing = flags.key?.filter((wanted) => !held.some((one) => isNamed(wanted, 'kmsKey', one))) ?? []
   if (missing.length > 0)
     throw new Failure('notFound', `there is no managed key ${missing.join(', ')} here that you may see`)
   const own = accessKey()
@@ -49,7 +50,6 @@ export async function gateway(flags: Options): Promise<void> {
 }
 
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? 'unknown reason'
-const isMeant = ({ id, name }: ManagedKey, wanted: string) => id === wanted || name === wanted
 
 function tell({ address, port }: AddressInfo, count: number): void {
   const isLoopback = address === '::1' || address.startsWith('127.')
@@ -68,7 +68,7 @@ function gatewayKeys(session: Session, wanted: string[] | undefined): GatewayKey
   const shown = new Map<string, () => Promise<VerifyingKeys>>()
   const all = fresh(async () => {
     const { orgId, keys } = await listKeys(session)
-    const chosen = keys.filter((key) => wanted === undefined || wanted.some((one) => isMeant(key, one)))
+    const chosen = keys.filter((key) => wanted === undefined || wanted.some((one) => isNamed(one, 'kmsKey', key)))
     for (const key of chosen) checkName(session, orgId, key)
     return chosen
   })

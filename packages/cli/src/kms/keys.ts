@@ -1,4 +1,5 @@
 import type { KmsSpec } from '@skerry/contract/kms-specs'
+import { isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
 import type { Grantee } from '@skerry/sdk/secrets'
@@ -125,7 +126,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
 
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })
-  const found = members.find((one) => one.userId === named || one.email === named)
+  const found = members.find(({ userId: id, email: name }) => isNamed(named, 'user', { id, name }))
   if (!found) throw new Failure('notFound', `${named} is no member of this organization`, 'see `skerry members list`')
   return { principalType: 'user' as const, principalId: found.userId }
 }

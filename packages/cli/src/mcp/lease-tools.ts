@@ -1,4 +1,5 @@
 import type { leaseFacts } from '@skerry/contract/lease-facts'
+import { isNamed } from '@skerry/contract/prefixes'
 import { Failure } from '../failure.ts'
 import { formatValues } from '../formats.ts'
 import { fields, options } from './fields.ts'
@@ -25,7 +26,7 @@ async function targetOf(
   wanted: string,
   { provider, label }: (typeof databases)[number],
 ): Promise<Target> {
-  const found = (await targetsOf(hands, provider)).find(({ id, name }) => id === wanted || name === wanted)
+  const found = (await targetsOf(hands, provider)).find((one) => isNamed(wanted, 'leaseTarget', one))
   if (found) return found
   throw new Failure('notFound', `there is no target ${wanted} of ${label}`)
 }
@@ -44,8 +45,9 @@ export const leaseTools: Tool[] = databases.flatMap((database) => [
     does: 'write',
     run: async ({ target, file, reveal, ...wanted }, hands) =>
       handedOver({ file, reveal }, hands, async () => {
-        const { id } = await targetOf(hands, target, database)
-        const { data, notes } = await hands.json(['lease', 'create', id, ...options(wanted)])
+        await targetOf(hands, target, database)
+        // By the name that was wanted: the command compares the settings with those that it remembers under that name.
+        const { data, notes } = await hands.json(['lease', 'create', target, ...options(wanted)])
         const { lease, variables } = data as { lease: object; variables: Record<string, string> }
         const { text } = formatValues(new Map(Object.entries(variables)), 'dotenv')
         return { secret: text, rest: { lease, variables: Object.keys(variables), notes } }

@@ -1,3 +1,4 @@
+import { isNamed } from '@skerry/contract/prefixes'
 import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/sync'
 import { Failure, usage } from '../failure.ts'
 import { checkKeys } from '../pins.ts'
@@ -8,7 +9,7 @@ import type { Session } from '../session.ts'
 export async function findConnection(session: Session, wanted: string): Promise<SyncConnection> {
   const { id: orgId } = await session.org()
   const connections = await listSyncConnections(session.client, orgId)
-  const found = connections.find(({ id }) => id === wanted) ?? connections.find(({ name }) => name === wanted)
+  const found = connections.find((one) => isNamed(wanted, 'syncConnection', one))
   if (found) return found
   throw new Failure('notFound', `there is no sync connection '${wanted}'`, 'see `skerry sync list`')
 }
@@ -24,10 +25,11 @@ export interface Bound {
 /** A binding by its id, or by the name of a connection that has one alone. */
 export async function findBinding(session: Session, wanted: string): Promise<Bound> {
   const { orgId, bound } = await listBound(session)
-  const byId = bound.find(({ binding }) => binding.id === wanted)
-  const [byName, another] = bound.filter(({ connection }) => connection.name === wanted || connection.id === wanted)
-  if (!byId && another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync list`')
-  const found = byId ?? byName
+  const [found, another] = bound.filter(
+    ({ binding, connection }) =>
+      isNamed(wanted, 'syncBinding', { id: binding.id, name: null }) || isNamed(wanted, 'syncConnection', connection),
+  )
+  if (another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync list`')
   if (!found) throw new Failure('notFound', `there is no sync binding '${wanted}'`, 'see `skerry sync list`')
   return { orgId, ...found }
 }

@@ -1,4 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
+import { isNamed } from '@skerry/contract/prefixes'
 import type { vaultProjects } from '@skerry/contract/vault-projects'
 import { Failure, usage } from '../failure.ts'
 import type { Session } from '../session.ts'
@@ -32,7 +33,7 @@ export async function listProjects(session: Session): Promise<{ orgId: string; p
 /** By id, or by a name that one project alone has. */
 export async function findProject(session: Session, wanted: string): Promise<{ place: Place; project: Project }> {
   const { orgId, projects } = await listProjects(session)
-  const found = projects.filter(({ id, name }) => id === wanted || name === wanted)
+  const found = projects.filter((project) => isNamed(wanted, 'vaultProject', project))
   if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'name one by its id')
   return placed(orgId, found[0], `there is no vault project ${wanted} here that you may see`)
 }

@@ -73,6 +73,17 @@ it('another key under a known name is not used, until a person accepts it', asyn
   await ok('skerry kms trust billing --yes && echo secret | skerry kms encrypt billing')
 })
 
+it('another key is not used because its id is the name of a known one', async () => {
+  await ok('skerry kms create billing && skerry kms create other')
+  liar.lie(/\/kms\/keys\?/, (body) => {
+    const other = body.keys.find((one: Json) => one.name === 'other')
+    return { ...body, keys: [{ ...other, id: 'billing' }, ...body.keys] }
+  })
+  const sealed = await ok('echo secret | skerry kms encrypt billing')
+  const { id } = liar.heard(/\/kms\/keys\?/).keys.find((one: Json) => one.name === 'billing')
+  expect(sealed).toContain(id)
+})
+
 it('another public key for a version that was seen verifies nothing', async () => {
   await ok('skerry kms create releases --spec ecdsa-p256-sha256')
   await ok('echo message > message && skerry kms sign releases --file message --out signature')

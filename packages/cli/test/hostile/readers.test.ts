@@ -111,6 +111,27 @@ describe('a service token that the server adds to the readers of an environment'
     expect(stderr).toContain(`${tokenId} was not there a moment ago`)
   })
 
+  it.each([
+    ['a re-key', 'skerry env rekey --yes'],
+    ['a branch', 'skerry branch create pr-9'],
+  ])(
+    'is given no key under the own id of the caller, whatever id the server says the caller has: %s',
+    async (_, command) => {
+      const ownId = await idOf(alice)
+      for (const me of [ownId, newId('user')]) {
+        let asked = 0
+        const asMallory = (one: Json) => (one.principalId === ownId ? { ...one, publicKeyJwk: mallory } : one)
+        liar.repent()
+        liar.lie(/\/v1\/me$/, (body) => ({ ...body, principal: { ...body.principal, id: me } }))
+        liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: body.grantees.map(asMallory) }))
+        const { code, stderr } = await alice.shell(command, { env: { SKERRY_STRICT: '1' } })
+        expect([code, asked, liar.sent()], stderr).toEqual([me === ownId ? 3 : 5, 2, []])
+        const told = 'the server lists another public key for you than your own'
+        expect(stderr).toContain(me === ownId ? told : `${alice.email} was not there a moment ago`)
+      }
+    },
+  )
+
   it('is not asked about by a branch that is for its maker alone', async () => {
     addReader()
     const { code, stderr } = await alice.shell('skerry branch create mine --private')
@@ -128,6 +149,31 @@ describe('a service token that the server adds to the readers of an environment'
     }))
     const told = await refused('skerry kms rotate billing --yes')
     expect(told).toContain(`would get the next version of managed key billing, and ${isNew}`)
+  })
+})
+
+describe('a reader that a person has accepted for less than the key', () => {
+  const asNewMachine = async (env: string, accepting: string) => {
+    await alice.ok(`skerry env create ${env} && skerry grant --user bob@example.com --env ${env}`)
+    await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
+    await alice.ok(`${accepting} --reader ${await idOf(bob)}`)
+    countFromHere()
+  }
+  afterEach(() => alice.ok('mv ~/aside ~/.config/skerry/known-readers.json'))
+
+  it('is not given the next key of the parent because it was accepted for a branch', async () => {
+    await asNewMachine('forked', 'skerry branch create one --from forked')
+    const told = await refused('skerry env rekey --env forked --yes', { SKERRY_STRICT: '1' })
+    expect(told).toContain(`${isNew}: ${bob.email} (`)
+    const { code, stderr } = await alice.shell('skerry branch create two --from forked')
+    expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
+  })
+
+  it('nor because it was accepted for a composed group', async () => {
+    await alice.ok('skerry env create composed --group shared')
+    await asNewMachine('composed', 'skerry compose set shared --env composed --grant --yes')
+    const told = await refused('skerry env rekey --env composed --yes', { SKERRY_STRICT: '1' })
+    expect(told).toContain(`${isNew}: ${bob.email} (`)
   })
 })
 

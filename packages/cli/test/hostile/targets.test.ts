@@ -66,6 +66,25 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect(stderr).toContain('accept it with `skerry lease target trust db`')
   })
 
+  it('is not taken for the known one because its id is that one’s name', async () => {
+    const elsewhere = (one: Json) => ({
+      ...{ ...one, id: 'db', name: 'other' },
+      config: connection({ host: 'evil.example.com', tls: 'disable' })(one.config),
+    })
+    const add = (isKnownLeftOut: boolean) =>
+      liar.lie(/\/leases\/targets/, (body) => {
+        const db = body.targets.find((one: Json) => one.name === 'db')
+        return { ...body, targets: [elsewhere(db), ...(isKnownLeftOut ? [] : body.targets)] }
+      })
+    add(false)
+    expect(await ok('skerry lease create db -- env')).not.toContain('evil.example.com')
+    liar.repent()
+    add(true)
+    const { code, stderr } = await admin.shell('skerry lease create db -- true')
+    expect([code, liar.sent()], stderr).toEqual([4, []])
+    expect(stderr).toContain('there is no lease target db')
+  })
+
   it('is asked about on a terminal, and refused there where strict', async () => {
     change('db', connection({ host: 'evil.example.com' }))
     const asked = await admin.terminal('skerry lease create db -- true', [

@@ -16,7 +16,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { reloadBranches } from './branch-queries.ts'
 import { nameOfReader } from './grantees.ts'
-import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
+import { acceptReaders, branchesShared, environmentShared, noteReaders } from './known-readers.ts'
 import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
 import { type Checked, checkKeys, remember } from './pins.ts'
 
@@ -61,7 +61,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
     const { wrappedDek: parentKey } = await api.grants.own({ params: { orgId: org.id, envId: environment.id } })
     const parent = await environmentShared(environment.id, parentKey)
     const named = readers.map((one) => ({ ...one, shownAs: nameOfReader(one, nameOf) }))
-    await acceptReaders(parent, `the key of a branch of ${environment.name}`, named)
+    await acceptReaders(branchesShared(parent), `the key of a branch of ${environment.name}`, named, parent)
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
     const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })

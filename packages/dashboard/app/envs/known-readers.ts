@@ -39,6 +39,11 @@ export const environmentShared = async (id: string, wrappedDek: string): Promise
   key: await keyring.call('environmentKeyId', { wrappedDek }),
 })
 
+/** The keys of an environment's branches. A reader who was accepted for a branch is not thereby one of the environment. */
+export const branchesShared = (parent: Shared): Shared => ({ ...parent, id: branchesOf(parent.id) })
+
+const branchesOf = (envId: string) => `branches of ${envId}`
+
 /** The person has given the key to these readers, or accepted them. */
 export async function noteReaders({ id, key }: Shared, readers: readonly Reader[]): Promise<void> {
   if (readers.length === 0) return
@@ -49,11 +54,11 @@ export async function noteReaders({ id, key }: Shared, readers: readonly Reader[
   writeKnown({ ...known, [id]: { key, readers: { ...kept, ...Object.fromEntries(added) } } })
 }
 
-/** The person has ended the reader's access: to one thing, or to everything. */
+/** The person has ended the reader's access: to one thing and its branches, or to everything. */
 export function forgetReader(principalId: string, sharedId?: string): void {
   const known = readKnown()
   for (const [id, { readers }] of Object.entries(known))
-    if (sharedId === undefined || sharedId === id) delete readers[principalId]
+    if (sharedId === undefined || sharedId === id || branchesOf(sharedId) === id) delete readers[principalId]
   writeKnown(known)
 }
 
@@ -71,17 +76,21 @@ export const readersQuestion = (): ReadersQuestion => asked
  * To be called before a key is wrapped to readers that the server lists: asks the person about those whom this browser does not
  * know.
  *
+ * @param source readers of the source get the key unasked: a branch is for those who read its parent. The source gains no reader.
  * @throws Cancelled, and then nothing is to be wrapped.
  */
 export async function acceptReaders(
   shared: Shared,
   what: string,
   readers: readonly (Reader & { shownAs: string })[],
+  source?: Shared,
 ): Promise<void> {
   const checked = await checkKeys([...readers])
-  const known = readKnown()[shared.id]
+  const known = readKnown()
+  const reads = ({ id, key }: Shared, principalId: string, i: number) =>
+    known[id]?.key === key && known[id].readers[principalId] === checked[i]?.fingerprint
   const isKnown = ({ principalId }: Reader, i: number) =>
-    known?.key === shared.key && known.readers[principalId] === checked[i]?.fingerprint
+    reads(shared, principalId, i) || (source !== undefined && reads(source, principalId, i))
   const unknown = readers.map((one, i) => ({ one, i })).filter(({ one, i }) => !isKnown(one, i))
   if (unknown.length === 0) return
   asked = { what, readers: unknown.map(({ one, i }) => ({ name: one.shownAs, words: checked[i]?.words ?? '' })) }

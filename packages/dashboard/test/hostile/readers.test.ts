@@ -86,6 +86,24 @@ describe('a reader that the server adds', () => {
     await close()
   })
 
+  test('is shown before a re-key where it was accepted for a branch', async () => {
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production', 'Branches')
+    await addReader()
+    await lookAgain(page)
+    await page.getByRole('button', { name: 'Fork a branch' }).first().click()
+    await dialogOf(page).getByLabel('Slug').fill('pr-8')
+    await dialogOf(page).getByRole('button', { name: 'Fork', exact: true }).click()
+    await asked().getByRole('button', { name: 'Accept this reader' }).click()
+    await owner.quiet()
+    await close()
+    await openEnvironment(page, 'Production')
+    await beginRekey()
+    const about = { what: 'the new key of Production', name: 'carol@example.com' }
+    expect(await refused(replace, about)).toEqual([])
+    await close()
+  })
+
   test('is shown before a managed key is rotated', async () => {
     await journey.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')

@@ -44,7 +44,7 @@ async function world() {
   const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: me.bearer } })
   const posts = () => server.requests.filter(({ line }) => line.startsWith('POST'))
   const readers = () => (posts()[0]!.body as { grants: { principalId: string }[] }).grants.map((one) => one.principalId)
-  return { client, posts, readers }
+  return { server, client, posts, readers }
 }
 
 test('a reader that the server adds is given no key of a branch, and no other one of an environment', async () => {
@@ -54,6 +54,46 @@ test('a reader that the server adds is given no key of a branch, and no other on
   const rekeyed = await world()
   await rekeyEnvironment(rekeyed.client, { orgId, envId, keeps: isColleague }, me)
   expect(rekeyed.readers()).toEqual([me.tokenId, colleague.tokenId])
+})
+
+const accepted = new Map([me, colleague].map(({ tokenId, publicKeyJwk }) => [tokenId, publicKeyJwk]))
+const isAccepted = (one: ParentGrantee) => accepted.get(one.principalId) === one.publicKeyJwk
+
+/** Answers that the caller's id has a key of Mallory's, and that the caller has the id. */
+async function worldOfSwappedKey(callerId: string) {
+  const answered = await world()
+  const swapped = { ...shown(me), publicKeyJwk: mallory.publicKeyJwk }
+  const principal = { type: principalType, id: callerId }
+  answered.server.on('me.get', () => ({ json: { user: null, orgs: [], principal, session: null } }))
+  answered.server.on('envs.grantees', () => ({ json: { grantees: [swapped, shown(colleague)], nextCursor: null } }))
+  const rekey = () => rekeyEnvironment(answered.client, { orgId, envId, keeps: isAccepted }, me)
+  const branch = { orgId, envId, slug: 'pr-7', reads: isAccepted }
+  return { ...answered, rekey, fork: () => createBranch(answered.client, branch, me.publicKeyJwk) }
+}
+
+test('no key is given to the caller’s id with another public key', async () => {
+  const { posts, rekey, fork } = await worldOfSwappedKey(me.tokenId)
+  const message = 'the server lists another public key for you than your own'
+  for (const act of [rekey, fork]) await expect(act()).rejects.toMatchObject({ code: 'own_key_replaced', message })
+  expect(posts()).toEqual([])
+})
+
+test('nor where the server also answers that the caller has another id', async () => {
+  const { posts, readers, rekey, fork } = await worldOfSwappedKey(mallory.tokenId)
+  const message = 'the server does not list you among the holders of this key'
+  await expect(rekey()).rejects.toMatchObject({ code: 'conflict', message })
+  expect(posts()).toEqual([])
+  await fork()
+  expect(readers()).toEqual([colleague.tokenId])
+})
+
+test('the caller is known by the own key, under whatever id the server shows it', async () => {
+  const { server, client, readers } = await world()
+  const principal = { type: principalType, id: mallory.tokenId }
+  server.on('me.get', () => ({ json: { user: null, orgs: [], principal, session: null } }))
+  server.on('envs.grantees', () => ({ json: { grantees: [me, colleague].map(shown), nextCursor: null } }))
+  await rekeyEnvironment(client, { orgId, envId, keeps: isColleague }, me)
+  expect(readers()).toEqual([me.tokenId, colleague.tokenId])
 })
 
 test('a program that does not decide wraps no key to anybody', async () => {

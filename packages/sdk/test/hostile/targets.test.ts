@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Cache } from '../../src/cache.ts'
 import { createClient } from '../../src/client.ts'
 import { createHistory, type HistorySettings } from '../../src/history.ts'
-import { createLease, replaceAdminSecret } from '../../src/leases.ts'
+import { createLease, findLeaseTarget, replaceAdminSecret } from '../../src/leases.ts'
 import { startServer } from '../server.ts'
 import { ids } from '../world.ts'
 
@@ -57,6 +57,18 @@ test('nor is it given an admin credential', async () => {
     code: 'rollback',
   })
   expect(server.requests).toEqual([])
+})
+
+test('a target is not found under a name that the server gives it as its id', async () => {
+  const { server, client } = await world()
+  const other = { ...at({ host: 'evil.example.com' }, 'shop'), name: 'other' }
+  const answer = (...targets: unknown[]) =>
+    server.on('leases.targets', () => ({ text: JSON.stringify({ targets, nextCursor: null }) }))
+  answer(other, target)
+  expect(await findLeaseTarget(client, orgId, 'shop')).toMatchObject({ id: target.id, name: 'shop' })
+  expect(await findLeaseTarget(client, orgId, target.id)).toMatchObject({ name: 'shop' })
+  answer(other)
+  await expect(findLeaseTarget(client, orgId, 'shop')).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('a target is the same under another name and in another order of its settings; what was accepted is known', async () => {
