@@ -30,6 +30,9 @@ type Config = LeaseTarget<'mysql'>['config']
 
 const PLUGIN = 'mysql_native_password'
 
+/** More than one of `createStatements` holds. */
+const statementChars = 16_384
+
 const isGrantee = `grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')`
 
 const privileges = {
@@ -170,7 +173,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
     const { config, admin, outside } = this
     const session = new MysqlSession(config, admin, await connectMysqlAdmin(config.connection, admin, outside), outside)
     try {
-      await session.endThreads('statements that were given up', ({ Id }) => Id === this.connection.threadId)
+      const isGivenUp = ({ thread }: RowDataPacket) => thread === this.connection.threadId
+      await session.endThreads('statements that were given up', admin.user, isGivenUp)
       await session.revoke(lease)
     } finally {
       await session.close()
@@ -195,17 +199,28 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return { roleName, verifier: '', expiresAt: '', database: this.config.connection.database, userHost: this.host }
   }
 
-  /** LOCK first, or a client that reconnects is faster than the end of its sessions; DROP USER ends none of them. */
+  /**
+   * LOCK first, or a client that reconnects is faster than the end of its sessions; DROP USER ends none of them. A statement
+   * of the admin that still makes the account may undo that, so it is done again once none is left.
+   */
   async revoke(lease: LeaseAccountRef): Promise<Removal> {
     const { id, resourceRef, verifierDigest: digest } = lease
     checkName(resourceRef, this.admin.user)
     checkLeaseId(id)
-    await this.endThreads(`statements of ${resourceRef}`, ({ Info }) => makesLease(id, digest, Info))
-    const accounts = await this.accounts(resourceRef)
-    const host = accounts.find((account) => this.isOwn(account, lease))?.host
-    if (accounts.length > 0 && host === undefined)
+    const before = await this.ownAccount(lease)
+    if (before) await this.shutOut(resourceRef, before)
+    // Of the admin alone: a holder may name any lease in its statements, and start more than can be ended.
+    const isMaking = ({ statement }: RowDataPacket) => makesLease(id, digest, statement)
+    await this.endThreads(`statements of ${resourceRef}`, this.admin.user, isMaking)
+    const account = await this.ownAccount(lease)
+    if (account) return await this.remove(id, resourceRef, account)
+    if ((await this.accounts(resourceRef)).length > 0)
       throw new ProviderError('foreign', `the account ${resourceRef} does not carry the mark of this lease`)
-    return host === undefined ? await this.forget(id) : await this.remove(id, { name: resourceRef, host })
+    return await this.forget(id)
+  }
+
+  private async ownAccount(lease: LeaseAccountRef): Promise<StoredAccount | undefined> {
+    return (await this.accounts(lease.resourceRef)).find((account) => this.isOwn(account, lease))
   }
 
   /** An account without a mark has the verifier yet, because nobody could sign in with it. */
@@ -214,10 +229,14 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return host === this.host && digest === lease.verifierDigest
   }
 
-  private async remove(id: string, { name, host }: { name: string; host: string }): Promise<Removal> {
-    const account = `'${name}'@'${host}'`
-    await this.query(`ALTER USER ${account} ACCOUNT LOCK`)
-    await this.endThreads(`sessions of ${name}`, ({ User }) => User === name)
+  private async shutOut(name: string, { host }: StoredAccount): Promise<void> {
+    await this.query(`ALTER USER '${name}'@'${host}' ACCOUNT LOCK`)
+    await this.endThreads(`sessions of ${name}`, name)
+  }
+
+  private async remove(id: string, name: string, account: StoredAccount): Promise<Removal> {
+    await this.shutOut(name, account)
+    const { host } = account
     for (const statement of this.config.revokeStatements ?? [])
       await this.query(fillTemplate(statement, this.values(name)))
     const dropped: string[] = []
@@ -226,7 +245,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
         await this.query(dropStatement(object))
         dropped.push(labelOf(object))
       }
-      await this.query(`DROP USER IF EXISTS ${account}`)
+      await this.query(`DROP USER IF EXISTS '${name}'@'${host}'`)
       await this.forget(id)
       return removalOf(dropped, [], null)
     } catch (error) {
@@ -247,13 +266,17 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return nothingLeft
   }
 
-  private async endThreads(what: string, isOne: (thread: RowDataPacket) => boolean): Promise<void> {
+  private async endThreads(
+    what: string,
+    user: string,
+    isOne: (thread: RowDataPacket) => boolean = () => true,
+  ): Promise<void> {
     // A session that began before the lock may show itself only now, and a killed one takes a moment to end.
     for (let attempt = 0; attempt < 50; attempt++) {
-      const threads = (await this.query('SHOW FULL PROCESSLIST')).filter(isOne)
+      const threads = (await this.query(threadsOf(user))).filter(isOne)
       if (threads.length === 0) return
-      for (const { Id } of threads)
-        await this.query(`KILL CONNECTION ${Number(Id)}`).catch((error: unknown) => {
+      for (const { thread } of threads)
+        await this.query(`KILL CONNECTION ${Number(thread)}`).catch((error: unknown) => {
           if (!(error instanceof MysqlFailure && error.errno === noSuchThread)) throw error
         })
       await this.query('DO SLEEP(0.05)')
@@ -317,6 +340,14 @@ class MysqlSession implements LeaseSession<'mysql'> {
 }
 
 const isUnanswered = (error: unknown) => mysqlFailure(error, []).reason === 'unreachable'
+
+/**
+ * Connections of a user, without this one. A statement may be as long as the server takes, and so is cut. Names are compared
+ * byte for byte, and an admin's may hold quotes.
+ */
+const threadsOf = (user: string) =>
+  `SELECT ID AS thread, LEFT(INFO, ${statementChars}) AS statement FROM information_schema.processlist
+   WHERE CAST(USER AS BINARY) = X'${Buffer.from(user).toString('hex')}' AND ID <> CONNECTION_ID()`
 
 /** Whether a statement that runs now makes a part of the lease: it holds its verifier or its id. */
 const makesLease = (id: string, digest: string | null, statement: unknown): boolean =>

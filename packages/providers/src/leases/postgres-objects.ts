@@ -26,30 +26,46 @@ interface OwnedObject {
   needsCreate: boolean
 }
 
+/** Told the label of each object, once that is committed. */
+export interface Moved {
+  dropped(label: string): void
+  reassigned(label: string): void
+}
+
+/** A dropped object is locked until its transaction ends, and the server has room for some thousand locks. */
+const batchSize = 500
+
 /**
  * Takes from a role what it owns and what it was granted in one database. Functions that run with their owner's rights are
  * dropped. The rest goes to a role that cannot sign in and has no rights: a view, an index or a trigger function of the lease
  * would otherwise run with the rights of the admin.
- *
- * @returns labels of the objects that were dropped and reassigned
  */
-export async function moveObjects(
-  client: pg.Client,
-  owner: Owner,
-): Promise<{ dropped: string[]; reassigned: string[] }> {
+export async function moveObjects(client: pg.Client, owner: Owner, moved: Moved): Promise<void> {
+  // The newest first, because they may depend on older ones.
+  const functions = (await ownedObjects(client, owner.oid)).filter(({ runsAsOwner }) => runsAsOwner).reverse()
+  const kept = new Set<string>()
+  for (let start = 0; start < functions.length; start += batchSize) {
+    const batch = functions.slice(start, start + batchSize)
+    const dependedOn = new Set(await inTransaction(client, () => dropFunctions(client, batch)))
+    for (const one of batch)
+      if (dependedOn.has(one)) kept.add(one.label)
+      else moved.dropped(one.label)
+  }
+  const left = await inTransaction(client, async () => {
+    const objects = await ownedObjects(client, owner.oid)
+    if (objects.length > 0) await reassign(client, owner, objects)
+    await client.query(`DROP OWNED BY ${identifier(owner.name)}`)
+    return objects
+  })
+  for (const { label } of left) moved.reassigned(kept.has(label) ? `${label} (other objects depend on it)` : label)
+}
+
+async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN')
   try {
-    const functions = (await ownedObjects(client, owner.oid)).filter(({ runsAsOwner }) => runsAsOwner)
-    const kept = await dropFunctions(client, functions)
-    const left = await ownedObjects(client, owner.oid)
-    if (left.length > 0) await reassign(client, owner, left)
-    await client.query(`DROP OWNED BY ${identifier(owner.name)}`)
+    const result = await work()
     await client.query('COMMIT')
-    const isKept = new Set(kept.map(({ label }) => label))
-    return {
-      dropped: functions.map(({ label }) => label).filter((label) => !isKept.has(label)),
-      reassigned: left.map(({ label }) => (isKept.has(label) ? `${label} (other objects depend on it)` : label)),
-    }
+    return result
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     throw error
@@ -97,7 +113,7 @@ async function dropFunctions(client: pg.Client, functions: OwnedObject[]): Promi
     }
   }
   // Together first, because they may depend on each other.
-  if (functions.length === 0 || (await tryToDrop(functions))) return []
+  if (await tryToDrop(functions)) return []
   const kept: OwnedObject[] = []
   for (const one of functions) if (!(await tryToDrop([one]))) kept.push(one)
   return kept

@@ -6,7 +6,8 @@ import { checkAccount, checkConfig, checkName } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import { CATALOG_ONLY, connectPostgresAdmin, postgresFailure } from './postgres-client.ts'
 import { groupRole, roleExists } from './postgres-group.ts'
-import { moveObjects } from './postgres-objects.ts'
+import { type Moved, moveObjects } from './postgres-objects.ts'
+import { type FoundRole, joinOf, shutOut } from './postgres-sessions.ts'
 import type {
   Issued,
   Lease,
@@ -45,20 +46,6 @@ interface VerifyRow {
   schema: number | null
   foreign_tables: number
   open_schema: boolean
-}
-
-interface FoundRole {
-  oid: number
-  mark: string | null
-  superuser: boolean
-  version: number
-}
-
-/** Who may create roles is not thereby a member of them, which ending sessions and taking over objects needs. */
-function joinOf({ superuser, version }: FoundRole): (role: string) => string {
-  if (superuser) return () => ''
-  const options = version >= 160_000 ? ' WITH INHERIT TRUE, SET TRUE' : ''
-  return (role) => `GRANT ${role} TO CURRENT_USER${options}`
 }
 
 class PostgresSession implements LeaseSession<'postgres'> {
@@ -171,8 +158,8 @@ class PostgresSession implements LeaseSession<'postgres'> {
   }
 
   /**
-   * The order that works. Without NOLOGIN first, a client that reconnects is faster than the end of its sessions; dropping a
-   * role ends none of them; and a role that owns or was granted something in any database cannot be dropped.
+   * The order that works: dropping a role ends none of its sessions, and a role that owns or was granted something in any
+   * database cannot be dropped.
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     checkName(resourceRef, this.admin.user)
@@ -180,25 +167,28 @@ class PostgresSession implements LeaseSession<'postgres'> {
     if (!found) return nothingLeft
     if (found.mark !== mark(id))
       throw new ProviderError('foreign', `the role ${resourceRef} does not carry the comment of this lease`)
-    const role = identifier(resourceRef)
-    await this.query(`${joinOf(found)(role)}; ALTER ROLE ${role} NOLOGIN`)
-    await this.endSessions(found.oid, resourceRef)
+    await shutOut(this.client, found, () => this.connect(this.config.connection.database)).catch((error) => {
+      throw this.failure(error)
+    })
     const values = this.values({ roleName: resourceRef })
     for (const statement of this.config.revokeStatements ?? []) await this.query(fillTemplate(statement, values))
     await this.query(CATALOG_ONLY)
-    return await this.remove(found, resourceRef)
+    return await this.remove(found)
   }
 
   /** Objects that were moved are reported even where the role cannot be dropped, since nobody can name them later. */
-  private async remove(found: FoundRole, name: string): Promise<Removal> {
+  private async remove(found: FoundRole): Promise<Removal> {
+    const { oid, name } = found
     const [dropped, reassigned]: [string[], string[]] = [[], []]
     try {
-      for (const database of await this.databasesOf(found.oid)) {
-        const owner = { oid: found.oid, name, admin: this.admin.user, join: joinOf(found) }
-        const moved = await this.onDatabase(database, (client) => moveObjects(client, owner))
+      for (const database of await this.databasesOf(oid)) {
+        const owner = { oid, name, admin: this.admin.user, join: joinOf(found) }
         const prefix = database === this.config.connection.database ? '' : `${database}: `
-        dropped.push(...moved.dropped.map((label) => `${prefix}${label}`))
-        reassigned.push(...moved.reassigned.map((label) => `${prefix}${label}`))
+        const moved: Moved = {
+          dropped: (label) => dropped.push(`${prefix}${label}`),
+          reassigned: (label) => reassigned.push(`${prefix}${label}`),
+        }
+        await this.onDatabase(database, (client) => moveObjects(client, owner, moved))
       }
       await this.query(`DROP ROLE IF EXISTS ${identifier(name)}`)
       return removalOf(dropped, reassigned, null)
@@ -211,26 +201,13 @@ class PostgresSession implements LeaseSession<'postgres'> {
 
   private async findRole(name: string) {
     const { rows } = await this.query(
-      `SELECT r.oid, pg_catalog.shobj_description(r.oid, 'pg_authid') AS mark, me.rolsuper AS superuser,
+      `SELECT r.oid, r.rolname AS name, pg_catalog.shobj_description(r.oid, 'pg_authid') AS mark, me.rolsuper AS superuser,
          pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version
        FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me
        WHERE r.rolname OPERATOR(pg_catalog.=) $1 AND me.rolname OPERATOR(pg_catalog.=) current_user`,
       [name],
     )
     return rows[0] as FoundRole | undefined
-  }
-
-  private async endSessions(oid: number, name: string): Promise<void> {
-    // A session that began before NOLOGIN may show itself only now.
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const { rowCount } = await this.query(
-        `SELECT pg_catalog.pg_terminate_backend(pid, 2000::pg_catalog.int8) FROM pg_catalog.pg_stat_activity
-         WHERE usesysid OPERATOR(pg_catalog.=) $1`,
-        [oid],
-      )
-      if (!rowCount) return
-    }
-    throw new ProviderError('failed', `sessions of ${name} do not end`)
   }
 
   private async databasesOf(oid: number): Promise<string[]> {
@@ -244,11 +221,14 @@ class PostgresSession implements LeaseSession<'postgres'> {
     return rows.map(({ name }) => String(name))
   }
 
+  private connect(database: string): Promise<pg.Client> {
+    return connectPostgresAdmin(this.config.connection, database, this.admin, this.outside)
+  }
+
   /** What a role owns can be given away only from within the database that has it. */
   private async onDatabase<T>(database: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-    const { connection } = this.config
-    if (database === connection.database) return await use(this.client)
-    const client = await connectPostgresAdmin(connection, database, this.admin, this.outside)
+    if (database === this.config.connection.database) return await use(this.client)
+    const client = await this.connect(database)
     try {
       return await use(client)
     } finally {

@@ -1,5 +1,5 @@
-import { createConnection } from 'mysql2/promise'
-import { expect, it } from 'vitest'
+import { type Connection, createConnection } from 'mysql2/promise'
+import { expect, it, onTestFinished } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { testOutside } from '../outside.ts'
 import { databaseConformance } from './conformance.ts'
@@ -42,7 +42,9 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
 
   const holderOf = async (name: string, secret: string) => {
     const { host, port } = { ...scene().target('readonly').config.connection, host: '127.0.0.1' }
-    return await createConnection({ host, port, user: name, password: secret })
+    const holder = await createConnection({ host, port, user: name, password: secret })
+    holder.on('error', () => {})
+    return holder
   }
 
   it('a lease whose holder has set another password ends all the same', async () => {
@@ -50,13 +52,56 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     const session = await open()
     await session.create(lease)
     const holder = await holderOf(name, secret)
-    holder.on('error', () => {})
     await holder.query(`SET PASSWORD = PASSWORD('another')`)
     await expect(holder.query(`REVOKE '${lease.id}' FROM CURRENT_USER`)).rejects.toThrow(/denied/)
     await session.revoke(ref)
     expect(await scene().exists(name)).toBe(false)
     const [roles] = await scene().root.query('SELECT 1 FROM mysql.user WHERE User = ?', [lease.id])
     expect(roles).toEqual([])
+  })
+
+  it('a holder that names leases in its statements keeps neither its own nor another one', async () => {
+    const session = await open()
+    const [one, other] = [mint(), mint()]
+    for (const { lease } of [one, other]) await session.create(lease)
+    const idle: Connection[] = []
+    for (let count = 0; count < 60; count++)
+      for (const { name, secret } of [one, other]) idle.push(await holderOf(name, secret))
+    // Every few milliseconds one of them begins a statement that names both leases.
+    let begun = 0
+    const attack = setInterval(() => {
+      idle[begun++]?.query(`SELECT SLEEP(50) /* ${one.lease.id} ${other.lease.id} */`).catch(() => {})
+    }, 30)
+    onTestFinished(() => {
+      clearInterval(attack)
+      for (const holder of idle) holder.destroy()
+    })
+    await expect.poll(() => begun).toBeGreaterThan(2)
+    await session.revoke(one.ref)
+    expect(await scene().exists(one.name)).toBe(false)
+    expect(await scene().exists(other.name)).toBe(true)
+    await session.revoke(other.ref)
+    expect(await scene().exists(other.name)).toBe(false)
+  })
+
+  it('long statements of holders are not read when a lease ends', async () => {
+    const { outside } = await stuck.open(patienceMs.long)
+    const session = await openLeaseTarget('mysql', scene().target('readonly'), outside)
+    const [long, other] = [mint(), mint()]
+    for (const { lease } of [long, other]) await session.create(lease)
+    const holder = await holderOf(long.name, long.secret)
+    const bytes = 8 * 1024 * 1024
+    holder.query(`SELECT SLEEP(50) /* ${'x'.repeat(bytes)} */`).catch(() => {})
+    const running = () =>
+      scene().root.query(`SELECT 1 FROM information_schema.processlist WHERE INFO LIKE 'SELECT SLEEP(50) /* x%'`)
+    await expect.poll(async () => ((await running())[0] as unknown[]).length).toBe(1)
+    const read = () => [...outside.sockets].reduce((sum, socket) => sum + socket.bytesRead, 0)
+    const before = read()
+    await session.revoke(other.ref)
+    expect(before).toBeGreaterThan(0)
+    expect(read() - before).toBeLessThan(100_000)
+    await session.revoke(long.ref)
+    expect(await scene().exists(long.name)).toBe(false)
   })
 
   it('a host in upper case is the host that the server stores', async () => {
@@ -99,7 +144,6 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await session.create(lease)
     await root.query(`GRANT SELECT, INSERT, CREATE VIEW, CREATE ROUTINE, TRIGGER, EVENT ON my_shop.* TO \`${name}\``)
     const holder = await holderOf(name, secret)
-    holder.on('error', () => {})
     for (const statement of [
       'CREATE VIEW my_shop.`peek``it` AS SELECT * FROM my_shop.notes',
       'CREATE SQL SECURITY INVOKER VIEW my_shop.harmless AS SELECT 1',

@@ -22,7 +22,9 @@ export async function postgresScene(): Promise<PostgresScene> {
   writeFileSync(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
   chmodSync(hba, 0o644)
   const { certFile, keyFile, pem } = certificateFor(user, folder)
-  const settings = { hba_file: hba, ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
+  const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
+  // The least that there is, so that a test can use up all locks.
+  const settings = { ...tls, hba_file: hba, max_locks_per_transaction: '10' }
   const server = (await startPostgres({ fsync: false, settings }))!
   const url = new URL(await server.createDatabase('shop'))
   const rootOf = async (database: string) => {

@@ -9,6 +9,9 @@ import { type PostgresScene, postgresScene } from './postgres-scene.ts'
 
 const skip = missingPostgres()
 
+/** More locks than the scene's server has room for. */
+const manyFunctions = 4000
+
 /** Writes down whose rights it was called with. */
 const body = 'BEGIN INSERT INTO public.called VALUES (current_user); RETURN NULL; END'
 
@@ -53,21 +56,19 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   })
   afterAll(() => scene?.stop())
   beforeEach(() => scene.root.query('TRUNCATE public.called'))
+  const holderOf = async (user: string, password: string) => {
+    const client = new pg.Client({ host: '127.0.0.1', port: scene.port, database: 'shop', user, password })
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
   const called = async () => (await scene.root.query('SELECT DISTINCT by FROM public.called')).rows
 
   it('cannot have the admin call its functions and operators', async () => {
     const { lease, ref, name, secret } = mintFor('postgres')
     const session = await open()
     await session.create(lease)
-    const client = new pg.Client({
-      host: '127.0.0.1',
-      port: scene.port,
-      database: 'shop',
-      user: name,
-      password: secret,
-    })
-    client.on('error', () => {})
-    await client.connect()
+    const client = await holderOf(name, secret)
     const define = (signature: string, returns: string) =>
       client.query(`CREATE FUNCTION public.${signature} RETURNS ${returns} LANGUAGE plpgsql AS $$${body}$$`)
     // Each is a closer match than PostgreSQL's own for the argument types of a literal, a name or an oid.
@@ -128,7 +129,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
       CREATE TRIGGER planted BEFORE INSERT ON public.called FOR EACH ROW EXECUTE FUNCTION public.on_write()`)
     const removal = await session.revoke(ref)
     expect(removal).toEqual({
-      dropped: ['function public.give_rights()', 'function public."Odd ""name"(integer)'],
+      dropped: ['function public."Odd ""name"(integer)', 'function public.give_rights()'],
       reassigned: expect.arrayContaining([
         'function public.plain(integer)',
         'table public.trap',
@@ -228,5 +229,101 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await scene.root.query(`SET ROLE ${name}; ALTER ROLE ${name} PASSWORD 'another'; RESET ROLE`)
     await session.revoke(ref)
     expect(await scene.exists(name)).toBe(false)
+  })
+
+  it.each(['ALTER ROLE {name} PASSWORD NULL', 'GRANT {name} TO skerry_admin'])(
+    'is ended where its holder keeps its role locked: %s',
+    async (lock) => {
+      const { root } = scene
+      const { lease, ref, name, secret } = mintFor('postgres')
+      const session = await open()
+      await session.create(lease)
+      const holder = await holderOf(name, secret)
+      const ended = new Promise<void>((resolve) => holder.once('end', resolve))
+      // PostgreSQL 14 lets every role grant itself, later versions only one that may create roles.
+      await root.query(`ALTER ROLE ${name} CREATEROLE`)
+      await holder.query('BEGIN')
+      if (lock.startsWith('GRANT')) await holder.query(lock.replace('{name}', name))
+      await root.query(`ALTER ROLE ${name} NOCREATEROLE`)
+      if (lock.startsWith('ALTER')) await holder.query(lock.replace('{name}', name))
+      expect((await session.revoke(ref)).problem).toBe(null)
+      await ended
+      expect(await scene.exists(name)).toBe(false)
+      const { rows } = await root.query(`SELECT pg_has_role('skerry_admin', 'pg_signal_backend', 'MEMBER') AS kept`)
+      expect(rows).toEqual([{ kept: false }])
+    },
+  )
+
+  it('is ended where its holder signs in again and again to lock its role', async () => {
+    const { lease, ref, name, secret } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    let locked = 0
+    const attack = async () => {
+      for (;;) {
+        const client = new pg.Client({
+          host: '127.0.0.1',
+          port: scene.port,
+          database: 'shop',
+          user: name,
+          password: secret,
+        })
+        const ended = new Promise<void>((resolve) => client.once('end', resolve))
+        client.on('error', () => {})
+        try {
+          await client.connect()
+        } catch (error) {
+          if (/not permitted to log in|authentication failed/.test(String(error))) return
+          continue
+        }
+        await client
+          .query(`BEGIN; ALTER ROLE ${name} PASSWORD '${secret}'`)
+          .then(() => locked++)
+          .catch(() => {})
+        await ended
+      }
+    }
+    const attacks = Promise.all(Array.from({ length: 8 }, attack))
+    await expect.poll(() => locked).toBeGreaterThan(0)
+    await session.revoke(ref)
+    await attacks
+    expect(await scene.exists(name)).toBe(false)
+  })
+
+  it('has no rights left in its functions, even where they cannot be removed', async () => {
+    const { root } = scene
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await root.query(`SET ROLE ${name};
+      CREATE FUNCTION public.read_notes() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM app.notes';
+      RESET ROLE`)
+    await root.query('SELECT public.read_notes()')
+    // Somebody else's transaction keeps the function from being dropped.
+    const other = await scene.rootOf('shop')
+    await other.query('BEGIN; ALTER FUNCTION public.read_notes() COST 2')
+    const outside = Object.assign(testOutside(), { statementMs: 1000 })
+    const brief = await openLeaseTarget('postgres', scene.target('readonly'), outside)
+    await expect(brief.revoke(ref)).rejects.toBeInstanceOf(Error)
+    await expect(root.query('SELECT public.read_notes()')).rejects.toThrow(/permission denied/)
+    await other.query('ROLLBACK')
+    await other.end()
+    await session.revoke(ref)
+    expect(await scene.exists(name)).toBe(false)
+  })
+
+  it('leaves no function, where there are more than one transaction can drop', async () => {
+    const { root } = scene
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await root.query(`SET ROLE ${name};
+      DO $do$ BEGIN FOR i IN 1..${manyFunctions} LOOP
+        EXECUTE format('CREATE FUNCTION public.one_of_many_%s() RETURNS int LANGUAGE sql SECURITY DEFINER AS $f$ SELECT 1 $f$', i);
+      END LOOP; END $do$; RESET ROLE`)
+    const { dropped, problem } = await session.revoke(ref)
+    expect([dropped.at(-1), problem]).toEqual([expect.stringMatching(/^and \d+ more$/), null])
+    const { rowCount } = await root.query(`SELECT FROM pg_proc WHERE proname LIKE 'one\\_of\\_many%'`)
+    expect([rowCount, await scene.exists(name)]).toEqual([0, false])
   })
 })
