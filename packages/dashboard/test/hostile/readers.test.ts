@@ -97,6 +97,7 @@ describe('a reader that the server adds', () => {
     await asked().getByRole('button', { name: 'Accept this reader' }).click()
     await owner.quiet()
     await close()
+    await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production')
     await beginRekey()
     const about = { what: 'the new key of Production', name: 'carol@example.com' }
