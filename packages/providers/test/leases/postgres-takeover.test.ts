@@ -237,7 +237,8 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     async (lock) => {
       const { root } = scene
       const { lease, ref, name, secret } = mintFor('postgres')
-      const session = await open()
+      const patient = Object.assign(testOutside(), { statementMs: 4000 })
+      const session = await openLeaseTarget('postgres', scene.target('readonly'), patient)
       await session.create(lease)
       const holder = await holderOf(name, secret)
       const ended = new Promise<void>((resolve) => holder.once('end', resolve))
