@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { loadRotation } from '../../src/rotation/registry.ts'
@@ -59,6 +59,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   const holderOf = async (user: string, password: string) => {
     const client = new pg.Client({ host: '127.0.0.1', port: scene.port, database: 'shop', user, password })
     client.on('error', () => {})
+    onTestFinished(() => client.end())
     await client.connect()
     return client
   }
@@ -236,7 +237,8 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     async (lock) => {
       const { root } = scene
       const { lease, ref, name, secret } = mintFor('postgres')
-      const session = await open()
+      const patient = Object.assign(testOutside(), { statementMs: 4000 })
+      const session = await openLeaseTarget('postgres', scene.target('readonly'), patient)
       await session.create(lease)
       const holder = await holderOf(name, secret)
       const ended = new Promise<void>((resolve) => holder.once('end', resolve))
@@ -259,8 +261,13 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     const session = await open()
     await session.create(lease)
     let locked = 0
+    let isOver = false
+    onTestFinished(async () => {
+      isOver = true
+      await scene.root.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${name}'`)
+    })
     const attack = async () => {
-      for (;;) {
+      while (!isOver) {
         const client = new pg.Client({
           host: '127.0.0.1',
           port: scene.port,
@@ -301,13 +308,13 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await root.query('SELECT public.read_notes()')
     // Somebody else's transaction keeps the function from being dropped.
     const other = await scene.rootOf('shop')
+    onTestFinished(() => other.end())
     await other.query('BEGIN; ALTER FUNCTION public.read_notes() COST 2')
     const outside = Object.assign(testOutside(), { statementMs: 1000 })
     const brief = await openLeaseTarget('postgres', scene.target('readonly'), outside)
     await expect(brief.revoke(ref)).rejects.toBeInstanceOf(Error)
     await expect(root.query('SELECT public.read_notes()')).rejects.toThrow(/permission denied/)
     await other.query('ROLLBACK')
-    await other.end()
     await session.revoke(ref)
     expect(await scene.exists(name)).toBe(false)
   })
