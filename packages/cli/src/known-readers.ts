@@ -8,7 +8,7 @@ import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
 import { ownPublicKey, type Session } from './session.ts'
 
-// Who holds a key is the server's word. A hostile server could list a reader of its own, and be given the next key. This
+// The server says who holds a key. A hostile server could list a reader of its own, and be given the next key. This
 // file remembers to whom this machine gave each key, and whom a person accepted. What the server merely lists is not added.
 
 /** Something that readers share: the key of an environment, a managed key, the recovery key of an organization. */
@@ -53,7 +53,7 @@ export const branchesShared = (parent: Shared): Shared => ({ ...parent, id: bran
 
 const branchesOf = (envId: string) => `branches of ${envId}`
 
-/** Those to whom this machine has not given the key, and whom nobody has accepted. */
+/** Readers to whom this machine has not given the key, and whom nobody has accepted. */
 export async function unknownReaders<R extends Reader>(
   session: Session,
   { orgId, id, key }: Shared,

@@ -123,7 +123,7 @@ async function nameReaders(session: Session, readers: readonly PinnedGrantee[]):
   })
 }
 
-/** What people call a reader of the server; undefined for a person or a token. */
+/** The name of a reader of the server; undefined for a person or a token. */
 function serverWords({ principalType = '', name }: PinnedGrantee): string | undefined {
   const kind = { principalType }
   return isReader(kind) ? (name ?? readerWords[kind.principalType]) : undefined

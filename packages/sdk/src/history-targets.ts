@@ -3,7 +3,7 @@ import type { Memory } from './history-memory.ts'
 import { changedSettings, type TargetSettings, wordsOfSettings } from './lease-target-settings.ts'
 import type { Rollback } from './rollback.ts'
 
-// Where a lease leads is the server's word. A client that followed another address would send its password there.
+// The server says where a lease leads. A client that followed another address would send its password there.
 
 /** A lease target as an answer shows it. */
 export interface ShownTarget extends TargetSettings {

@@ -5,7 +5,7 @@ import { invalidate } from '../queries.ts'
 
 export type Grantee = Answer<typeof envs.grantees>['grantees'][number]
 
-/** What people call a reader. */
+/** The name of a reader. */
 export const nameOfReader = (one: Grantee, nameOf: (id: string) => string): string =>
   one.name ?? (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))
 

@@ -2,7 +2,7 @@ import { keyring } from '../keyring.ts'
 import { readersPrompt } from '../prompts.ts'
 import { checkKeys } from './pins.ts'
 
-// Who holds a key is the server's word. A hostile server could list a reader of its own, and be given the next key. This
+// The server says who holds a key. A hostile server could list a reader of its own, and be given the next key. This
 // browser remembers to whom its person gave each key, and whom they accepted. Fingerprints of keys; nothing here is a secret.
 
 const storageName = 'skerry-known-readers'

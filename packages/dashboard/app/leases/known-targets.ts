@@ -1,7 +1,7 @@
 import { changedSettings, type TargetSettings, wordsOfSettings } from '@skerry/sdk/lease-target-settings'
 import { targetPrompt } from '../prompts.ts'
 
-// Where a lease leads is the server's word. This browser remembers the settings with which it first used or registered a
+// The server says where a lease leads. This browser remembers the settings with which it first used or registered a
 // target, and asks before a password is made for another address. Settings hold no credential.
 
 const storageName = 'skerry-known-targets'

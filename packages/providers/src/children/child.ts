@@ -14,7 +14,7 @@ export interface ChildSettings {
   onFault?: (fault: { name: string; frames: string[] }) => void
 }
 
-/** One process in which one adapter at a time speaks with one target. */
+/** A child is one process in which one adapter at a time speaks with one target. */
 export interface Child {
   readonly pid: number | undefined
   /** Throws `ProviderError` for a refusal, and `ChildFailure` where the child died, hung or swelled. */
@@ -60,7 +60,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
   const kill = (because?: ChildEnd) => {
     if (!isOver) end = because
     isOver = true
-    // Whoever ends a child may wait for its end.
+    // The caller that ends a child may wait for its end.
     child.ref()
     child.kill('SIGKILL')
   }

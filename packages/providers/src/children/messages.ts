@@ -7,7 +7,7 @@ import type { Account } from '../rotation/provider.ts'
 // The messages between a process and its adapter children: lines of JSON over the child's stdin and stdout. A child is
 // asked one thing at a time, and its first line has the settings of its door to the outside.
 
-/** What the child needs of the process that started it, sent with each sign-in. */
+/** The clock and the patience of the process that started the child, sent with each sign-in. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   nowMs: number

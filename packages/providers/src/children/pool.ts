@@ -3,7 +3,7 @@ import { type Child, type ChildSettings, startChild } from './child.ts'
 export interface PoolSettings extends ChildSettings {
   /** Children that may be there at once. */
   max: number
-  /** Of these, the most that work for one owner. */
+  /** The most children that work for one owner. */
   maxOfOwner: number
   /** Jobs of one owner that may wait for a child. Default 32. */
   waitingMax?: number
@@ -42,7 +42,7 @@ interface Waiting {
   timer: NodeJS.Timeout
 }
 
-/** What a target has done to a child must not reach the next organization, so a child keeps its owner for life. */
+/** A child keeps its owner for life, so that whatever a target did to the child cannot reach the next organization. */
 export function openPool(all: PoolSettings): Pool {
   const { max, maxOfOwner, waitingMax = 32, idleMs = 60_000, ...settings } = all
   const members = new Set<Member>()

@@ -6,7 +6,7 @@ import type { Account } from '../rotation/provider.ts'
 import type { Child } from './child.ts'
 import type { AccountCall, Request, Surroundings } from './messages.ts'
 
-/** What a program asks of an adapter that runs in a child. Only tests list accounts. */
+/** The part of a lease session that programs use. Only tests list accounts. */
 export type RemoteSession = Omit<LeaseSession<LeaseTag>, 'list' | 'close'>
 
 /** The clock and the patience with which an adapter in a child works. */
@@ -14,7 +14,7 @@ export type Around = Pick<Outside, 'now' | 'answerMs' | 'statementMs'>
 
 const answerMsDefault = 10_000
 
-/** One call makes a few round trips, each of which its adapter ends after `answerMs`. After that the child itself hangs. */
+/** A call makes a few round trips, and its adapter ends each after `answerMs`. A child that takes longer than all of them hangs. */
 const answersPerCall = 6
 
 const deadlineOf = ({ answerMs = answerMsDefault }: Around) => answerMs * answersPerCall

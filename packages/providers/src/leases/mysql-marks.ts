@@ -29,7 +29,7 @@ const mariadb: Marks = {
     find: (leaseId) => `SELECT 1 FROM mysql.user WHERE User = '${leaseId}' AND is_role = 'Y'`,
     remove: (leaseId) => `DROP ROLE IF EXISTS '${leaseId}'`,
   },
-  // Whoever creates a role is entered as its administrator.
+  // MariaDB enters the account that creates a role as its administrator.
   find: (name) => `SELECT u.User AS name, u.Host AS host, u.authentication_string AS verifier, m.Role AS leaseId
     FROM mysql.user u LEFT JOIN mysql.roles_mapping m
       ON m.User = u.User AND m.Host = u.Host AND m.Role LIKE 'lse\\_%' AND m.Admin_option = 'N'

@@ -209,7 +209,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     checkLeaseId(id)
     const before = await this.ownAccount(lease)
     if (before) await this.shutOut(resourceRef, before)
-    // Of the admin alone: a holder may name any lease in its statements, and start more than can be ended.
+    // Statements of the admin alone are ended: a holder may name any lease in its own, and start more than can be ended.
     const isMaking = ({ statement }: RowDataPacket) => makesLease(id, digest, statement)
     await this.endThreads(`statements of ${resourceRef}`, this.admin.user, isMaking)
     const account = await this.ownAccount(lease)

@@ -31,7 +31,7 @@ export async function groupRole(client: pg.Client, config: Config, level: Level,
 export const roleExists = async (client: pg.Client, role: string): Promise<boolean> =>
   (await client.query('SELECT FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1', [role])).rowCount === 1
 
-/** Of two sessions that create the same role, the second waits for the end of the first one's transaction. */
+/** The lock makes a session that creates the same role wait for the end of the first one's transaction. */
 export const lockRole = (client: pg.Client, role: string) =>
   client.query('SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::pg_catalog.int8))', [role])
 

@@ -13,7 +13,7 @@ export interface FoundRole {
   version: number
 }
 
-/** Who may create roles is not thereby a member of them, which ending sessions and taking over objects needs. */
+/** An account that may create roles is not a member of them, and membership is needed to end sessions and take over objects. */
 export function joinOf({ superuser, version }: FoundRole): (role: string) => string {
   if (superuser) return () => ''
   const options = version >= 160_000 ? ' WITH INHERIT TRUE, SET TRUE' : ''

@@ -30,7 +30,7 @@ export interface WatchOptions {
 
 interface Link {
   generation: number
-  /** Of the server process; null behind a pooler, which hides it. */
+  /** The id of the server process; null behind a pooler, which hides it. */
   pid: number | null
 }
 

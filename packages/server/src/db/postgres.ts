@@ -58,7 +58,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     const settingsOf = (client: pg.ClientBase) =>
       sessionSettings({
         statement_timeout: timeoutMs,
-        // One read, one process of PostgreSQL: parallel workers would come on top of its places.
+        // A heavy read is one process of PostgreSQL: parallel workers would come on top of its places.
         ...(isForReads && { application_name: readNameOf(client), max_parallel_workers_per_gather: 0 }),
       })
     const pool = createPool({ url, size, connectTimeoutMs, idleMs, watch, settingsOf })

@@ -20,7 +20,7 @@ interface Kind {
   waitMs: number
   /** Whether its place rests when it has ended. An archive rests between its pieces instead. */
   rests: boolean
-  /** What a caller is told who gets no place, and when to ask again. */
+  /** The message for a caller who gets no place, and when to ask again. */
   busy: string
   retryAfterSeconds: number
 }
@@ -144,7 +144,7 @@ function pace(reads: Sql, taken: () => number, signal: AbortSignal): Paced {
   return {
     sql: { ...reads, rows, row },
     end: async () => {
-      // By then the answer has been written.
+      // The answer has been written by then.
       await setImmediate()
       worked(endedMs)
       await rest()

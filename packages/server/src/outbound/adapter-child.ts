@@ -1,7 +1,7 @@
 import { serveAdapters } from '@skerry/providers/children/serve'
 import { openOutbound } from './outbound.ts'
 
-/** What the guard of a child needs of the server's settings. */
+/** The server's settings that the address guard of a child needs. */
 export interface DoorSettings {
   privateTargets: readonly string[]
   providerOrigins: Readonly<Record<string, string>>

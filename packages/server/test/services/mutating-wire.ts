@@ -6,7 +6,7 @@ export interface MutatingWire {
   port: number
   /** How many pieces it changed. */
   readonly changed: number
-  /** Where the wire leads; a suite may learn that after it has opened the wire. */
+  /** Sets where the wire leads; a suite may learn that after it has opened the wire. */
   to(port: number): void
   close(): Promise<void>
 }
