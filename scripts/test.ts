@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { missingChromium } from '../packages/dashboard/test/browser.ts'
+import { missingHaproxy } from '../packages/server/test/services/haproxy.ts'
 import { missingPostgres } from '../packages/server/test/services/postgres.ts'
 import type { Totals } from './test-reporter.ts'
 
@@ -11,6 +12,9 @@ import type { Totals } from './test-reporter.ts'
 // left out. With SKERRY_REQUIRE_SERVICES=1, as in CI, nothing may be left out.
 //
 //   node scripts/test.ts quick|all [options of vitest]
+
+const [extent, ...options] = process.argv.slice(2)
+if (extent !== 'quick' && extent !== 'all') throw new Error('say which suites: quick or all')
 
 /** What a machine may lack, and the suites that need it. */
 const services = [
@@ -26,10 +30,13 @@ const services = [
     leaveOut: '--project=!browser*',
     install: 'apt-get install chromium',
   },
+  {
+    missing: extent === 'all' ? missingHaproxy() : undefined,
+    suites: 'the suite of failovers',
+    leaveOut: '--exclude=**/failover.long.test.ts',
+    install: 'apt-get install haproxy',
+  },
 ]
-
-const [extent, ...options] = process.argv.slice(2)
-if (extent !== 'quick' && extent !== 'all') throw new Error('say which suites: quick or all')
 
 const lacking = services.filter(({ missing }) => missing !== undefined)
 if (lacking.length > 0 && process.env.SKERRY_REQUIRE_SERVICES === '1') {

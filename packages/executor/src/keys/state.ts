@@ -17,8 +17,8 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
   return {
     path,
     async read() {
-      const text = await readPrivate(path, fileMaxBytes)
-      if (text === undefined) return checkAbsent(path)
+      const text = await readText(path)
+      if (text === undefined) return undefined
       try {
         return JSON.parse(text) as T
       } catch {
@@ -30,10 +30,17 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
   }
 }
 
-/** A link or a folder is not read, and must not be replaced as if nothing were there. */
-async function checkAbsent(path: string): Promise<undefined> {
-  if (await lstat(path).catch(ignore('ENOENT', 'ENOTDIR')))
-    throw new Error(`${path} is a link, a folder or too large: put the file itself there`)
+/**
+ * Reads the file again where another process wrote it between the two looks. A link or a folder is not read, and must not be
+ * replaced as if nothing were there.
+ */
+async function readText(path: string): Promise<string | undefined> {
+  const text = await readPrivate(path, fileMaxBytes)
+  if (text !== undefined) return text
+  const found = await lstat(path).catch(ignore('ENOENT', 'ENOTDIR'))
+  if (!found) return undefined
+  if (found.isFile() && found.size <= fileMaxBytes) return await readText(path)
+  throw new Error(`${path} is a link, a folder or too large: put the file itself there`)
 }
 
 /**
