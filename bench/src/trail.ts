@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../packages/server/src/db/database.ts'
 import { openDatabase } from '../../packages/server/src/db/open.ts'
+import { jobs as sealing } from '../../packages/server/src/features/audit-proof/jobs.ts'
+import { stopScheduled } from '../../packages/server/test/schedules.ts'
 import { say } from './measure.ts'
 
 const lookMs = 50
@@ -40,13 +42,4 @@ export const untilSealed = (db: Database): Promise<void> =>
   untilTrue('every entry is sealed', async () => (await db.row<{ n: number }>(unsealed))?.n === 0)
 
 /** The server that has this database goes on, and seals nothing more. */
-export async function stopSealing(db: Database): Promise<void> {
-  await db.rows(`delete from jobs.schedule where name = 'audit.seal'`)
-  await db.rows(`delete from jobs.job where name = 'audit.seal' and state in ('created', 'retry')`)
-  await untilTrue(
-    'the last sealing ends',
-    async () =>
-      (await db.rows(`select 1 from jobs.job where name = 'audit.seal' and state in ('created', 'retry', 'active')`))
-        .length === 0,
-  )
-}
+export const stopSealing = (db: Database): Promise<void> => stopScheduled(db, sealing)

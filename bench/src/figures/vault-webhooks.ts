@@ -66,7 +66,7 @@ const silent = openLog('silent', () => {})
 
 /** By what the server itself calls, committed at once: through the API they take four minutes, which says nothing of delivery. */
 async function emitAll(db: Database, orgId: string, connections: VaultConnection[]): Promise<void> {
-  const events = openEvents(openQueue(db, silent, jobs), subscribers, () => new Date())
+  const events = openEvents(openQueue(db, jobs), subscribers, () => new Date())
   const emit = (tx: Sql, connection: VaultConnection) =>
     events.emit(tx, 'vault.connection.ready', orgId, { projectId: connection.projectId, connection })
   // The queue looks its table up with the first one, for which it wants no transaction to be open.

@@ -131,7 +131,7 @@ async function openContext(
   watch: Watch,
 ): Promise<Context> {
   const serverKey = await loadServerKey(config)
-  const queue = openQueue(db, log, jobs)
+  const queue = openQueue(db, jobs)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
   const evictions: Context['evictions'] = {
     evict(orgId, environmentId) {

@@ -52,12 +52,10 @@ async function failForGood(to: string): Promise<void> {
   const { db, queue } = server.context
   await db.transaction(async (tx) => {
     await queue.enqueue(tx, mail, { to, subject: 'A subject', text: 'A text' })
-    await tx.rows(`update jobs.job set retry_limit = 0 where name = 'mail' and state = 'created'`)
+    await tx.rows(`update jobs set attempts = 100 where name = 'mail' and state = 'waiting'`)
   })
   queue.nudge(mail)
-  await until('it to be kept', () =>
-    db.row(`select 1 from jobs.job where name = 'dead_letters' and data->>'to' = $1`, [to]),
-  )
+  await until('it to be kept', () => db.row(`select 1 from jobs where state = 'dead' and data->>'to' = $1`, [to]))
 }
 
 /** What `skerry-server` says and how it ends, with the settings of the server. */
@@ -86,8 +84,8 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
   if (engine() === 'embedded') await server.close()
   const [dropped, kept] = (await listed()) as [DeadLetter, DeadLetter]
   expect([dropped, kept]).toMatchObject([
-    { job: 'mail', attempts: 1, data: { to: 'dropped@example.com' } },
-    { job: 'mail', attempts: 1, data: { to: 'kept@example.com' }, error: { code: 'ESOCKET' } },
+    { job: 'mail', attempts: 101, data: { to: 'dropped@example.com' } },
+    { job: 'mail', attempts: 101, data: { to: 'kept@example.com' }, error: { code: 'ESOCKET' } },
   ])
   expect((await operate('jobs', 'list')).stdout).toMatch(new RegExp(`^${dropped.id} .* mail .*\n${kept.id} .*\n$`))
   expect(JSON.parse((await operate('jobs', 'show', kept.id)).stdout)).toEqual(kept)
@@ -102,7 +100,7 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
 
   const mails = await startMailServer(smtpPort)
   if (engine() === 'embedded') server = await startServer()
-  await server.context.db.rows(`update jobs.job set start_after = now() where state = 'retry'`)
+  await server.context.db.rows(`update jobs set due_at = now() where state = 'waiting'`)
   server.context.queue.nudge(mail)
   await until('the mail', () => mails.received.length > 0)
   expect(mails.received.map(({ to }) => to)).toEqual([['kept@example.com']])

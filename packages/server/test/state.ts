@@ -1,6 +1,7 @@
 import { jobs } from '../src/app.ts'
 import { entryColumns } from '../src/kernel/unit.ts'
 import type { Place } from './needles.ts'
+import { stopScheduled } from './schedules.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
 
@@ -82,16 +83,8 @@ export async function newEntries({ server }: World, work: () => Promise<unknown>
   return db.rows<AuditRow>(added, [before.map(({ id }) => id)])
 }
 
-/** Nothing happens by itself any more, so that what a suite sees change, it has changed. */
-export async function stopSchedules({ server }: World): Promise<void> {
-  const { db } = server.context
-  const names = ['__pgboss__send-it', ...jobs.filter(({ cron }) => cron !== null).map(({ name }) => name)]
-  await db.script('delete from jobs.schedule')
-  await until('what was due by the clock is over', async () => {
-    await db.rows(`delete from jobs.job where name = any($1) and state in ('created', 'retry')`, [names])
-    return (await db.row(`select 1 from jobs.job where name = any($1) and state = 'active'`, [names])) === undefined
-  })
-}
+/** Stops everything that the server does by itself, so that a suite causes every change that it sees. */
+export const stopSchedules = ({ server }: World): Promise<void> => stopScheduled(server.context.db, jobs)
 
 /**
  * Until the mails that were asked for have been written, those too that wait a minute for others of their kind: one that
@@ -100,10 +93,10 @@ export async function stopSchedules({ server }: World): Promise<void> {
 export const mailsWritten = ({ server }: World) =>
   until('mails are written', async () => {
     const { db, queue } = server.context
-    await db.rows(`update jobs.job set start_after = now() where name = 'mail.gather' and state = 'created'`)
+    await db.rows(`update jobs set due_at = now() where name = 'mail.gather' and state = 'waiting'`)
     for (const job of jobs) queue.nudge(job)
-    const waiting = `select 1 from jobs.job
+    const waiting = `select 1 from jobs
                       where (name like 'events.%' or name in ('mail', 'mail.gather', 'sign_in.link'))
-                        and state in ('created', 'active')`
+                        and (state = 'active' or state = 'waiting' and attempts = 0)`
     return (await db.row(waiting)) === undefined
   })

@@ -20,7 +20,6 @@ function openHalf(subscribers: Subscriber[]) {
   const { context } = world.server
   const queue = openQueue(
     context.db,
-    context.log,
     subscribers.map(({ job }) => job),
   )
   const events = openEvents(queue, subscribers, world.clock.now)
@@ -28,7 +27,7 @@ function openHalf(subscribers: Subscriber[]) {
 }
 
 /** Lets what waits between two attempts be due now. */
-const endPause = () => world.server.context.db.rows(`update jobs.job set start_after = now() where state = 'retry'`)
+const endPause = () => world.server.context.db.rows(`update jobs set due_at = now() where state = 'waiting'`)
 
 test('an event is told of to each subscriber of its type, with its facts, and to no other', async () => {
   const told: [string, Approved][] = []
@@ -58,12 +57,12 @@ test('a subscriber that fails is told again, and one that has been told is not',
   const jobs = await events.emit(context.db, 'cli_session.approved', null, approved)
   for (const job of jobs) queue.nudge(job)
   await until('a failure', async () =>
-    context.db.row(`select 1 from jobs.job where name = 'events.failing' and state = 'retry'`),
+    context.db.row(`select 1 from jobs where name = 'events.failing' and state = 'waiting' and attempts = 1`),
   )
   await endPause()
   await until('the second time', () => told.length === 3)
   await until('all delivered', async () => {
-    const waiting = `select 1 from jobs.job where name in ('events.sound', 'events.failing') and state <> 'completed'`
+    const waiting = `select 1 from jobs where name in ('events.sound', 'events.failing') and state <> 'completed'`
     return (await context.db.row(waiting)) === undefined
   })
   expect(new Set(told.map((one) => one.split(' ')[1])).size).toBe(1)

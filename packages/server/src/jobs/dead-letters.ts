@@ -1,14 +1,11 @@
-import type { JobWithMetadata } from 'pg-boss'
-import type { Database } from '../db/database.ts'
-import { deadLetters } from './prepare.ts'
-import { openBoss } from './queue.ts'
+import type { Sql } from '../db/database.ts'
 
-/** A job that failed for good, as it is kept. */
+/** A job that failed for good and is kept for an operator. */
 export interface DeadLetter {
   id: string
   job: string
-  /** When it was put into the queue first, and when it failed for the last time. */
   createdAt: string
+  /** The instant of the last failure. */
   failedAt: string
   attempts: number
   /** What `describe` let through of the last failure. */
@@ -16,47 +13,25 @@ export interface DeadLetter {
   data: object
 }
 
-export interface DeadLetters {
-  /** Oldest first. */
-  list(): Promise<DeadLetter[]>
-  /** Puts those back into their queues, to be tried as often as a new one -> how many there were. */
-  retry(ids: string[]): Promise<number>
-  /** -> how many there were. */
-  drop(ids: string[]): Promise<number>
-  close(): Promise<void>
-}
-
-/** For an operator, beside running servers or without: it takes no job, and changes no queue. */
-export async function openDeadLetters(db: Database): Promise<DeadLetters> {
-  const boss = openBoss(db, { supervise: false, schedule: false, migrate: false })
-  const installed = await db.row<{ found: boolean }>(
-    `select exists (select 1 from pg_tables where schemaname = 'jobs' and tablename = 'queue') as found`,
+/** Oldest first. */
+export const listDeadLetters = (db: Sql): Promise<DeadLetter[]> =>
+  db.rows<DeadLetter>(
+    `select id, name as job, created_at, ended_at as failed_at, attempts, coalesce(error, '{}') as error, data
+       from jobs where state = 'dead' order by ended_at, number`,
   )
-  if (!installed?.found) throw new Error('No server has run on this database yet: it has no jobs.')
-  await boss.start()
-  return {
-    async list() {
-      const jobs = await boss.findJobs<object>(deadLetters)
-      return jobs.map(toDeadLetter).toSorted((one, other) => one.failedAt.localeCompare(other.failedAt))
-    },
-    retry: async (ids) => (ids.length === 0 ? 0 : boss.redrive(deadLetters, { ids, limit: ids.length })),
-    async drop(ids) {
-      const dropped = await db.rows('delete from jobs.job where name = $1 and id = any($2::uuid[]) returning id', [
-        deadLetters,
-        ids,
-      ])
-      return dropped.length
-    },
-    close: () => boss.stop({ graceful: false, close: false }),
-  }
+
+/** Puts these jobs back into the queue, to be tried as often as a new one. Returns how many there were. */
+export async function retryDeadLetters(db: Sql, ids: string[]): Promise<number> {
+  const retried = await db.rows(
+    `update jobs set state = 'waiting', attempts = 0, due_at = now(), ended_at = null, error = null
+      where state = 'dead' and id = any($1::uuid[]) returning id`,
+    [ids],
+  )
+  return retried.length
 }
 
-const toDeadLetter = (job: JobWithMetadata<object>): DeadLetter => ({
-  id: job.id,
-  job: job.sourceName ?? deadLetters,
-  createdAt: (job.sourceCreatedOn ?? job.createdOn).toISOString(),
-  failedAt: job.createdOn.toISOString(),
-  attempts: (job.sourceRetryCount ?? 0) + 1,
-  error: (job.sourceOutput ?? {}) as Record<string, unknown>,
-  data: job.data,
-})
+/** Deletes these jobs. Returns how many there were. */
+export async function deleteDeadLetters(db: Sql, ids: string[]): Promise<number> {
+  const deleted = await db.rows(`delete from jobs where state = 'dead' and id = any($1::uuid[]) returning id`, [ids])
+  return deleted.length
+}

@@ -1,9 +1,12 @@
 import { deleteOldInvalidations } from '../db/invalidations.ts'
 import { job } from './job.ts'
 import { maintain } from './maintain.ts'
+import { everyMinutes } from './schedule.ts'
+import { deleteOldJobs } from './store.ts'
 
-/** What belongs to no feature. */
+/** Jobs that belong to no feature. */
 export const jobs = [
-  job('invalidations.sweep', { cron: '*/5 * * * *' }, ({ db }) => deleteOldInvalidations(db)),
-  job('maintain', { cron: '*/15 * * * *' }, maintain),
+  job('invalidations.sweep', { schedule: everyMinutes(5) }, ({ db }) => deleteOldInvalidations(db)),
+  job('jobs.sweep', { schedule: everyMinutes(5) }, ({ db }) => deleteOldJobs(db)),
+  job('maintain', { schedule: everyMinutes(15) }, maintain),
 ]

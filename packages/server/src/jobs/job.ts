@@ -1,19 +1,19 @@
 import type { Context } from '../kernel/context.ts'
+import type { Schedule } from './schedule.ts'
 
 export interface Settings<Data> {
-  /** When it also runs by itself, without data, as cron in UTC. */
-  cron?: string
-  /** What happens after a failure. Unless said otherwise, nothing: it is a failure then. */
+  /** When the job also runs by itself, without data. */
+  schedule?: Schedule
+  /** Says how often a job that failed is tried again. Default: not at all. */
   retry?: {
-    /** How often it is tried again. */
     limit: number
-    /** The pause before that. Each further pause is twice as long, with some jitter. */
+    /** The pause before the first retry. Each further pause is twice as long, with some jitter. */
     delaySeconds?: number
     delayMaxSeconds?: number
   }
   /**
-   * Whether what failed for good is kept for an operator, who can run it again (`skerry-server jobs`). It is, unless the job
-   * runs by cron: the next run does what this one could not.
+   * Whether a job that failed for good is kept for an operator, who can run it again (`skerry-server jobs`). Default: true,
+   * except for scheduled jobs, because the next run does the same work.
    */
   deadLetter?: boolean
   /** How many run at once in one server process. */
@@ -25,14 +25,14 @@ export interface Settings<Data> {
 /**
  * A kind of work that is done later: one row of a feature's `jobs.ts`, collected in app.ts.
  *
- * What a job is given is stored in the database in plain text until it has run, and for a day after: ids and facts, never
- * a credential, a key or a value. What it needs of those it makes or reads while it runs. It may run twice, after a crash
- * for example, so it has to look whether its work is done already.
+ * The database stores a job's data in plain text until the job has run, and for a day after: ids and facts, never a
+ * credential, a key or a value. A job makes or reads those while it runs. It may run twice, for example after a crash, so it
+ * checks whether its work is done already.
  */
 export interface Job<Data extends object> {
-  /** Of its queue. It stays the same from release to release: what waits is found by it. */
+  /** Stays the same from release to release, because waiting jobs are found by it. */
   name: string
-  cron: string | null
+  schedule: Schedule | null
   retry: { limit: number; delaySeconds: number; delayMaxSeconds: number }
   deadLetter: boolean
   concurrency: number
@@ -48,14 +48,14 @@ const hourSeconds = 3600
 /** One row of a feature's jobs: `job<{ runId: string }>('sync.run', { perKey: ({ runId }) => runId }, runSync)`. */
 export function job<Data extends object = object>(
   name: string,
-  { cron, retry, deadLetter, concurrency, perKey }: Settings<Data>,
+  { schedule, retry, deadLetter, concurrency, perKey }: Settings<Data>,
   run: (context: Context, data: Data) => Promise<unknown>,
 ): Job<Data> {
   return {
     name,
-    cron: cron ?? null,
+    schedule: schedule ?? null,
     retry: { limit: 0, delaySeconds: 5, delayMaxSeconds: 6 * hourSeconds, ...retry },
-    deadLetter: deadLetter ?? cron === undefined,
+    deadLetter: deadLetter ?? schedule === undefined,
     concurrency: concurrency ?? 1,
     perKey: perKey ?? null,
     run,

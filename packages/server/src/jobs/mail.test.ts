@@ -140,7 +140,7 @@ describe('with an SMTP server', () => {
 
 /** Lets what waits between two attempts be due now. */
 const endPause = ({ server }: World) =>
-  server.context.db.foreign(`update jobs.job set start_after = now() where state = 'retry'`)
+  server.context.db.foreign(`update jobs set due_at = now() where state = 'waiting' and attempts > 0`)
 
 describe('while two hundred invitations wait', () => {
   const count = 200
@@ -174,10 +174,10 @@ describe('while two hundred invitations wait', () => {
     const facts = { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null }
     await context.events.emit(context.db, 'honey_token.tripped', tenant.orgId, facts)
     await until('the alarm waits', async () =>
-      context.db.row(`select 1 from jobs.job where name = 'mail' and priority > 0`),
+      context.db.row(`select 1 from jobs where name = 'mail' and due_at = '-infinity'`),
     )
     await until('the invitations wait, too', async () => {
-      const waiting = `select count(*)::int as n from jobs.job where name = 'mail' and state = 'created' and priority = 0`
+      const waiting = `select count(*)::int as n from jobs where name = 'mail' and state = 'waiting' and due_at > '-infinity'`
       return (await context.db.row<{ n: number }>(waiting))?.n === count - ordinaryMailsAtOnce
     })
     mails.release()
@@ -201,7 +201,7 @@ describe('an SMTP server that is down', () => {
     // Told first, and put back then.
     await until('it to wait for another', async () => {
       const [waiting] = await world.server.context.db.foreign<{ n: number }>(
-        `select count(*)::int as n from jobs.job where name = 'mail' and state = 'retry'`,
+        `select count(*)::int as n from jobs where name = 'mail' and state = 'waiting' and attempts > 0`,
       )
       return waiting?.n === 1
     })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { engine, newDatabase, type TestDatabase } from '../../test/engine.ts'
 import { until } from '../../test/until.ts'
 import type { Database, Tx } from '../db/database.ts'
@@ -11,6 +11,9 @@ import type { Context } from '../kernel/context.ts'
 import { openLog } from '../kernel/log.ts'
 import { type AnyJob, job } from './job.ts'
 import { openQueue, type Queue } from './queue.ts'
+import { startHeart } from './runner.ts'
+import { dailyAt, everyMinutes, hourlyAt, openCalendar, slotAt } from './schedule.ts'
+import { completeJob, deleteOldJobs, failJob, failSilent, type TakenJob, takeDueJobs } from './store.ts'
 
 let dataDir: string
 let database: TestDatabase
@@ -45,7 +48,7 @@ async function openServerDatabase(): Promise<Database> {
 /** The queue of one server. Embedded, all servers of a test are in this process and share its database. */
 async function start(jobs: AnyJob[], own: Database = db): Promise<Queue> {
   const toLog = openLog('debug', (line) => log.push(line))
-  const queue = openQueue(own, toLog, jobs)
+  const queue = openQueue(own, jobs)
   await queue.start({ db: own, log: toLog } as Context)
   closing.push(() => queue.stop())
   return queue
@@ -53,44 +56,48 @@ async function start(jobs: AnyJob[], own: Database = db): Promise<Queue> {
 
 const secondDatabase = () => (engine() === 'postgres' ? openServerDatabase() : Promise.resolve(db))
 const stored = (name: string) =>
-  db.rows<{ state: string; output: unknown; data: unknown }>(
-    'select state, output, data from jobs.job where name = $1 order by created_on',
+  db.rows<{ state: string; error: unknown; attempts: number; data: unknown }>(
+    'select state, error, attempts, data from jobs where name = $1 order by number',
     [name],
   )
 /** Lets what waits between two attempts be due now. */
-const endPause = () => db.rows(`update jobs.job set start_after = now() where state = 'retry'`)
+const endPause = () => db.rows(`update jobs set due_at = now() where state = 'waiting' and attempts > 0`)
 const nothing = async () => {}
 
-describe('the rows of jobs', () => {
-  test('that have changed since the last start change the queues of an existing database', async () => {
-    const first = await start([
-      job('kept', { retry: { limit: 3 }, cron: '* * * * *' }, nothing),
-      job('once', { cron: '0 0 * * *' }, nothing),
-    ])
-    await first.stop()
-    await start([
-      job(
-        'kept',
-        { retry: { limit: 7, delaySeconds: 60, delayMaxSeconds: 600 }, cron: '*/5 * * * *', deadLetter: true },
-        nothing,
-      ),
-    ])
-    const queue = await db.row(
-      `select retry_limit, retry_delay, retry_delay_max, dead_letter from jobs.queue where name = 'kept'`,
-    )
-    expect(queue).toEqual({ retryLimit: 7, retryDelay: 60, retryDelayMax: 600, deadLetter: 'dead_letters' })
-    expect(await db.rows(`select name, cron from jobs.schedule`)).toEqual([{ name: 'kept', cron: '*/5 * * * *' }])
+describe('a schedule', () => {
+  test('adds one job for each period, however many servers run', async () => {
+    let runs = 0
+    const row = job('timed', { schedule: dailyAt('00:00') }, async () => void runs++)
+    const servers = [await start([row]), await start([row], await secondDatabase())]
+    await until('the job', async () => (await stored('timed'))[0]?.state === 'completed')
+    for (const server of servers) await server.stop()
+    const next = job('next', { schedule: hourlyAt(0) }, nothing)
+    await start([row, next])
+    await until('the first look of the third server', async () => (await stored('next'))[0]?.state === 'completed')
+    expect(await stored('timed')).toHaveLength(1)
+    expect(runs).toBe(1)
   })
 
-  test('that are as they were write nothing at the next start', async () => {
-    const rows = [job('same', { retry: { limit: 3 } }, nothing), job('timed', { cron: '0 0 * * *' }, nothing)]
-    const versions = () =>
-      db.rows('select name, xmin::text as version from jobs.queue where name = any($1)', [['same', 'timed']])
-    const first = await start(rows)
-    await first.stop()
-    const before = await versions()
-    await start(rows)
-    expect(await versions()).toEqual(before)
+  test('of less than an hour is not due at the start of a server', () => {
+    const rows = [
+      job('minutely', { schedule: everyMinutes(1) }, nothing),
+      job('hourly', { schedule: hourlyAt(17) }, nothing),
+      job('unscheduled', {}, nothing),
+    ]
+    const startMs = Date.parse('2026-05-01T10:16:30Z')
+    const calendar = openCalendar(rows, startMs)
+    const due = (seconds: number) => calendar.due(startMs + seconds * 1000).map(({ job }) => job.name)
+    expect(due(0)).toEqual(['hourly'])
+    expect(due(29)).toEqual([])
+    expect(due(30)).toEqual(['minutely', 'hourly'])
+    expect(due(31)).toEqual([])
+    expect(due(3630)).toEqual(['minutely', 'hourly'])
+  })
+
+  test('of a day begins at its time of day', () => {
+    const slot = (at: string) => slotAt(dailyAt('03:23'), Date.parse(at))
+    expect(slot('2026-05-02T03:22:59Z')).toBe(slot('2026-05-01T03:23:00Z'))
+    expect(slot('2026-05-02T03:23:00Z')).toBe(slot('2026-05-01T03:23:00Z') + 1)
   })
 })
 
@@ -118,14 +125,77 @@ describe('a job', () => {
     const queue = await start([row])
     await queue.enqueue(db, row, {})
     queue.nudge(row)
-    await until('a failure', async () => (await stored('fails'))[0]?.state === 'retry')
-    expect((await stored('fails'))[0]?.output).toMatchObject({ error: 'TypeError' })
+    await until('a failure', async () => (await stored('fails'))[0]?.error !== null)
+    expect((await stored('fails'))[0]?.error).toMatchObject({ error: 'TypeError' })
     expect(log.filter((line) => line.includes('job failed'))).toHaveLength(1)
     expect(JSON.stringify([log, await stored('fails')])).not.toContain('the-secret-value')
     await endPause()
     queue.nudge(row)
     await until('the second attempt', async () => (await stored('fails'))[0]?.state === 'completed')
     expect(attempts).toBe(2)
+  })
+
+  test.each([true, false])('that fails for good is kept for an operator (%s) or for a day', async (deadLetter) => {
+    const row = job('hopeless', { deadLetter }, () => Promise.reject(new TypeError('no')))
+    const queue = await start([row])
+    await queue.enqueue(db, row, {})
+    queue.nudge(row)
+    const state = deadLetter ? 'dead' : 'failed'
+    await until('its end', async () => (await stored('hopeless'))[0]?.state === state)
+    await db.rows(`update jobs set ended_at = now() - interval '25 hours'`)
+    await deleteOldJobs(db)
+    expect(await stored('hopeless')).toHaveLength(deadLetter ? 1 : 0)
+  })
+
+  test('waits twice as long before each retry, up to a limit', async () => {
+    const row = job('patient', { retry: { limit: 9, delaySeconds: 10, delayMaxSeconds: 60 } }, nothing)
+    await db.rows(`insert into jobs (id, name, data, due_at) values (gen_random_uuid(), 'patient', '{}', now())`)
+    const pauses: number[] = []
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      const [taken] = await takeDueJobs(db, new Map([['patient', 1]]))
+      await failJob(db, row, taken as TakenJob, { error: 'Error' })
+      const after = await db.row<{ seconds: number }>(
+        `select extract(epoch from due_at - now())::float8 as seconds from jobs where name = 'patient'`,
+      )
+      pauses.push(after?.seconds ?? 0)
+      await endPause()
+    }
+    const most = [10, 20, 40, 60, 60]
+    for (const [index, seconds] of pauses.entries()) {
+      expect(seconds).toBeLessThanOrEqual(most[index] as number)
+      expect(seconds).toBeGreaterThan((most[index] as number) / 2 - 1)
+    }
+  })
+
+  test('that was cut off and tried again does not count as done when the first attempt ends', async () => {
+    await db.rows(`insert into jobs (id, name, data, due_at) values (gen_random_uuid(), 'twice', '{}', now())`)
+    const row = job('twice', { retry: { limit: 5 } }, nothing)
+    const take = async () => (await takeDueJobs(db, new Map([['twice', 1]])))[0] as TakenJob
+    const first = await take()
+    await failSilent(db, [row], -1)
+    await endPause()
+    const second = await take()
+    await completeJob(db, first)
+    await failJob(db, row, first, { error: 'Error' })
+    expect((await stored('twice'))[0]).toMatchObject({ state: 'active', attempts: 2 })
+    await completeJob(db, second)
+    expect((await stored('twice'))[0]).toMatchObject({ state: 'completed' })
+  })
+
+  test('that runs when its server stops is tried again', async () => {
+    const gate = Promise.withResolvers<void>()
+    let runs = 0
+    const row = job('stopped', { retry: { limit: 1 } }, async () => {
+      runs++
+      await gate.promise
+    })
+    const queue = await start([row])
+    await queue.enqueue(db, row, {})
+    queue.nudge(row)
+    await until('it to run', () => runs === 1)
+    await queue.stop()
+    expect((await stored('stopped'))[0]).toMatchObject({ state: 'waiting', error: { error: 'CutOff' } })
+    gate.resolve()
   })
 
   test('with an id that is there already is not added again', async () => {
@@ -139,13 +209,9 @@ describe('a job', () => {
   test('that is urgent goes before all that wait', async () => {
     const order: number[] = []
     const row = job<{ number: number }>('ordered', {}, async (_, { number }) => void order.push(number))
-    const idle = openQueue(db, silent, [])
-    const preparing = await start([row])
-    await preparing.stop()
-    await idle.start({ db, log: silent } as Context)
-    closing.push(() => idle.stop())
-    for (const number of [1, 2, 3]) await idle.enqueue(db, row, { number })
-    await idle.enqueue(db, row, { number: 4 }, { urgent: true })
+    const queue = openQueue(db, [row])
+    for (const number of [1, 2, 3]) await queue.enqueue(db, row, { number })
+    await queue.enqueue(db, row, { number: 4 }, { urgent: true })
     await start([row])
     await until('all four', () => order.length === 4)
     expect(order).toEqual([4, 1, 2, 3])
@@ -219,8 +285,7 @@ describe('jobs of one queue', () => {
     await first.stop()
     await first.enqueue(db, row, { key: 'one', who: 'dead' })
     await db.rows(
-      `update jobs.job set state = 'active', started_on = now(), heartbeat_on = now() - interval '6 seconds'
-        where name = 'cut-off'`,
+      `update jobs set state = 'active', attempts = 1, beat_at = now() - interval '6 seconds' where name = 'cut-off'`,
     )
     const next = await start([row])
     await next.enqueue(db, row, { key: 'one', who: 'waits' })
@@ -240,9 +305,9 @@ describe('jobs of one queue', () => {
     await queue.enqueue(db, row, { key: 'one' })
     queue.nudge(row)
     await until('it to run', () => runs === 1)
-    const [beat] = await db.foreign<{ at: Date }>(`select heartbeat_on as at from jobs.job where name = 'long'`)
+    const [beat] = await db.foreign<{ at: Date }>(`select beat_at as at from jobs where name = 'long'`)
     await until('it to say that it lives', async () => {
-      const [later] = await db.foreign<{ at: Date }>(`select heartbeat_on as at from jobs.job where name = 'long'`)
+      const [later] = await db.foreign<{ at: Date }>(`select beat_at as at from jobs where name = 'long'`)
       return Number(later?.at) > Number(beat?.at)
     })
     gate.resolve()
@@ -252,10 +317,46 @@ describe('jobs of one queue', () => {
 
   test('with the same key cannot be active twice, whatever looks at the same time', async () => {
     const row = job<{ key: string }>('raced', { perKey: ({ key }) => key }, nothing)
-    const queue = await start([row])
-    await queue.stop()
+    const queue = openQueue(db, [row])
     for (let number = 0; number < 2; number++) await queue.enqueue(db, row, { key: 'one' })
-    const both = db.rows(`update jobs.job set state = 'active' where name = 'raced'`)
-    await expect(both).rejects.toMatchObject({ code: '23505', constraint: 'one_active_per_key' })
+    const both = db.rows(`update jobs set state = 'active' where name = 'raced'`)
+    await expect(both).rejects.toMatchObject({ code: '23505', constraint: 'jobs_active_key' })
+  })
+
+  test('with the same key do not keep those of another key waiting, however many there are', async () => {
+    const row = job<{ key: string }>('crowded', { perKey: ({ key }) => key }, nothing)
+    const queue = openQueue(db, [row])
+    for (let number = 0; number < 50; number++) await queue.enqueue(db, row, { key: 'crowd' })
+    await queue.enqueue(db, row, { key: 'single' })
+    const taken = await takeDueJobs(db, new Map([['crowded', 4]]))
+    expect(taken.map(({ data }) => data)).toEqual([{ key: 'crowd' }, { key: 'single' }])
   })
 })
+
+describe('a beat that comes late', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('looks for no silent server, because its own beats are late as well', async () => {
+    let nowMs = 0
+    const rows = vi.fn(async () => [])
+    const heart = startHeart(
+      { db: { rows } } as never,
+      [],
+      () => [],
+      fail,
+      () => nowMs,
+    )
+    const looksAfter = (ms: number) => {
+      nowMs += ms
+      vi.advanceTimersToNextTimer()
+      return rows.mock.calls.length
+    }
+    expect([1000, 3000, 1000, 1900].map(looksAfter)).toEqual([1, 1, 2, 3])
+    heart.stop()
+  })
+})
+
+const fail = (error: unknown) => {
+  throw error
+}

@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto'
-import { PgBoss } from 'pg-boss'
+import { randomUUID } from 'node:crypto'
 import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
-import { describe } from '../kernel/errors.ts'
-import type { Log } from '../kernel/log.ts'
-import { giveUpCutOff, lookForCutOff } from './cut-off.ts'
 import type { AnyJob, Job } from './job.ts'
-import { prepareQueues } from './prepare.ts'
-import { openWorkers, type Workers } from './workers.ts'
+import { openRunner, type Runner } from './runner.ts'
+import { deleteWaiting, failSilent, insertJob } from './store.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -18,82 +14,49 @@ declare module '../kernel/context.ts' {
 export interface Sending {
   /** A uuid. A job whose id is there already is not added again. */
   id?: string
-  /** Goes before what waits in its queue. */
+  /** An urgent job goes before all that wait in its queue. */
   urgent?: boolean
   startAfterSeconds?: number
 }
 
 export interface Queue {
-  /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
+  /** Puts a job into the transaction of `db`: if that commits, whichever server takes the job runs it. */
   enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
   /**
    * Takes the waiting jobs of the same key out of the queue, oldest first, so that the job that runs can do the work of all.
    * A job that is added meanwhile stays.
    */
   takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
-  /** Says that one waits, so that this server looks now and not at its next turn. Called once it is committed. */
+  /** Lets this server look for a job now and not at its next turn. Call it once the job is committed. */
   nudge(job: AnyJob): void
   start(context: Context): Promise<void>
   stop(): Promise<void>
 }
 
-export const schema = 'jobs'
-
-export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queue {
-  const boss = openBoss(db, { supervise: true, schedule: true, migrate: true })
-  boss.on('error', (error) => log.warn('job queue', describe(error)))
-  const workers = new Map<string, Workers>()
-  let looking: NodeJS.Timeout | undefined
+/** The queue of one server. Its table is the only state, so any number of servers work on it (ADR 11). */
+export function openQueue(db: Database, jobs: readonly AnyJob[]): Queue {
+  let runner: Runner | undefined
   return {
     async enqueue(tx, job, data, { id, urgent, startAfterSeconds } = {}) {
-      await boss.send(job.name, data, {
-        db: over(tx),
-        ...(id !== undefined && { id }),
-        ...(urgent && { priority: 1 }),
-        ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
-        ...(job.perKey && { group: { id: job.perKey(data) } }),
+      await insertJob(tx, {
+        id: id ?? randomUUID(),
+        name: job.name,
+        data,
+        key: job.perKey?.(data) ?? null,
+        isUrgent: urgent ?? false,
+        delaySeconds: startAfterSeconds ?? 0,
       })
     },
-    async takeWaiting(tx, job, like) {
-      const taken = await tx.rows<{ data: typeof like }>(takeByKey, [job.name, job.perKey?.(like)])
-      return taken.map(({ data }) => data)
-    },
-    nudge: ({ name }) => workers.get(name)?.wake(),
+    takeWaiting: (tx, job, like) => deleteWaiting<typeof like>(tx, job.name, job.perKey?.(like) ?? null),
+    nudge: ({ name }) => runner?.look([name]),
     async start(context) {
-      await boss.start()
-      await prepareQueues(boss, db, jobs)
-      await giveUpCutOff(boss, db, 'start')
-      looking = lookForCutOff(boss, db, (error) => log.warn('job queue', describe(error)))
-      for (const job of jobs) workers.set(job.name, await openWorkers(boss, job, context))
+      // No other process has the embedded database: at its start every active job was cut off.
+      if (db.engine === 'embedded') await failSilent(db, jobs, 0)
+      runner = openRunner(context, jobs)
     },
-    stop: () => {
-      clearInterval(looking)
-      return boss.stop({ graceful: true, timeout: 5000, close: false })
+    async stop() {
+      await runner?.stop()
+      runner = undefined
     },
   }
 }
-
-const takeByKey = `
-  with taken as (delete from jobs.job where name = $1 and group_id = $2 and state in ('created', 'retry')
-                 returning data, created_on)
-  select data from taken order by created_on`
-
-/** A job's id that is made of what makes it the only one. */
-export function idOf(...parts: string[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
-}
-
-export const openBoss = (db: Database, options: { supervise: boolean; schedule: boolean; migrate: boolean }): PgBoss =>
-  new PgBoss({
-    ...options,
-    db: over(db),
-    backend: db.engine === 'embedded' ? 'pglite' : 'postgres',
-    schema,
-    useListenNotify: false,
-    persistWarnings: false,
-  })
-
-const over = (db: Sql) => ({
-  executeSql: async (text: string, values?: unknown[]) => ({ rows: await db.foreign(text, values) }),
-})

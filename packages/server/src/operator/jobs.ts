@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type DeadLetter, type DeadLetters, openDeadLetters } from '../jobs/dead-letters.ts'
+import { type DeadLetter, deleteDeadLetters, listDeadLetters, retryDeadLetters } from '../jobs/dead-letters.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 
 export function register(command: Command, withDatabase: WithDatabase): void {
@@ -32,7 +32,7 @@ interface Choice {
 }
 
 async function list({ db, print }: Operation, json: boolean): Promise<void> {
-  const letters = await withDeadLetters(db, (dead) => dead.list())
+  const letters = await listDeadLetters(db)
   if (json) return print(JSON.stringify({ jobs: letters }, null, 2))
   if (letters.length === 0) return print('No job has failed for good.')
   for (const { id, job, failedAt, attempts, error } of letters)
@@ -40,28 +40,32 @@ async function list({ db, print }: Operation, json: boolean): Promise<void> {
 }
 
 async function show({ db, print }: Operation, id: string): Promise<void> {
-  const [letter] = await withDeadLetters(db, (dead) => choose(dead, [id], false))
+  const [letter] = await choose(db, [id], false)
   print(JSON.stringify(letter, null, 2))
 }
 
-const retry = ({ db, print }: Operation, ids: string[], all: boolean): Promise<void> =>
-  withDeadLetters(db, async (dead) => {
-    const chosen = await choose(dead, ids, all)
-    const count = await dead.retry(chosen.map(({ id }) => id))
-    print(`${count} ${count === 1 ? 'job is' : 'jobs are'} back in the queue; a running server takes them.`)
-  })
+async function retry({ db, print }: Operation, ids: string[], all: boolean): Promise<void> {
+  const chosen = await choose(db, ids, all)
+  const count = await retryDeadLetters(
+    db,
+    chosen.map(({ id }) => id),
+  )
+  print(`${count} ${count === 1 ? 'job is' : 'jobs are'} back in the queue; a running server takes them.`)
+}
 
-const drop = ({ db, print }: Operation, ids: string[], all: boolean): Promise<void> =>
-  withDeadLetters(db, async (dead) => {
-    const chosen = await choose(dead, ids, all)
-    const count = await dead.drop(chosen.map(({ id }) => id))
-    print(`${count} ${count === 1 ? 'job is' : 'jobs are'} forgotten.`)
-  })
+async function drop({ db, print }: Operation, ids: string[], all: boolean): Promise<void> {
+  const chosen = await choose(db, ids, all)
+  const count = await deleteDeadLetters(
+    db,
+    chosen.map(({ id }) => id),
+  )
+  print(`${count} ${count === 1 ? 'job is' : 'jobs are'} forgotten.`)
+}
 
-/** One that is not there refuses all, so that a mistyped id changes nothing. */
-async function choose(dead: DeadLetters, ids: string[], all: boolean): Promise<DeadLetter[]> {
+/** An unknown id refuses the whole command, so that a mistyped id changes nothing. */
+async function choose(db: Operation['db'], ids: string[], all: boolean): Promise<DeadLetter[]> {
   if (all === ids.length > 0) throw new Refused('Give the ids of jobs, or --all.')
-  const letters = await dead.list()
+  const letters = await listDeadLetters(db)
   if (all) return letters
   const byId = new Map(letters.map((letter) => [letter.id, letter]))
   return ids.map((id) => {
@@ -69,13 +73,4 @@ async function choose(dead: DeadLetters, ids: string[], all: boolean): Promise<D
     if (!letter) throw new Refused(`No failed job has the id ${id}; \`skerry-server jobs list\` shows those there are.`)
     return letter
   })
-}
-
-async function withDeadLetters<T>(db: Operation['db'], work: (dead: DeadLetters) => Promise<T>): Promise<T> {
-  const dead = await openDeadLetters(db)
-  try {
-    return await work(dead)
-  } finally {
-    await dead.close()
-  }
 }

@@ -22,7 +22,7 @@ describe('presenting a decoy many times', () => {
   const ended = async ({ id }: { id: string }) => {
     const { context } = scene.world.server
     const job = await context.db.row<{ data: never }>(
-      `select data from jobs.job where name = $1 and data->>'id' = $2 order by created_on desc limit 1`,
+      `select data from jobs where name = $1 and data->>'id' = $2 order by number desc limit 1`,
       [endOfMinute.name, id],
     )
     await endOfMinute.run(context, job?.data as never)

@@ -1,9 +1,10 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { recordLosses } from './store.ts'
 
-export const jobs = [job('agents.record_losses', { cron: '* * * * *' }, recordDisabled)]
+export const jobs = [job('agents.record_losses', { schedule: everyMinutes(1) }, recordDisabled)]
 
 /** Few enough that the transaction stays short. */
 const atOnce = 100

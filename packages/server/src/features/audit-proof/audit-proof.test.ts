@@ -271,10 +271,10 @@ describe('what somebody does to sealed entries in the database is found by a ver
     await byHand(copy(hidden, 'xid'))
     await sealed()
     const { findings } = await verify(of)
-    expect(findings.map(({ kind, entryId }) => [kind, entryId])).toEqual([
-      ['put_between', late],
-      ['put_between', hidden],
-    ])
+    // The server seals by itself as well, so either of them may be sealed first.
+    expect(new Set(findings.map(({ kind, entryId }) => `${kind} ${entryId}`))).toEqual(
+      new Set([`put_between ${late}`, `put_between ${hidden}`]),
+    )
   })
 
   test('a changed entry with its hash: nothing is sealed on top, and the server says so', async () => {

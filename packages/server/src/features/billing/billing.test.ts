@@ -168,10 +168,9 @@ describe('paying', () => {
     expect(await stripe.tell(world.url, again)).toBe(200)
     await planIs('team')
     expect(await stripe.tell(world.url, again)).toBe(200)
-    const rows = await db.rows(
-      `select 1 from jobs.job where name = 'billing.refresh' and data->>'subscriptionId' = $1`,
-      [id],
-    )
+    const rows = await db.rows(`select 1 from jobs where name = 'billing.refresh' and data->>'subscriptionId' = $1`, [
+      id,
+    ])
     expect(rows).toHaveLength(1)
     expect(stripe.asked.length).toBe(before + 1)
   })

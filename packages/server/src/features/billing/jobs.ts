@@ -1,4 +1,5 @@
 import { job } from '../../jobs/job.ts'
+import { dailyAt } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { openPayments } from './payments.ts'
@@ -17,7 +18,7 @@ const eventsKeptMs = 60 * 86_400_000
 
 export const jobs = [
   refresh,
-  job('billing.forget_events', { cron: '20 4 * * *' }, (context) =>
+  job('billing.forget_events', { schedule: dailyAt('04:20') }, (context) =>
     deleteOldEvents(context.db, new Date(context.now().getTime() - eventsKeptMs).toISOString()),
   ),
 ]

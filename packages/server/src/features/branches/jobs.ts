@@ -1,11 +1,12 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { recordEnded } from '../envs/ended.ts'
 import { deleteExpiredBranches } from './store.ts'
 
-export const jobs = [job('branches.expire', { cron: '* * * * *' }, expireBranches)]
+export const jobs = [job('branches.expire', { schedule: everyMinutes(1) }, expireBranches)]
 
 /** Tears down branches whose time is up, with their overrides, key grants and bound tokens. Until then no route shows them. */
 export async function expireBranches(context: Context): Promise<number> {

@@ -1,8 +1,9 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { deleteEndedRequests } from './store.ts'
 
-export const jobs = [job('cli_logins.sweep', { cron: '*/5 * * * *' }, sweepCliLogins)]
+export const jobs = [job('cli_logins.sweep', { schedule: everyMinutes(5) }, sweepCliLogins)]
 
 /** A device that asks late is still told that its request has ended. */
 const keptSeconds = 3600

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
-import { idOf } from '../../jobs/queue.ts'
+import { idOf } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { recordIn } from '../../kernel/unit.ts'
 import { findExposed, recordExposure } from '../tokens/exposures.ts'

@@ -252,7 +252,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     await mint('canary', 'a-canary-password')
     const tables = await context.db.foreign<{ row: string }>(
       `select row_to_json(t)::text as row from lease_targets t union all select row_to_json(l)::text from leases l
-       union all select row_to_json(j)::text from jobs.job j union all select row_to_json(a)::text from audit_entries a`,
+       union all select row_to_json(j)::text from jobs j union all select row_to_json(a)::text from audit_entries a`,
     )
     const seen = [...tables.map(({ row }) => row), ...world.log, ...world.answers].join('\n')
     for (const secret of ['a-canary-password', 'adminpassword', 'SCRAM-SHA-256$']) expect(seen).not.toContain(secret)

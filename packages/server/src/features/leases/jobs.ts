@@ -1,4 +1,5 @@
 import { type Job, job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { endDue } from './ending.ts'
 import { listDueTargets } from './ledger-store.ts'
@@ -17,7 +18,7 @@ export const endTarget: Job<{ orgId: string; targetId: string }> = job<{ orgId: 
 )
 
 /** Finds what a crash or an unreachable target has left, and the pauses that are over. */
-export const jobs = [endTarget, job('leases.sweep', { cron: '* * * * *' }, sweep)]
+export const jobs = [endTarget, job('leases.sweep', { schedule: everyMinutes(1) }, sweep)]
 
 export async function sweep(context: Context): Promise<void> {
   for (const due of await listDueTargets(context.db, instant(context))) {

@@ -96,7 +96,7 @@ describe('a collector', () => {
       metadata: { error: 'answered 401' },
     })
     const [event] = await world.server.context.db.foreign<{ data: { type: string } }>(
-      `select data from jobs.job where data->>'type' = 'log_sink.disabled' and data->>'orgId' = '${of.orgId}'`,
+      `select data from jobs where data->>'type' = 'log_sink.disabled' and data->>'orgId' = '${of.orgId}'`,
     )
     expect(event?.data.type).toBe('log_sink.disabled')
     const asked = collector.requests.length

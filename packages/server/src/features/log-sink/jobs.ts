@@ -1,4 +1,5 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { deliver, type Outcome } from './deliver.ts'
@@ -25,7 +26,7 @@ const ship = job<{ orgId: string }>(
   (context, { orgId }) => shipAll(context, orgId),
 )
 
-export const jobs = [ship, job('log_sink.sweep', { cron: '* * * * *' }, sweep)]
+export const jobs = [ship, job('log_sink.sweep', { schedule: everyMinutes(1) }, sweep)]
 
 export async function sweep(context: Context): Promise<void> {
   for (const { orgId } of await listDueSinks(context.db, instant(context))) {

@@ -1,7 +1,7 @@
 import { notificationTypes } from '@skerry/contract/notification-types'
 import type { Sql, Tx } from '../../db/database.ts'
 import { type EventOf, subscriber } from '../../events/events.ts'
-import { idOf } from '../../jobs/queue.ts'
+import { idOf } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { gathering, mail, type PendingNotice } from './jobs.ts'
 import { isGathered, isUrgent, letterOf } from './mails.ts'

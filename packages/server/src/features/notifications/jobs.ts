@@ -1,7 +1,7 @@
 import type { NotificationType } from '@skerry/contract/notification-types'
 import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
-import { idOf } from '../../jobs/queue.ts'
+import { idOf } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { mailInvitation } from '../sign-in/link-mail.ts'
 import { type Facts, letterOf } from './mails.ts'

@@ -68,7 +68,7 @@ const decided = (proposer: Actor) => ({ ...change(proposer), status: 'applied', 
 const untilGathered = (count: number) =>
   until(`${count} notices wait`, async () => {
     const waiting = await world.server.context.db.rows(
-      `update jobs.job set start_after = now() + interval '1 day' where name = 'mail.gather' and state = 'created' returning 1`,
+      `update jobs set due_at = now() + interval '1 day' where name = 'mail.gather' and state = 'waiting' returning 1`,
     )
     return waiting.length === count
   })
@@ -276,7 +276,7 @@ describe('of many notices', () => {
     const [job] = (await emit(context.db)) as [Job<EventOf<'cli_session.approved'>>]
     await mailTo('once@example.com', 'A CLI session')
     const [delivered] = await context.db.rows<{ data: EventOf<'cli_session.approved'> }>(
-      `select data from jobs.job where name = $1 and data->'facts'->>'userId' = $2`,
+      `select data from jobs where name = $1 and data->'facts'->>'userId' = $2`,
       [job.name, person.id],
     )
     await job.run(context, (delivered as { data: EventOf<'cli_session.approved'> }).data)

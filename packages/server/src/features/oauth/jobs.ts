@@ -1,8 +1,9 @@
 import { deleteExpiredAccessTokens } from '../../identity/store.ts'
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 
-export const jobs = [job('access_tokens.sweep', { cron: '*/5 * * * *' }, sweepAccessTokens)]
+export const jobs = [job('access_tokens.sweep', { schedule: everyMinutes(5) }, sweepAccessTokens)]
 
 export async function sweepAccessTokens(context: Context): Promise<void> {
   await deleteExpiredAccessTokens(context.db, instant(context))

@@ -1,9 +1,10 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { expireRequests } from './request-store.ts'
 
-export const jobs = [job('recovery.expire', { cron: '* * * * *' }, expire)]
+export const jobs = [job('recovery.expire', { schedule: everyMinutes(1) }, expire)]
 
 /** Closes requests whose time is up. Until then every route shows them as expired already. */
 export function expire(context: Context): Promise<void> {

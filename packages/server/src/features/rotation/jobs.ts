@@ -1,4 +1,5 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
@@ -19,7 +20,7 @@ export const runDue = job<{ orgId: string; rotationId: string }>(
   },
 )
 
-export const jobs = [runDue, job('rotation.sweep', { cron: '* * * * *' }, sweep)]
+export const jobs = [runDue, job('rotation.sweep', { schedule: everyMinutes(1) }, sweep)]
 
 /** Adds a run for each policy whose time has come, on whichever server has a hand free. */
 export async function sweep(context: Context): Promise<void> {

@@ -318,7 +318,7 @@ describe('the scheduler', () => {
     world.clock.advance(4000)
     const told = async () => {
       const rows = await context.db.foreign<{ count: string }>(
-        `select count(*) as count from jobs.job where name = 'events.notifications' and data ->> 'type' = 'rotation.failed'
+        `select count(*) as count from jobs where name = 'events.notifications' and data ->> 'type' = 'rotation.failed'
             and data -> 'facts' ->> 'rotationId' = '${id}'`,
       )
       return Number(rows[0]?.count)

@@ -26,7 +26,7 @@ test.skipIf(engine() === 'embedded')('of two servers that both find it due, one 
     const { orgId, admin } = tenant
     const waiting = async () => {
       const rows = await world.server.context.db.foreign<{ count: string }>(
-        `select count(*) as count from jobs.job where name = 'rotation.run' and state in ('created', 'retry', 'active')`,
+        `select count(*) as count from jobs where name = 'rotation.run' and state in ('waiting', 'active')`,
       )
       return Number(rows[0]?.count)
     }

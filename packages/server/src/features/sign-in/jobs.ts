@@ -1,4 +1,5 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { type LinkRequest, mailLink } from './link-mail.ts'
 import { sweepSignIn } from './sweep.ts'
 
@@ -9,4 +10,4 @@ export const signInLink = job<LinkRequest>(
   mailLink,
 )
 
-export const jobs = [signInLink, job('sign_in.sweep', { cron: '*/5 * * * *' }, sweepSignIn)]
+export const jobs = [signInLink, job('sign_in.sweep', { schedule: everyMinutes(5) }, sweepSignIn)]

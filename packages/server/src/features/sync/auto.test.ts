@@ -43,8 +43,8 @@ const auto = { mode: 'auto' }
 /** What admins were mailed about a connection. */
 async function mailedOf(connectionId: string): Promise<{ cause: string }[]> {
   const rows = await world.server.context.db.rows<{ facts: { connectionId: string; cause: string } }>(
-    `select data->'facts' as facts from jobs.job where name = 'events.notifications' and data->>'type' = 'sync.failed'
-      order by created_on`,
+    `select data->'facts' as facts from jobs where name = 'events.notifications' and data->>'type' = 'sync.failed'
+      order by number`,
   )
   return rows.map(({ facts }) => facts).filter((facts) => facts.connectionId === connectionId)
 }

@@ -1,5 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { job } from '../../jobs/job.ts'
+import { everyMinutes, hourlyAt } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { listDue } from './change-store.ts'
 import { lookAtChanges } from './changes.ts'
@@ -8,9 +9,9 @@ import { endCutOff } from './finish.ts'
 import { goOn, performRun } from './run-job.ts'
 import { deleteOldRuns, freeAllPlaces, heldSeconds, listCutOff, listWaiting } from './run-store.ts'
 
-const sweepJob = job('sync.sweep', { cron: '* * * * *' }, sweep)
+const sweepJob = job('sync.sweep', { schedule: everyMinutes(1) }, sweep)
 
-export const jobs = [performRun, sweepJob, job('sync.forget', { cron: '17 * * * *' }, forget)]
+export const jobs = [performRun, sweepJob, job('sync.forget', { schedule: hourlyAt(17) }, forget)]
 
 /** Finds what a server that is gone has left: runs, waiting or half done, changes that nobody looked at, and tries that are due. */
 export async function sweep(context: Context): Promise<void> {

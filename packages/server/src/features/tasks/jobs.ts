@@ -1,9 +1,10 @@
 import { limits } from '@skerry/contract/limits'
 import { job } from '../../jobs/job.ts'
+import { hourlyAt } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { deleteActivity } from './activity-store.ts'
 
-export const jobs = [job('agents.sweep_activity', { cron: '17 * * * *' }, sweepActivity)]
+export const jobs = [job('agents.sweep_activity', { schedule: hourlyAt(17) }, sweepActivity)]
 
 /** Few enough that no statement takes long. */
 const atOnce = 5000

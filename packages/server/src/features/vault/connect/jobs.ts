@@ -1,10 +1,11 @@
 import { job } from '../../../jobs/job.ts'
+import { dailyAt } from '../../../jobs/schedule.ts'
 import { type Context, instant } from '../../../kernel/context.ts'
 import { deleteOld } from './store.ts'
 
 const keptDays = 30
 
-export const jobs = [job('vault.sweep', { cron: '23 3 * * *' }, sweep)]
+export const jobs = [job('vault.sweep', { schedule: dailyAt('03:23') }, sweep)]
 
 function sweep(context: Context): Promise<void> {
   const monthAgo = new Date(context.now().getTime() - keptDays * 86_400_000).toISOString()

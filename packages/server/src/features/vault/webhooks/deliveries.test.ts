@@ -20,7 +20,7 @@ const { orgId } = tenant
 /** Once one has failed: the server has queued the next try for later, and the test takes it over. */
 const takeNextTry = (made: MadeWebhook) =>
   until('the next try waits', async () => {
-    const queued = `delete from jobs.job where name = $1 and state = 'created' and data->>'webhookId' = $2 returning 1`
+    const queued = `delete from jobs where name = $1 and state = 'waiting' and data->>'webhookId' = $2 returning 1`
     return (await world.server.context.db.rows(queued, [deliver.name, made.id])).length > 0
   })
 
@@ -192,7 +192,7 @@ describe('a webhook that fails', () => {
     expect(entries).toMatchObject([{ action: 'vault.webhook.disabled', actorType: 'system', resourceId: made.id }])
     expect(await shown(made)).toMatchObject({ status: 'disabled', failureCount: failuresMax })
     const events = await world.server.context.db.foreign<{ name: string }>(
-      `select name from jobs.job where data->>'type' = 'vault.webhook.disabled' and data->>'orgId' = '${orgId}'`,
+      `select name from jobs where data->>'type' = 'vault.webhook.disabled' and data->>'orgId' = '${orgId}'`,
     )
     expect(events).toEqual([{ name: 'events.notifications' }])
     world.clock.advance(86_400)

@@ -1,6 +1,7 @@
 import type { vaultEventTypes } from '@skerry/contract/vault-facts'
 import { type EventOf, type Subscriber, subscriber } from '../../../events/events.ts'
 import { type Job, job } from '../../../jobs/job.ts'
+import { dailyAt, everyMinutes } from '../../../jobs/schedule.ts'
 import { type Context, instant, newId } from '../../../kernel/context.ts'
 import { deliverDue } from './deliver.ts'
 import { deleteOldDeliveries, findNextDue, insertDeliveries } from './delivery-store.ts'
@@ -22,8 +23,8 @@ export const deliver: Job<{ orgId: string; webhookId: string }> = job(
 
 export const jobs = [
   deliver,
-  job('vault.webhook.sweep', { cron: '* * * * *' }, sweep),
-  job('vault.webhook.forget', { cron: '29 3 * * *' }, forget),
+  job('vault.webhook.sweep', { schedule: everyMinutes(1) }, sweep),
+  job('vault.webhook.forget', { schedule: dailyAt('03:29') }, forget),
 ]
 
 type Told = EventOf<'vault.connection.ready' | 'vault.connection.reauth_required' | 'vault.connection.revoked'>

@@ -1,0 +1,141 @@
+import type { Context } from '../kernel/context.ts'
+import { describe } from '../kernel/errors.ts'
+import type { AnyJob } from './job.ts'
+import { openCalendar } from './schedule.ts'
+import { beat, completeJob, failJob, failSilent, insertJob, type Places, type TakenJob, takeDueJobs } from './store.ts'
+
+/** Runs the jobs of the queue in this process. */
+export interface Runner {
+  /** Looks now for jobs of these names, and not at the next turn. */
+  look(names: Iterable<string>): void
+  /** Takes no further job, and gives those that run some seconds. A job that is cut off is tried again. */
+  stop(): Promise<void>
+}
+
+/** A job that another server has added, or that falls due, begins this much later at most. */
+const pollMs = 2000
+/** A server says this often that its jobs live. Five missed beats mean that it was killed, or is as good as dead. */
+const beatMs = 1000
+const silentSeconds = 5
+/** No job takes this long. One that hangs must not keep its place for ever. */
+const limitMs = 15 * 60_000
+const stopMs = 5000
+
+export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
+  const { db, log } = context
+  const rows = new Map(jobs.map((job) => [job.name, job]))
+  const names = [...rows.keys()]
+  const running = new Map<TakenJob, Promise<void>>()
+  const wanted = new Set<string>()
+  const calendar = openCalendar(jobs, Date.now())
+  const warn = (error: unknown) => log.warn('job queue', describe(error))
+  let looking: Promise<void> | undefined
+  let isStopped = false
+
+  const takeWanted = async (): Promise<void> => {
+    while (!isStopped) {
+      const places = freePlaces(wanted, rows, running.keys())
+      wanted.clear()
+      if (places.size === 0) return
+      // Another job may be due as well, with a place or with another key.
+      for (const taken of await takeDueJobs(db, places)) begin(taken)
+    }
+  }
+  const look = (more: Iterable<string>): void => {
+    for (const name of more) wanted.add(name)
+    looking ??= takeWanted()
+      .catch(warn)
+      .finally(() => {
+        looking = undefined
+      })
+  }
+  const begin = (taken: TakenJob): void => {
+    wanted.add(taken.name)
+    const done = runJob(context, rows.get(taken.name) as AnyJob, taken)
+      .catch(warn)
+      .finally(() => {
+        running.delete(taken)
+        look([taken.name])
+      })
+    running.set(taken, done)
+  }
+  const poll = async (): Promise<void> => {
+    const due = calendar.due(Date.now())
+    for (const { id, job } of due)
+      await insertJob(db, { id, name: job.name, data: {}, key: null, isUrgent: false, delaySeconds: 0 })
+    look(names)
+  }
+  const heart = startHeart(context, jobs, () => [...running.keys()].map(({ id }) => id), warn)
+  const polls = setInterval(() => void poll().catch(warn), pollMs)
+  void poll().catch(warn)
+  return {
+    look,
+    async stop() {
+      isStopped = true
+      clearInterval(polls)
+      await looking
+      await within(stopMs, Promise.all(running.values()))
+      heart.stop()
+      for (const taken of running.keys())
+        await failJob(db, rows.get(taken.name) as AnyJob, taken, { error: 'CutOff' }).catch(warn)
+    },
+  }
+}
+
+/** How many jobs of each of these names may begin in this process. */
+function freePlaces(names: Iterable<string>, rows: Map<string, AnyJob>, running: Iterable<TakenJob>): Places {
+  const places = new Map<string, number>()
+  for (const name of names) places.set(name, rows.get(name)?.concurrency ?? 0)
+  for (const { name } of running) if (places.has(name)) places.set(name, (places.get(name) ?? 0) - 1)
+  for (const [name, count] of places) if (count <= 0) places.delete(name)
+  return places
+}
+
+/** `describe` decides what is logged and stored of a failure, because a message may quote something secret. */
+async function runJob(context: Context, job: AnyJob, taken: TakenJob): Promise<void> {
+  try {
+    const ended = await within(limitMs, job.run(context, taken.data))
+    if (ended === late) throw Object.assign(new Error('The job took too long'), { name: 'TimeoutError' })
+  } catch (error) {
+    const described = describe(error)
+    context.log.warn('job failed', { job: job.name, ...described })
+    return await failJob(context.db, job, taken, described)
+  }
+  await completeJob(context.db, taken)
+}
+
+const late = Symbol('late')
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof late> {
+  const { promise, resolve } = Promise.withResolvers<typeof late>()
+  const timer = setTimeout(resolve, ms, late)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Says every second that the jobs of this process live, and looks for those of processes that no longer do. A beat that
+ * comes late is no time to look: what kept this process may have kept the others as well.
+ */
+export function startHeart(
+  { db }: Pick<Context, 'db'>,
+  jobs: readonly AnyJob[],
+  runningIds: () => string[],
+  warn: (error: unknown) => void,
+  monotonicMs = () => performance.now(),
+): { stop(): void } {
+  let beatAtMs = monotonicMs()
+  const turn = async () => {
+    const atMs = monotonicMs()
+    const isLate = atMs - beatAtMs > 2 * beatMs
+    beatAtMs = atMs
+    const ids = runningIds()
+    if (ids.length > 0) await beat(db, ids)
+    if (!isLate) await failSilent(db, jobs, silentSeconds)
+  }
+  const timer = setInterval(() => void turn().catch(warn), beatMs)
+  return { stop: () => clearInterval(timer) }
+}

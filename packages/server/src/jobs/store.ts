@@ -1,0 +1,129 @@
+import type { Sql } from '../db/database.ts'
+import type { AnyJob } from './job.ts'
+
+/** A new job, as it is stored. */
+export interface NewJob {
+  id: string
+  name: string
+  data: object
+  key: string | null
+  isUrgent: boolean
+  delaySeconds: number
+}
+
+/** A job whose id is there already is not added again. */
+export async function insertJob(db: Sql, { id, name, data, key, isUrgent, delaySeconds }: NewJob): Promise<void> {
+  await db.rows(
+    `insert into jobs (id, name, data, key, due_at)
+     values ($1, $2, $3, $4, case when $5 then '-infinity' else now() + make_interval(secs => $6) end)
+     on conflict (id) do nothing`,
+    [id, name, JSON.stringify(data), key, isUrgent, delaySeconds],
+  )
+}
+
+/** A job that this server runs. Its attempt tells it from a later one, which another server may run. */
+export interface TakenJob {
+  id: string
+  name: string
+  data: never
+  attempts: number
+}
+
+/** How many jobs of each name may begin. */
+export type Places = ReadonlyMap<string, number>
+
+/**
+ * Of jobs with the same key only the first that waits can be taken, while none is active. So two servers that look at once
+ * try to take the same row, and one of them passes it over.
+ */
+export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
+  db.rows<TakenJob>(
+    `with free as (select * from unnest($1::text[], $2::int[]) as free(name, places)),
+          next as (
+            select due.id
+              from free
+             cross join lateral (
+               select j.id from jobs j
+                where j.name = free.name and j.state = 'waiting' and j.due_at <= now()
+                  and (j.key is null
+                       or not exists (select from jobs a where a.name = j.name and a.key = j.key and a.state = 'active')
+                          and not exists (select from jobs w
+                                           where w.name = j.name and w.key = j.key and w.state = 'waiting'
+                                             and (w.due_at, w.number) < (j.due_at, j.number)))
+                order by j.due_at, j.number
+                limit free.places
+                for update of j skip locked) due)
+     update jobs set state = 'active', attempts = attempts + 1, beat_at = now()
+      where id in (select id from next) and state = 'waiting'
+     returning id, name, data, attempts`,
+    [[...places.keys()], [...places.values()]],
+  )
+
+/** Takes the jobs that wait with this key out of the queue, oldest first. */
+export async function deleteWaiting<Data>(db: Sql, name: string, key: string | null): Promise<Data[]> {
+  const deleted = await db.rows<{ data: Data }>(
+    `with deleted as (delete from jobs where name = $1 and key = $2 and state = 'waiting' returning data, number)
+     select data from deleted order by number`,
+    [name, key],
+  )
+  return deleted.map(({ data }) => data)
+}
+
+export async function completeJob(db: Sql, { id, attempts }: TakenJob): Promise<void> {
+  await db.rows(
+    `update jobs set state = 'completed', ended_at = now(), error = null
+      where id = $1 and attempts = $2 and state = 'active'`,
+    [id, attempts],
+  )
+}
+
+/** The rules of jobs, $1 to $5, and what becomes of one that fails: it waits for its retry, or has failed for good. */
+const failure = `
+  from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::bool[])
+         as rule(name, retry_limit, delay, delay_max, is_kept)
+ where jobs.name = rule.name and jobs.state = 'active'`
+const setFailed = `
+  set state = case when attempts <= rule.retry_limit then 'waiting' when rule.is_kept then 'dead' else 'failed' end,
+      due_at = now() + make_interval(secs =>
+        least(rule.delay_max, rule.delay * 2 ^ least(attempts - 1, 30)) * (0.5 + random() / 2)),
+      ended_at = case when attempts <= rule.retry_limit then null else now() end`
+
+function ruleValues(jobs: readonly AnyJob[]): unknown[] {
+  return [
+    jobs.map(({ name }) => name),
+    jobs.map(({ retry }) => retry.limit),
+    jobs.map(({ retry }) => retry.delaySeconds),
+    jobs.map(({ retry }) => retry.delayMaxSeconds),
+    jobs.map(({ deadLetter }) => deadLetter),
+  ]
+}
+
+/** @param error what `describe` lets through: a message may quote something secret */
+export async function failJob(db: Sql, job: AnyJob, { id, attempts }: TakenJob, error: object): Promise<void> {
+  await db.rows(`update jobs ${setFailed}, error = $8 ${failure} and jobs.id = $6 and jobs.attempts = $7`, [
+    ...ruleValues([job]),
+    id,
+    attempts,
+    JSON.stringify(error),
+  ])
+}
+
+const cutOff = JSON.stringify({ error: 'CutOff' })
+
+/** Fails the jobs whose server has not been heard of for so long. */
+export async function failSilent(db: Sql, jobs: readonly AnyJob[], silentSeconds: number): Promise<void> {
+  await db.rows(
+    `update jobs ${setFailed}, error = $7 ${failure} and jobs.beat_at < now() - make_interval(secs => $6)`,
+    [...ruleValues(jobs), silentSeconds, cutOff],
+  )
+}
+
+/** Says that the server of these jobs lives. */
+export async function beat(db: Sql, ids: string[]): Promise<void> {
+  await db.rows(`update jobs set beat_at = now() where id = any($1::uuid[]) and state = 'active'`, [ids])
+}
+
+/** An id is known for a day after its job has run, so that the same job is not added again. */
+export async function deleteOldJobs(db: Sql): Promise<void> {
+  await db.rows(`delete from jobs where state in ('completed', 'failed') and ended_at < now() - interval '1 day'`)
+}
