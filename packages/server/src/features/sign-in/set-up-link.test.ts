@@ -5,7 +5,7 @@ import { archiveOf } from '../../../test/archives.ts'
 import { signInByLink } from '../../../test/people.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { acceptInvites, invitePerson, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
-import { builtIn, openWorld } from '../../../test/world.ts'
+import { builtIn, openWorld, type World } from '../../../test/world.ts'
 import { newId } from '../../kernel/context.ts'
 import { restore } from '../export/restoring.ts'
 import { linkPeople, makeOwner } from '../people/operating.ts'
@@ -38,7 +38,15 @@ const use = async (link: string | null) => {
   const token = link?.split('#')[1] as string
   return world.call(signIn.setUp, { body: { ...body, orgSlug: body.orgSlug.toLowerCase(), token } })
 }
-const member = async (role: 'admin' | 'member' = 'member') => newMember(world, tenant, role)
+const member = () => newMember(world, tenant)
+/** The first admin in person, who owns the organization. */
+async function firstAdmin(at: World, of: Tenant) {
+  const email = `${newId('user')}@example.com`
+  await invitePerson(at, of, email, 'admin')
+  const person = await newPerson(at, email)
+  await acceptInvites(at, person)
+  return person
+}
 const roleOf = async (id: string) =>
   (await db.row<{ role: string }>('select role from memberships where user_id = $1', [id]))?.role
 
@@ -53,7 +61,7 @@ const paths: [title: string, walk: () => Promise<string>][] = [
       return id
     },
   ],
-  ['an invitation that the first admin accepts', async () => (await member('admin')).id],
+  ['an invitation that the first admin accepts', async () => (await firstAdmin(world, tenant)).id],
   [
     'an invitation that is accepted by its own link',
     async () => {
@@ -79,7 +87,7 @@ const paths: [title: string, walk: () => Promise<string>][] = [
     async () => {
       const other = await openWorld(builtIn)
       const source = await signUp(other)
-      const { as, id } = await newMember(other, source, 'admin')
+      const { as, id } = await firstAdmin(other, source)
       const archive = await archiveOf(other, { ...source, admin: { as, id } })
       await other.close()
       const read = async function* () {
@@ -127,7 +135,7 @@ test('a link that a server stored a moment after the first owner came opens noth
   const rows = await db.rows<{ tokenHash: string; expiresAt: string }>(
     'select token_hash, expires_at from set_up_links',
   )
-  await member('admin')
+  await firstAdmin(world, tenant)
   for (const { tokenHash, expiresAt } of rows)
     await db.rows('insert into set_up_links (token_hash, expires_at) values ($1, $2)', [tokenHash, expiresAt])
   expect((await use(links[0] as string)).status).toBe(401)
