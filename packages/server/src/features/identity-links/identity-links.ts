@@ -11,11 +11,9 @@ import { auditPerson } from '../../identity/trail.ts'
 import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
-import { mail } from '../notifications/jobs.ts'
 import { checkOneFactor, isRightFactor } from '../second-factor/enter.ts'
 import { countFactors } from '../second-factor/store.ts'
-import { confirmationMail } from './jobs.ts'
-import { linkedMail } from './mails.ts'
+import { confirmationMail, linkedNotice } from './jobs.ts'
 import { confirmMailbox, deleteIdentityLink, findIdentityLink, type IdentityLink, lockIdentityLink } from './store.ts'
 
 // A person who came from the issuer confirms with the sign-in of the existing account: a mailed link, and the second factor
@@ -129,7 +127,7 @@ async function complete(input: Request, link: IdentityLink) {
   await deleteIdentityLink(db, link.browserHash)
   await linkIdentity(input, link.userId, personOf(link))
   const { answer, headers } = await startSession(input, link.userId, link)
-  await enqueue(mail, linkedMail(link.email, link.issuer))
+  await enqueue(linkedNotice, { to: link.email, issuer: link.issuer })
   return { session: answer.session, headers }
 }
 
