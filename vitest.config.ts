@@ -64,6 +64,7 @@ const longWalks = [
   'external',
   'groups',
   'hostile/meanings',
+  'identity',
   'key-access',
   'keypair',
   'leases',

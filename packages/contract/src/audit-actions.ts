@@ -20,6 +20,7 @@ export const auditActions = {
   'member.role_changed': { about: 'user', evicts: 'organization' },
   'member.removed': { about: 'user', evicts: 'organization' },
   'user.created': { about: 'user', evicts: 'none' },
+  'user.identity_linked': { about: 'user', evicts: 'none' },
   'user.keys_uploaded': { about: 'user', evicts: 'none' },
   'user.keys_resealed': { about: 'user', evicts: 'none' },
   'user.keys_replaced': { about: 'user', evicts: 'organization' },

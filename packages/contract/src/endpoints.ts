@@ -13,6 +13,7 @@ import { grants } from './grants.ts'
 import { composition, groups } from './groups.ts'
 import { health } from './health.ts'
 import { honeyTokens } from './honey-tokens.ts'
+import { identityLinks } from './identity-links.ts'
 import { kms } from './kms.ts'
 import { leases } from './leases.ts'
 import { logSink } from './log-sink.ts'
@@ -46,6 +47,7 @@ export const endpoints = {
   signup,
   oauth,
   signIn,
+  identityLinks,
   cliLogin,
   me,
   passkeys,

@@ -49,6 +49,8 @@ export const limits = {
   sessionMaxSeconds: 90 * 86_400,
   magicLinkTtlSeconds: 900,
   challengeTtlSeconds: 300,
+  /** How long a sign-in at an issuer waits to be linked to an existing person, however many links are mailed meanwhile. */
+  identityLinkTtlSeconds: 3600,
   /** How long ago a second factor may have been entered for what asks for a fresh one. */
   mfaFreshSeconds: 600,
   recoveryCodes: 10,

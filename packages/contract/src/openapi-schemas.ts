@@ -21,7 +21,7 @@ import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryReque
 import { Layer, Scope } from './resolve.ts'
 import { Rotation } from './rotation.ts'
 import * as shared from './schema.ts'
-import { SignInPasskey } from './second-factor.ts'
+import { EnteredFactor, SignInPasskey } from './second-factor.ts'
 import { Secret } from './secrets.ts'
 import { StartedSession, WebAuthnResponse } from './sign-in.ts'
 import { NameTransform, SyncBinding, SyncConnection, SyncLastRun, SyncRun } from './sync.ts'
@@ -72,6 +72,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ExpectedVersion: shared.ExpectedVersion,
   Group,
   HoneyToken,
+  EnteredFactor,
   Instant: shared.Instant,
   GivenInstant: shared.GivenInstant,
   Invite,

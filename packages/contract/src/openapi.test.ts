@@ -149,6 +149,7 @@ describe('the endpoint table', () => {
     expect(find('signup.create').security).toEqual([])
     expect(find('oauth.token').security).toEqual([{ basic: [] }, {}])
     expect(find('signIn.refresh').security).toEqual([{ refreshCookie: [] }])
+    expect(find('identityLinks.get').security).toEqual([{ identityCookie: [] }])
     expect(find('signIn.redeemLink').security).toEqual([])
   })
 

@@ -18,6 +18,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   signup: 'Signup',
   oauth: 'Machine access tokens',
   signIn: 'Sign-in',
+  identityLinks: 'Linking a sign-in to an existing person',
   cliLogin: 'CLI sign-in',
   me: 'The caller',
   passkeys: 'Passkeys of the keyring',
@@ -137,6 +138,13 @@ const securitySchemes = {
     in: 'cookie',
     name: 'skerry',
     description: 'What signing in has set. Over TLS it is called `__Host-skerry`',
+  },
+  identityCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'skerry-identity',
+    description:
+      'Set by a sign-in at the issuer that waits for a confirmation. Over TLS it is called `__Host-skerry-identity`',
   },
 } as const
 
@@ -291,12 +299,14 @@ const limitHeaders = {
 const vaultSchemes = { platform: 'vaultPlatformKey', executor: 'vaultExecutor', claim: 'vaultClaim' } as const
 
 const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out'])
+const takesIdentityCookie = /^\/v1\/sign-in\/identity-link(\/|$)/
 
 /** The other open operations take what they check, if anything, in their body. */
 function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
   if (endpoint.surface === 'principal') return [{ bearer: [] }, { basic: [] }]
   if (endpoint.surface !== 'none') return [{ [vaultSchemes[endpoint.surface]]: [] }]
   if (isTokenEndpoint(endpoint)) return [{ basic: [] }, {}]
+  if (takesIdentityCookie.test(endpoint.path)) return [{ identityCookie: [] }]
   return takesRefreshCookie.has(endpoint.path) ? [{ refreshCookie: [] }] : []
 }
 

@@ -24,6 +24,14 @@ export const operations = {
     refresh: { method: 'POST', path: '/v1/sign-in/refresh', surface: 'none' },
     signOut: { method: 'POST', path: '/v1/sign-in/sign-out', surface: 'none' },
   },
+  identityLinks: {
+    get: { method: 'GET', path: '/v1/sign-in/identity-link', surface: 'none' },
+    requestMail: { method: 'POST', path: '/v1/sign-in/identity-link/mail', surface: 'none' },
+    confirm: { method: 'POST', path: '/v1/sign-in/identity-link/confirm', surface: 'none' },
+    passkeyOptions: { method: 'POST', path: '/v1/sign-in/identity-link/passkey-options', surface: 'none' },
+    enterSecondFactor: { method: 'POST', path: '/v1/sign-in/identity-link/second-factor', surface: 'none' },
+    decline: { method: 'POST', path: '/v1/sign-in/identity-link/decline', surface: 'none' },
+  },
   cliLogin: {
     create: { method: 'POST', path: '/v1/cli-login', surface: 'none' },
     poll: { method: 'POST', path: '/v1/cli-login/poll', surface: 'none' },

@@ -13,6 +13,13 @@ const RecoveryCodes = Strict({
   }),
 })
 
+/** A second factor as a person enters it: exactly one of the three. */
+export const EnteredFactor = Strict({
+  code: Type.Optional(TotpCode),
+  recoveryCode: Type.Optional(RecoveryCode),
+  passkey: Type.Optional(Strict({ challengeId: Id('challenge'), response: WebAuthnResponse })),
+})
+
 export const SignInPasskey = Strict({
   id: Id('signInPasskey'),
   credentialId: Type.String(),
@@ -74,11 +81,7 @@ export const secondFactor = {
   }),
   stepUp: post('/v1/me/second-factor/enter', {
     summary: 'Re-enter a second factor: a code, a recovery code or a passkey. Stamps the session',
-    body: Strict({
-      code: Type.Optional(TotpCode),
-      recoveryCode: Type.Optional(RecoveryCode),
-      passkey: Type.Optional(Strict({ challengeId: Id('challenge'), response: WebAuthnResponse })),
-    }),
+    body: EnteredFactor,
     responses: { 200: SignedIn },
     refuses: ['forbidden', 'conflict'],
     audits: ['session.second_factor_entered', 'user.recovery_code_used'],

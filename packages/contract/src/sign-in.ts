@@ -14,7 +14,7 @@ export const StartedSession = Strict({
 export const SignedIn = Strict({ session: StartedSession })
 
 /** A secret that the server made and put into a link: 32 random bytes, base64url. */
-const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 
 /** Where in the dashboard a sign-in leads: a path of this server, never another site. */
 export const ReturnTo = Type.String({
@@ -80,7 +80,7 @@ export const signIn = {
       }),
     },
     refuses: ['unauthorized', 'conflict'],
-    audits: ['user.created', 'member.joined', 'session.started'],
+    audits: ['user.created', 'user.identity_linked', 'member.joined', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/passkeys/options', {
     summary: 'A challenge for signing in with a passkey',

@@ -13,6 +13,7 @@ import { Route as AppRouteImport } from './routes/_app.tsx'
 import { Route as SetUpRouteImport } from './routes/set-up.tsx'
 import { Route as AppIndexRouteImport } from './routes/_app/index.tsx'
 import { Route as SignInIndexRouteImport } from './routes/sign-in/index.tsx'
+import { Route as SignInIdentityRouteImport } from './routes/sign-in/identity.tsx'
 import { Route as SignInLinkRouteImport } from './routes/sign-in/link.tsx'
 import { Route as AppAccountCliSessionsRouteImport } from './routes/_app/account/cli-sessions.tsx'
 import { Route as AppAccountInvitationsRouteImport } from './routes/_app/account/invitations.tsx'
@@ -79,6 +80,11 @@ const AppIndexRoute = AppIndexRouteImport.update({
 const SignInIndexRoute = SignInIndexRouteImport.update({
   id: '/sign-in/',
   path: '/sign-in/',
+  getParentRoute: () => rootRouteImport,
+} as any)
+const SignInIdentityRoute = SignInIdentityRouteImport.update({
+  id: '/sign-in/identity',
+  path: '/sign-in/identity',
   getParentRoute: () => rootRouteImport,
 } as any)
 const SignInLinkRoute = SignInLinkRouteImport.update({
@@ -334,6 +340,7 @@ const AppOrgsOrgEnvsEnvSettingsRoute =
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
   '/set-up': typeof SetUpRoute
+  '/sign-in/identity': typeof SignInIdentityRoute
   '/sign-in/link': typeof SignInLinkRoute
   '/sign-in/': typeof SignInIndexRoute
   '/account/cli-sessions': typeof AppAccountCliSessionsRoute
@@ -386,6 +393,7 @@ export interface FileRoutesByFullPath {
 }
 export interface FileRoutesByTo {
   '/set-up': typeof SetUpRoute
+  '/sign-in/identity': typeof SignInIdentityRoute
   '/sign-in/link': typeof SignInLinkRoute
   '/': typeof AppIndexRoute
   '/sign-in': typeof SignInIndexRoute
@@ -438,6 +446,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_app': typeof AppRouteWithChildren
   '/set-up': typeof SetUpRoute
+  '/sign-in/identity': typeof SignInIdentityRoute
   '/sign-in/link': typeof SignInLinkRoute
   '/_app/': typeof AppIndexRoute
   '/sign-in/': typeof SignInIndexRoute
@@ -494,6 +503,7 @@ export interface FileRouteTypes {
   fullPaths:
     | '/'
     | '/set-up'
+    | '/sign-in/identity'
     | '/sign-in/link'
     | '/sign-in/'
     | '/account/cli-sessions'
@@ -546,6 +556,7 @@ export interface FileRouteTypes {
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/set-up'
+    | '/sign-in/identity'
     | '/sign-in/link'
     | '/'
     | '/sign-in'
@@ -597,6 +608,7 @@ export interface FileRouteTypes {
     | '__root__'
     | '/_app'
     | '/set-up'
+    | '/sign-in/identity'
     | '/sign-in/link'
     | '/_app/'
     | '/sign-in/'
@@ -652,6 +664,7 @@ export interface FileRouteTypes {
 export interface RootRouteChildren {
   AppRoute: typeof AppRouteWithChildren
   SetUpRoute: typeof SetUpRoute
+  SignInIdentityRoute: typeof SignInIdentityRoute
   SignInLinkRoute: typeof SignInLinkRoute
   SignInIndexRoute: typeof SignInIndexRoute
 }
@@ -684,6 +697,13 @@ declare module '@tanstack/react-router' {
       path: '/sign-in'
       fullPath: '/sign-in/'
       preLoaderRoute: typeof SignInIndexRouteImport
+      parentRoute: typeof rootRouteImport
+    }
+    '/sign-in/identity': {
+      id: '/sign-in/identity'
+      path: '/sign-in/identity'
+      fullPath: '/sign-in/identity'
+      preLoaderRoute: typeof SignInIdentityRouteImport
       parentRoute: typeof rootRouteImport
     }
     '/sign-in/link': {
@@ -1160,6 +1180,7 @@ const AppRouteWithChildren = AppRoute._addFileChildren(AppRouteChildren)
 const rootRouteChildren: RootRouteChildren = {
   AppRoute: AppRouteWithChildren,
   SetUpRoute: SetUpRoute,
+  SignInIdentityRoute: SignInIdentityRoute,
   SignInLinkRoute: SignInLinkRoute,
   SignInIndexRoute: SignInIndexRoute,
 }

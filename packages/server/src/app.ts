@@ -22,6 +22,8 @@ import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
 import { jobs as honeyTokenJobs } from './features/honey-tokens/jobs.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
+import { jobs as identityLinkJobs } from './features/identity-links/jobs.ts'
+import { routes as identityLinks } from './features/identity-links/routes.ts'
 import { routes as kms } from './features/kms/routes.ts'
 import { jobs as leaseJobs } from './features/leases/jobs.ts'
 import { routes as leases } from './features/leases/routes.ts'
@@ -74,6 +76,7 @@ export const routes: Route[] = [
   ...signup,
   ...oauth,
   ...signIn,
+  ...identityLinks,
   ...cliLogin,
   ...me,
   ...passkeys,
@@ -123,6 +126,7 @@ export const subscribers: Subscriber[] = [...notificationSubscribers, ...vaultWe
 /** Everything that this server does later, or by itself. */
 export const jobs: AnyJob[] = [
   ...signInJobs,
+  ...identityLinkJobs,
   ...notificationJobs,
   ...honeyTokenJobs,
   ...branchJobs,

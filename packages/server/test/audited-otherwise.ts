@@ -24,6 +24,7 @@ import { endDue, recordObjects } from '../src/features/leases/ending.ts'
 import { type Ending, findEnding } from '../src/features/leases/ledger-store.ts'
 import { countChildFailure } from '../src/features/leases/pause.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'
+import { linkPeople } from '../src/features/people/operating.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
 import { failuresMax } from '../src/features/vault/webhooks/deliver.ts'
@@ -38,7 +39,7 @@ import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts
 import { startCollector } from './services/collector.ts'
 import type { Stripe } from './services/stripe.ts'
 import { newEntries } from './state.ts'
-import { invitePerson, newDecoy, newMember, newToken, signUp } from './tenant.ts'
+import { invitePerson, newDecoy, newMember, newPerson, newToken, signUp } from './tenant.ts'
 import { until } from './until.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -79,6 +80,17 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ])
       expect(await newEntries(external, signIn)).toEqual([])
       await external.close()
+    })
+
+    test('a person who gets another sign-in from the operator is recorded, with nobody as the actor', async () => {
+      const { db, now } = world.server.context
+      const kept = await newMember(world, place.tenant)
+      const other = await newPerson(world, 'another-sign-in@example.com')
+      const entries = await newEntries(world, () => linkPeople({ db, now }, kept, other))
+      const { orgId } = place.tenant
+      expect(entries).toMatchObject([
+        { actorType: 'system', actorId: null, action: 'user.identity_linked', resourceId: kept.id, orgId },
+      ])
     })
 
     test('a branch that ends by itself is recorded, with nobody as the actor', async () => {

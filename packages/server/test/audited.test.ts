@@ -119,10 +119,17 @@ const elsewhere = new Set([
   'POST /v1/orgs/:orgId/rotation', // names ids that no answer holds: audited-otherwise.ts
   'POST /v1/orgs/:orgId/rotation/:rotationId/rotate', // audited-otherwise.ts
   'DELETE /v1/orgs/:orgId/rotation/:rotationId', // audited-otherwise.ts
+  // These need a change of the issuer: features/identity-links/identity-links.test.ts
+  'POST /v1/sign-in/identity-link/confirm',
+  'POST /v1/sign-in/identity-link/second-factor',
+  'POST /v1/sign-in/identity-link/decline',
   'POST /v1/sign-in/refresh', // audits only what it refuses: features/sign-in/sessions.test.ts
 ])
 /** Of the other mutations. */
-const actionsElsewhere: readonly AuditAction[] = ['token.registered'] // needs an organization that was restored: audited-otherwise.ts
+const actionsElsewhere: readonly AuditAction[] = [
+  'token.registered', // needs an organization that was restored: audited-otherwise.ts
+  'user.identity_linked', // needs a change of the issuer: features/identity-links/identity-links.test.ts
+]
 
 describe('a mutation', () => {
   test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {

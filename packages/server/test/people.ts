@@ -74,7 +74,7 @@ export async function tokenOf(world: World, email: string, subject: string, caus
     for (const name of await outbox(world)) {
       if (before.has(name)) continue
       const mail = await readMail(world, name)
-      const token = /\/sign-in\/link#([\w-]{43})\s/.exec(mail)?.[1]
+      const token = /\/sign-in\/(?:link|identity)#([\w-]{43})\s/.exec(mail)?.[1]
       const isMeant = mail.includes(`To: ${email.toLowerCase()}\n`) && mail.includes(`Subject: ${subject}`)
       if (token !== undefined && isMeant) return token
     }

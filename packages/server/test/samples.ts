@@ -70,6 +70,8 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
       as: undefined,
       body: { ...address, token: linkToken, name: 'Name', orgName: 'Name', orgSlug: 'sample' },
     },
+    'POST /v1/sign-in/identity-link/confirm': { as: undefined, body: { token: linkToken } },
+    'POST /v1/sign-in/identity-link/second-factor': { as: undefined, body: entered },
     'POST /v1/sign-in/links': { as: undefined, body: { ...address, returnTo: '/' } },
     'POST /v1/sign-in/links/redeem': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/passkeys': { as: undefined, body: answered },

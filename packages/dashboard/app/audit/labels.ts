@@ -15,6 +15,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'member.role_changed': 'Role changed',
   'member.removed': 'Member removed',
   'user.created': 'Account created',
+  'user.identity_linked': 'Sign-in linked to an account',
   'user.keys_uploaded': 'Keys made',
   'user.keys_resealed': 'Passphrase changed',
   'user.keys_replaced': 'Keypair replaced',

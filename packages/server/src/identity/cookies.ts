@@ -12,7 +12,7 @@ type Headers = Record<string, string | string[] | undefined>
 const prefixed = (config: Config, name: string) => (isSecure(config) ? `__Host-${name}` : name)
 const isSecure = ({ baseUrl }: Config) => baseUrl?.startsWith('https:') ?? false
 
-export type CookieName = 'skerry' | 'skerry-external'
+export type CookieName = 'skerry' | 'skerry-external' | 'skerry-identity'
 
 export function readCookie(config: Config, headers: Headers, name: CookieName): string | undefined {
   const header = headers.cookie

@@ -39,11 +39,12 @@ export interface StoredPasskey {
   signCount: number
 }
 
-export const findPasskey = (db: Sql, credentialId: string, issuer: string) =>
+/** With an issuer, only a passkey of a person whom it knows. */
+export const findPasskey = (db: Sql, credentialId: string, issuer: string | null) =>
   db.row<StoredPasskey & { email: string | null }>(
     `select p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, u.email
        from sign_in_passkeys p join users u on u.id = p.user_id
-      where p.credential_id = $1 and u.issuer = $2`,
+      where p.credential_id = $1 and ($2::text is null or u.issuer = $2)`,
     [credentialId, issuer],
   )
 

@@ -112,14 +112,17 @@ export async function verifyEnrollment(
   return { credentialId: credential.id, publicKey, signCount: credential.counter }
 }
 
-/** The passkey that answered, or undefined. The challenge is spent either way. */
+/**
+ * The passkey that answered, or undefined. The challenge is spent either way. A passkey signs in only people of the
+ * configured issuer. For a person who is named, it is a second factor, whichever issuer knows that person.
+ */
 export async function verifyAssertion(
   { db, context, now }: Work,
   userId: string | null,
   { challengeId, response }: Answer,
 ): Promise<(StoredPasskey & { email: string | null }) | undefined> {
   const challenge = await takeChallenge(db, challengeId, userId === null ? 'sign_in' : 'step_up', userId, now)
-  const passkey = await findPasskey(db, response.id, issuerOf(context))
+  const passkey = await findPasskey(db, response.id, userId === null ? issuerOf(context) : null)
   if (challenge === undefined || !passkey || (userId !== null && passkey.userId !== userId)) return undefined
   const { verifyAuthenticationResponse } = await webAuthn()
   const { rpID, origin } = relyingParty(context.config)

@@ -12,6 +12,11 @@ export const commands: readonly CommandRow[] = [
   { name: 'audit', summary: 'Move old audit entries into a file', load: () => import('./audit.ts') },
   { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
   { name: 'org', summary: 'Restore an organization from its archive', load: () => import('./org.ts') },
+  {
+    name: 'people',
+    summary: 'People: how they sign in, repairs after a change of the identity provider',
+    load: () => import('./people.ts'),
+  },
   { name: 'plan', summary: 'Plans, overrides and promo codes of organizations', load: () => import('./plan.ts') },
   {
     name: 'rekey',

@@ -10,6 +10,7 @@ export const pagePaths = [
   '/set-up',
   '/sign-in',
   '/sign-in/link',
+  '/sign-in/identity',
   '/cli',
   '/cli/:code',
   '/account',

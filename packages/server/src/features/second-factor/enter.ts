@@ -25,10 +25,11 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   const { db, context, principal, body, now } = input
   needManaged(context)
   const { id: userId, session } = principal
-  if (Object.keys(body).length !== 1) throw fail('invalid_request', 'body: give one of code, recoveryCode and passkey')
+  checkOneFactor(body)
   if (session.id === null || !session.secondFactor) throw fail('conflict', 'there is no second factor to enter')
   await takeAttempt(db, 'second_factor', userId, now)
-  if (!(await isRight(input))) return refuseAndCommit('forbidden', 'this is wrong, or was used before')
+  if (!(await isRightFactor(input, userId, body)))
+    return refuseAndCommit('forbidden', 'this is wrong, or was used before')
   returnAttempt(db, 'second_factor', userId)
   const stamped = await stampSession(db, session.id, now)
   if (!stamped) throw fail('unauthorized', 'session token refused')
@@ -38,12 +39,23 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   return new Reply(200, answer, headers)
 }
 
-async function isRight(input: Request): Promise<boolean> {
-  const { db, context, principal, body, now } = input
+type Entered = Request['body']
+
+export function checkOneFactor(body: Entered): void {
+  if (Object.keys(body).length !== 1) throw fail('invalid_request', 'body: give one of code, recoveryCode and passkey')
+}
+
+/** Whether this is a second factor of the person. Each code is good once, so asking spends it. */
+export async function isRightFactor(
+  work: Pick<Request, 'db' | 'context' | 'now'>,
+  userId: string,
+  body: Entered,
+): Promise<boolean> {
+  const { db, context, now } = work
   const serverKey = needServerKey(context)
-  if (body.passkey) return (await verifyAssertion(input, principal.id, body.passkey)) !== undefined
-  if (body.recoveryCode !== undefined) return isRecoveryCode(db, serverKey, principal.id, body.recoveryCode, now)
-  const totp = await findTotp(db, principal.id)
+  if (body.passkey) return (await verifyAssertion(work, userId, body.passkey)) !== undefined
+  if (body.recoveryCode !== undefined) return isRecoveryCode(db, serverKey, userId, body.recoveryCode, now)
+  const totp = await findTotp(db, userId)
   if (!totp || totp.confirmedAt === null || body.code === undefined) return false
   return isCode(db, serverKey, totp, body.code, now)
 }

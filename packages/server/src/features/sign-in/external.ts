@@ -10,6 +10,7 @@ import { makeUser, personOf } from '../../identity/users.ts'
 import { type Context, instant, sha256 } from '../../kernel/context.ts'
 import { describe, fail } from '../../kernel/errors.ts'
 import { type Entry, type Origin, unit } from '../../kernel/unit.ts'
+import { beginIdentityLink, identityLinkPage } from '../identity-links/begin.ts'
 import { openExternalClient } from './external-client.ts'
 
 // How a browser signs in at an external issuer: there and back by redirects (authorization code with PKCE), and from then
@@ -78,8 +79,8 @@ async function finish(context: Context, client: Client, request: FastifyRequest,
   url.search = new URL(request.url, url).search
   const claims = await client.redeem(url, begun).catch((error) => failed(context, error))
   if (!claims || (begun.stepUp && !isNew(claims, begun.atMs))) return toSignIn(reply)
-  const cookie = await enter(context, request, claims, begun)
-  return reply.header('set-cookie', cookie).redirect(begun.returnTo)
+  const { cookie, to } = await enter(context, request, claims, begun)
+  return reply.header('set-cookie', cookie).redirect(to)
 }
 
 function begunBy(context: Context, { headers }: FastifyRequest): Begun | undefined {
@@ -94,8 +95,17 @@ function begunBy(context: Context, { headers }: FastifyRequest): Begun | undefin
 const isNew = ({ auth_time: at }: JWTPayload, begunMs: number): boolean =>
   typeof at === 'number' && at * 1000 >= begunMs - skewMs
 
-/** The person known by issuer and subject, made known on first sight; and a session of this browser. */
-async function enter(context: Context, request: FastifyRequest, claims: JWTPayload, begun: Begun): Promise<string> {
+interface Entered {
+  /** A Set-Cookie line: of the session, or of the question that comes before one. */
+  cookie: string
+  to: string
+}
+
+/**
+ * The person known by issuer and subject, made known on first sight; and a session of this browser. Where somebody of another
+ * issuer has the same verified address, the person is asked first.
+ */
+async function enter(context: Context, request: FastifyRequest, claims: JWTPayload, begun: Begun): Promise<Entered> {
   const now = instant(context)
   const person = personOf(issuerOf(context), claims)
   const { secondFactor, mfaAt } = secondFactorOf(claims, now)
@@ -109,13 +119,16 @@ async function enter(context: Context, request: FastifyRequest, claims: JWTPaylo
     const audit: Audit<Entry['action']> = (action, resourceId, metadata = {}, more = {}) =>
       record({ orgId: null, action, resourceId, metadata, ...more })
     const work = { db, context, now, origin, audit }
+    const factors = { mfaAt, issuerSecondFactor: secondFactor }
+    const question = await beginIdentityLink(work, person, factors, begun.returnTo)
+    if (question !== undefined) return { cookie: question, to: identityLinkPage }
     const userId = await makeUser(db, person, now, audit)
     const replaced =
       begun.stepUp && begun.sessionHash ? await lockSessionOf(db, begun.sessionHash, person.issuer, now) : undefined
     if (replaced?.userId === userId && (await endSession(db, replaced.id, userId, now)))
       await auditPerson(work, userId, 'session.ended', replaced.id, { reason: 'signed in anew' })
-    const { headers } = await startSession(work, userId, { mfaAt, issuerSecondFactor: secondFactor })
-    return headers['set-cookie'] as string
+    const { headers } = await startSession(work, userId, factors)
+    return { cookie: headers['set-cookie'] as string, to: begun.returnTo }
   })
 }
 

@@ -1,7 +1,9 @@
 import { limits } from '@skerry/contract/limits'
+import { findSamePerson } from '../../identity/linking.ts'
 import { after } from '../../identity/sessions.ts'
 import type { Mail } from '../../jobs/mail.ts'
 import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
+import { personOfAddress } from './person.ts'
 import { insertLink, isWelcome } from './store.ts'
 
 /** Someone asked for a link to this address; whether anyone has it is not known yet. */
@@ -28,13 +30,14 @@ export async function mailInvitation(context: Context, inviteId: string, letter:
 }
 
 /**
- * Null for an address that is neither a user's nor invited. The token is made by the job that mails it, and not where it was
+ * Null for an address of nobody who is here or invited. The token is made by the job that mails it, and not where it was
  * asked for, so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
  */
 async function makeLink(context: Context, wanted: LinkRequest & { inviteId: string | null }): Promise<string | null> {
   const { db, config } = context
   const now = instant(context)
-  if (!(await isWelcome(db, wanted.email, now))) return null
+  if (!(await isWelcome(db, wanted.email, now)) && !(await findSamePerson(db, personOfAddress(wanted.email))))
+    return null
   const token = newSecret()
   await insertLink(db, { ...wanted, tokenHash: sha256(token), expiresAt: after(now, limits.magicLinkTtlSeconds) })
   // After the mark, which browsers do not send: it reaches no log on the way.

@@ -1,6 +1,7 @@
 import type { signIn } from '@skerry/contract/sign-in'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { findSamePerson, linkIdentity } from '../../identity/linking.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
@@ -32,10 +33,14 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
   const caller = origin.ipAddress ?? ''
   await takeAttempt(db, 'sign_in', caller, now)
   const link = await takeLink(db, sha256(body.token), now)
-  if (!link || !(await isWelcome(db, link.email, now)))
+  const person = link && personOfAddress(link.email)
+  const samePersonId = person && (await findSamePerson(db, person))
+  if (!link || !person || !(samePersonId || (await isWelcome(db, link.email, now))))
     return refuseAndCommit('unauthorized', 'this link does not work, or no longer; ask for another')
   returnAttempt(db, 'sign_in', caller)
-  const userId = await makeUser(db, personOfAddress(link.email), now, audit)
+  // After a change from an issuer to the built-in sign-in, the mail proves the address and so the person.
+  if (samePersonId) await linkIdentity(input, samePersonId, person)
+  const userId = samePersonId ?? (await makeUser(db, person, now, audit))
   // Where a mailbox alone signs nobody in, it does not let them join either: the invitation waits.
   if (link.inviteId && !(await hasSecondFactor(db, userId))) await acceptInvite(input, userId, link.inviteId)
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })

@@ -19,8 +19,8 @@ export async function get({ db, context }: In<typeof signIn.get>): Out<typeof si
 }
 
 /**
- * A link for the person who sets this server up. Each start makes one; all work until one is used, even if others have
- * signed up before: where signing up is open, strangers may have invited themselves.
+ * A link for the person who sets this server up. Each start makes one; all work until one is used, or until an organization
+ * has an owner: then that owner invites everybody else, and a link in an old log must open nothing.
  */
 export async function makeSetUpLink(context: Context): Promise<string | null> {
   const { config, db, oidc, serverKey } = context
@@ -43,7 +43,7 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
   if (!(await hasSetUpLink(db, sha256(body.token), now)))
     return refuseAndCommit(
       'unauthorized',
-      'this link does not work, or no longer; the server’s console shows another at its next start',
+      'this link does not work: it has expired or was already used; while no organization has an owner, the console shows a new link at the next start',
     )
   returnAttempt(db, 'sign_in', caller)
   const person = { ...personOfAddress(body.email), name: body.name }

@@ -198,7 +198,7 @@ describe('a server on which strangers came first', () => {
   test('is set up all the same, by the console’s link, which signs in as nobody who is here', async () => {
     const own = await openWorld(builtIn)
     const stranger = await signUp(own)
-    await invitePerson(own, stranger, 'mallory@example.com', 'admin')
+    await invitePerson(own, stranger, 'mallory@example.com', 'member')
     await signInByLink(own, 'mallory@example.com')
     expect((await own.call(signIn.get)).body.setUpNeeded).toBe(false)
     const again = await makeSetUpLink(own.server.context)
@@ -215,6 +215,23 @@ describe('a server on which strangers came first', () => {
     own.clock.advance(2 * 86_400)
     await sweepSignIn(own.server.context)
     expect(await makeSetUpLink(own.server.context)).toBeNull()
+    await own.close()
+  })
+
+  test('retires the console’s link with the first owner, and the operator signs up as everybody does', async () => {
+    const own = await openWorld(builtIn)
+    const stranger = await signUp(own)
+    expect(await makeSetUpLink(own.server.context)).not.toBeNull()
+    await invitePerson(own, stranger, 'mallory@example.com', 'admin')
+    await acceptInvites(own, await signInByLink(own, 'mallory@example.com'))
+    expect(await makeSetUpLink(own.server.context)).toBeNull()
+    await expect(setUp(own)).rejects.toThrow('while no organization has an owner')
+    const ours = await signUp(own)
+    await invitePerson(own, ours, 'operator@example.com', 'admin')
+    const { as } = await signInByLink(own, 'operator@example.com')
+    await acceptInvites(own, { as })
+    const { orgs } = (await own.call(me.get, { as })).body
+    expect(orgs.map(({ slug, role }) => [slug, role])).toEqual([[ours.slug, 'owner']])
     await own.close()
   })
 })

@@ -7,11 +7,19 @@ export const hasUsers = async (db: Sql): Promise<boolean> => (await db.row('sele
 export const insertSetUpLink = (db: Sql, tokenHash: string, expiresAt: string) =>
   db.rows('insert into set_up_links (token_hash, expires_at) values ($1, $2)', [tokenHash, expiresAt])
 
+/** Whether any organization has an owner, who can invite everybody else. */
+const someOwner = `exists (select from memberships where role = 'owner')`
+
+/**
+ * A trigger deletes unused links with the first owner. The owner is looked for as well, because a server that starts at the
+ * same time may store its link a moment later.
+ */
 export const hasSetUpLink = async (db: Tx, tokenHash: string, now: string): Promise<boolean> =>
-  (await db.row('select 1 from set_up_links where token_hash = $1 and expires_at > $2 and used_at is null for update', [
-    tokenHash,
-    now,
-  ])) !== undefined
+  (await db.row(
+    `select 1 from set_up_links
+      where token_hash = $1 and expires_at > $2 and used_at is null and not ${someOwner} for update`,
+    [tokenHash, now],
+  )) !== undefined
 
 /** All others go: of two people at once with a link each, the second waits here and finds none. */
 export async function useSetUpLink(db: Tx, tokenHash: string, now: string): Promise<void> {
@@ -20,12 +28,13 @@ export async function useSetUpLink(db: Tx, tokenHash: string, now: string): Prom
 }
 
 export const isSetUp = async (db: Sql): Promise<boolean> =>
-  (await db.row('select 1 from set_up_links where used_at is not null')) !== undefined
+  (await db.row(`select 1 where ${someOwner} or exists (select from set_up_links where used_at is not null)`)) !==
+  undefined
 
 export const hasUser = async (db: Sql, subject: string): Promise<boolean> =>
   (await db.row(`select 1 from users where issuer = '${ownIssuer}' and subject = $1`, [subject])) !== undefined
 
-/** Whom a link signs in: users of the built-in sign-in, and addresses that an invitation waits for. */
+/** Whether a link may sign this address in: it belongs to a user of the built-in sign-in, or an invitation waits for it. */
 export const isWelcome = async (db: Sql, email: string, now: string): Promise<boolean> =>
   (await db.row(
     `select 1 where exists (select from users where issuer = '${ownIssuer}' and subject = $1)

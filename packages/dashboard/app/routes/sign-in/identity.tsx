@@ -1,0 +1,138 @@
+import { Anchor, Button, Text } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { identityLinks } from '@skerry/contract/identity-links'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction } from '../../action.ts'
+import { api } from '../../api.ts'
+import { FactorForms } from '../../factor-forms.tsx'
+import { useLinkToken } from '../../link-token.ts'
+import { queryClient } from '../../queries.ts'
+import { safeReturn } from '../../return-to.ts'
+import { session } from '../../session.ts'
+import { AnchorLink } from '../../ui/links.tsx'
+import { ProblemAlert } from '../../ui/problem.tsx'
+import { StandalonePage } from '../../ui/standalone-page.tsx'
+
+const linkQuery = queryOptions({
+  queryKey: ['identity-link'],
+  queryFn: ({ signal }) => api.identityLinks.get({}, { signal }),
+  staleTime: 0,
+})
+
+/**
+ * Where a person comes who signed in at the identity provider with the address of an account that is here already. The mailed
+ * link leads here too, with its token after the #.
+ */
+export const Route = createFileRoute('/sign-in/identity')({
+  loader: ({ context }) => context.queryClient.ensureQueryData(linkQuery),
+  component: LinkIdentity,
+})
+
+type Link = NonNullable<Answer<typeof identityLinks.get>['link']>
+type Begun = Answer<typeof identityLinks.decline>
+
+function LinkIdentity() {
+  const token = useLinkToken()
+  const { link } = useSuspenseQuery(linkQuery).data
+  if (!link) return <NothingWaits hasToken={token !== ''} />
+  if (link.secondFactor) return <SecondFactor factors={link.secondFactor} />
+  if (token !== '') return <Confirm link={link} token={token} />
+  return <Ask link={link} />
+}
+
+function NothingWaits({ hasToken }: { hasToken: boolean }) {
+  return (
+    <StandalonePage title="Nothing to confirm in this browser">
+      <Text size="sm">
+        {hasToken
+          ? 'Open the link in the same browser in which you signed in at your identity provider, within an hour. If you did not sign in there, do nothing: nothing has changed.'
+          : 'Your sign-in was finished, or it is older than an hour.'}
+      </Text>
+      <AnchorLink to="/sign-in" size="sm">
+        Sign in
+      </AnchorLink>
+    </StandalonePage>
+  )
+}
+
+/** Continues where the person wanted to be, signed in. */
+function useEnter() {
+  const router = useRouter()
+  return (begun: Begun) => {
+    session.begin(begun.session)
+    queryClient.removeQueries({ queryKey: linkQuery.queryKey })
+    router.history.push(safeReturn(begun.returnTo))
+  }
+}
+
+function Ask({ link }: { link: Link }) {
+  const enter = useEnter()
+  const [sent, setSent] = useState(false)
+  const mail = useAction(async () => {
+    await api.identityLinks.requestMail()
+    setSent(true)
+  })
+  const decline = useAction(async () => enter(await api.identityLinks.decline()))
+  return (
+    <StandalonePage title={sent ? 'Look into your mail' : 'Is this your account?'}>
+      <Text size="sm">
+        {sent
+          ? `A link is on its way to ${link.email}. Open it in this browser. It works once, for fifteen minutes.`
+          : `You signed in at ${link.issuer} as ${link.email}. There is already an account with this address here. If it is yours, confirm by mail and keep its organizations and keys.`}
+      </Text>
+      <Button fullWidth variant={sent ? 'default' : 'filled'} loading={mail.pending} onClick={() => mail.run()}>
+        {sent ? 'Mail another link' : 'It is mine: mail me a link'}
+      </Button>
+      <ProblemAlert error={mail.error} />
+      <Anchor component="button" type="button" size="sm" onClick={() => decline.run()}>
+        It is not mine: continue with a new account
+      </Anchor>
+      <ProblemAlert error={decline.error} />
+    </StandalonePage>
+  )
+}
+
+/** The person has to click once more, because mail scanners open links, too. */
+function Confirm({ link, token }: { link: Link; token: string }) {
+  const enter = useEnter()
+  const action = useAction(async () => {
+    const { session: signedIn, returnTo } = await api.identityLinks.confirm({ body: { token } })
+    if (signedIn) return enter({ session: signedIn, returnTo })
+    // The answer now names the second factor.
+    await queryClient.fetchQuery(linkQuery)
+  })
+  return (
+    <StandalonePage title="Confirm your new sign-in">
+      <Text size="sm">
+        From now on you sign in to this account at {link.issuer} as {link.email}
+        {link.name ? ` (${link.name})` : ''}. The sign-in that you used before ends.
+      </Text>
+      <ProblemAlert error={action.error} />
+      {action.error ? (
+        <AnchorLink to="/sign-in/identity" size="sm" reloadDocument>
+          Ask for another link
+        </AnchorLink>
+      ) : (
+        <Button fullWidth loading={action.pending} onClick={() => action.run()} autoFocus>
+          Confirm
+        </Button>
+      )}
+    </StandalonePage>
+  )
+}
+
+function SecondFactor({ factors }: { factors: NonNullable<Link['secondFactor']> }) {
+  const enter = useEnter()
+  return (
+    <StandalonePage title="Enter your second factor">
+      <Text size="sm">Your account has a second factor. Enter it once more to confirm the new sign-in.</Text>
+      <FactorForms
+        {...factors}
+        askForChallenge={() => api.identityLinks.passkeyOptions()}
+        enter={async (body) => enter(await api.identityLinks.enterSecondFactor({ body }))}
+      />
+    </StandalonePage>
+  )
+}

@@ -1,0 +1,45 @@
+import { limits } from '@skerry/contract/limits'
+import { after } from '../../identity/sessions.ts'
+import type { Mail } from '../../jobs/mail.ts'
+import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
+import { identityLinkPage } from './begin.ts'
+import { setMailHash } from './store.ts'
+
+/** A browser asked for a confirmation. Its hash names the waiting sign-in and opens nothing. */
+export interface ConfirmationRequest {
+  browserHash: string
+}
+
+/** The job makes the token, so that the token is in the mail alone and never in the queue. */
+export async function mailConfirmation(context: Context, { browserHash }: ConfirmationRequest): Promise<void> {
+  const now = instant(context)
+  const token = newSecret()
+  const mail = { hash: sha256(token), expiresAt: after(now, limits.magicLinkTtlSeconds) }
+  const link = await setMailHash(context.db, browserHash, mail, now)
+  if (!link) return
+  await context.mailer.send({
+    to: link.email,
+    subject: 'Confirm your new sign-in to Skerry',
+    text: [
+      `Somebody signed in at ${link.issuer} with your address ${link.email}${link.name ? ` (${link.name})` : ''}.`,
+      'To use that sign-in for your existing Skerry account, open this link within 15 minutes:',
+      '',
+      // After the mark, which browsers do not send: the token reaches no log on the way.
+      `${context.config.baseUrl}${identityLinkPage}#${token}`,
+      '',
+      'Open it in the same browser in which you signed in. It works once.',
+      'If this was not you, do nothing: without the link, nothing changes.',
+    ].join('\n'),
+  })
+}
+
+/** Tells the person afterwards, who may not have been the one at the browser. */
+export const linkedMail = (to: string, issuer: string): Mail => ({
+  to,
+  subject: 'Your Skerry account has a new sign-in',
+  text: [
+    `You now sign in to Skerry at ${issuer}. Your memberships and keys are the same as before.`,
+    '',
+    'If you did not do this, tell the operator of your Skerry server at once.',
+  ].join('\n'),
+})

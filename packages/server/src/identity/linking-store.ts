@@ -1,0 +1,65 @@
+import type { Sql, Tx } from '../db/database.ts'
+import type { Person } from './store.ts'
+
+/** SQL condition on a row of `users`: the person is a member somewhere or has a keyring, which a new sign-in would strand. */
+const hasBelongings = (user: 'u' | 's') =>
+  `(${user}.public_key_jwk is not null or exists (select from memberships m where m.user_id = ${user}.id))`
+
+/**
+ * People of other issuers who have this verified address. At most two are read: with two, nobody can tell which one is meant.
+ * The list is empty where the identity belongs to somebody with a membership or a keyring: nothing here merges those.
+ */
+export const listLinkable = (db: Sql, { issuer, subject, verifiedEmail }: Person) =>
+  db.rows<{ id: string }>(
+    `select u.id from users u
+      where u.verified_email = $1 and u.issuer <> $2 and ${hasBelongings('u')}
+        and not exists (select from users s where s.issuer = $2 and s.subject = $3 and ${hasBelongings('s')})
+      order by u.id limit 2`,
+    [verifiedEmail, issuer, subject],
+  )
+
+export interface IdentityRow {
+  id: string
+  issuer: string
+  subject: string
+  email: string | null
+  verifiedEmail: string | null
+}
+
+/** Locks the person and the one who has the identity, so that neither joins an organization meanwhile. */
+export const lockIdentities = (db: Tx, userId: string, issuer: string, subject: string) =>
+  db.rows<IdentityRow>(
+    `select id, issuer, subject, email, verified_email from users
+      where id = $1 or (issuer = $2 and subject = $3) order by id for update`,
+    [userId, issuer, subject],
+  )
+
+/** To be asked under the lock. */
+export const ownsAnything = async (db: Tx, userId: string): Promise<boolean> =>
+  (await db.row(`select 1 from users u where u.id = $1 and ${hasBelongings('u')}`, [userId])) !== undefined
+
+export const updateIdentity = (
+  db: Tx,
+  userId: string,
+  { issuer, subject, name }: { issuer: string; subject: string; name: string | null },
+) =>
+  db.rows('update users set issuer = $2, subject = $3, name = coalesce($4, name) where id = $1', [
+    userId,
+    issuer,
+    subject,
+    name,
+  ])
+
+/** Ends browser sessions and CLI sessions. */
+export async function endSessions(db: Tx, userId: string, now: string): Promise<void> {
+  await db.rows('update sessions set ended_at = $2 where user_id = $1 and ended_at is null', [userId, now])
+  await db.rows('update cli_sessions set revoked_at = $2 where user_id = $1 and revoked_at is null', [userId, now])
+}
+
+/** Deletes a person without memberships. Foreign keys delete browser sessions, second factors and challenges. */
+export async function deleteUser(db: Tx, userId: string): Promise<void> {
+  await db.rows('delete from cli_sessions where user_id = $1', [userId])
+  await db.rows('delete from passkeys where user_id = $1', [userId])
+  await db.rows('delete from notification_preferences where user_id = $1', [userId])
+  await db.rows('delete from users where id = $1', [userId])
+}
