@@ -3,6 +3,8 @@ import type { Context } from '../kernel/context.ts'
 export interface Settings<Data> {
   /** When it also runs by itself, without data, as cron in UTC. */
   cron?: string
+  /** How late a job that is due may be noticed, unless this server added it. Default 2, and 10 for a job with cron. */
+  pollSeconds?: number
   /** What happens after a failure. Unless said otherwise, nothing: it is a failure then. */
   retry?: {
     /** How often it is tried again. */
@@ -33,6 +35,7 @@ export interface Job<Data extends object> {
   /** Of its queue. It stays the same from release to release: what waits is found by it. */
   name: string
   cron: string | null
+  pollSeconds: number
   retry: { limit: number; delaySeconds: number; delayMaxSeconds: number }
   deadLetter: boolean
   concurrency: number
@@ -48,12 +51,14 @@ const hourSeconds = 3600
 /** One row of a feature's jobs: `job<{ runId: string }>('sync.run', { perKey: ({ runId }) => runId }, runSync)`. */
 export function job<Data extends object = object>(
   name: string,
-  { cron, retry, deadLetter, concurrency, perKey }: Settings<Data>,
+  { cron, pollSeconds, retry, deadLetter, concurrency, perKey }: Settings<Data>,
   run: (context: Context, data: Data) => Promise<unknown>,
 ): Job<Data> {
   return {
     name,
     cron: cron ?? null,
+    // A cron job is added by the clock's minute, so that nobody waits for it.
+    pollSeconds: pollSeconds ?? (cron === undefined ? 2 : 10),
     retry: { limit: 0, delaySeconds: 5, delayMaxSeconds: 6 * hourSeconds, ...retry },
     deadLetter: deadLetter ?? cron === undefined,
     concurrency: concurrency ?? 1,

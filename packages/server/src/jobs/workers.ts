@@ -10,10 +10,6 @@ export interface Workers {
   wake(): void
 }
 
-/** What another server has added, and what is due by time, is noticed this much later at most. */
-const pollSeconds = 2
-/** A cron job is added by the clock's minute, so that nobody waits for it. */
-const cronPollSeconds = 10
 /** Of all workers but the first, which are woken when there is something for them. */
 const standbyPollSeconds = 60
 
@@ -27,13 +23,12 @@ export async function openWorkers(boss: PgBoss, job: AnyJob, context: Context): 
     const [id] = idle
     if (id !== undefined) boss.notifyWorker(id)
   }
-  const firstPollSeconds = job.cron === null ? pollSeconds : cronPollSeconds
   for (let number = 0; number < job.concurrency; number++) {
     let id: string | undefined
     id = await boss.work<never>(
       job.name,
       {
-        pollingIntervalSeconds: number === 0 ? firstPollSeconds : standbyPollSeconds,
+        pollingIntervalSeconds: number === 0 ? job.pollSeconds : standbyPollSeconds,
         perJobResults: true,
         ...(job.perKey && { groupConcurrency: 1, heartbeatRefreshSeconds: beatSeconds }),
       },
@@ -61,7 +56,7 @@ async function outcome(job: AnyJob, context: Context, data: never) {
     return { status: 'completed' as const }
   } catch (error) {
     const output = describe(error)
-    context.log.warn('job failed', { job: job.name, ...output })
+    context.faults.warn('job failed', error, { job: job.name })
     return { status: 'failed' as const, output }
   }
 }
