@@ -5,6 +5,7 @@ import type { Database, Sql } from '../../../packages/server/src/db/database.ts'
 import { openDatabase } from '../../../packages/server/src/db/open.ts'
 import { openEvents } from '../../../packages/server/src/events/events.ts'
 import { openQueue } from '../../../packages/server/src/jobs/queue.ts'
+import { openFaults } from '../../../packages/server/src/kernel/faults.ts'
 import { openLog } from '../../../packages/server/src/kernel/log.ts'
 import { startWebhookReceiver } from '../../../packages/server/test/services/webhook-receiver.ts'
 import { startServer } from '../child.ts'
@@ -66,7 +67,7 @@ const silent = openLog('silent', () => {})
 
 /** By what the server itself calls, committed at once: through the API they take four minutes, which says nothing of delivery. */
 async function emitAll(db: Database, orgId: string, connections: VaultConnection[]): Promise<void> {
-  const events = openEvents(openQueue(db, silent, jobs), subscribers, () => new Date())
+  const events = openEvents(openQueue(db, openFaults(db, silent), jobs), subscribers, () => new Date())
   const emit = (tx: Sql, connection: VaultConnection) =>
     events.emit(tx, 'vault.connection.ready', orgId, { projectId: connection.projectId, connection })
   // The queue looks its table up with the first one, for which it wants no transaction to be open.

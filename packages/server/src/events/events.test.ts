@@ -20,7 +20,7 @@ function openHalf(subscribers: Subscriber[]) {
   const { context } = world.server
   const queue = openQueue(
     context.db,
-    context.log,
+    context.faults,
     subscribers.map(({ job }) => job),
   )
   const events = openEvents(queue, subscribers, world.clock.now)

@@ -8,6 +8,7 @@ import { until } from '../../test/until.ts'
 import type { Database, Tx } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Context } from '../kernel/context.ts'
+import { openFaults } from '../kernel/faults.ts'
 import { openLog } from '../kernel/log.ts'
 import { type AnyJob, job } from './job.ts'
 import { openQueue, type Queue } from './queue.ts'
@@ -45,8 +46,9 @@ async function openServerDatabase(): Promise<Database> {
 /** The queue of one server. Embedded, all servers of a test are in this process and share its database. */
 async function start(jobs: AnyJob[], own: Database = db): Promise<Queue> {
   const toLog = openLog('debug', (line) => log.push(line))
-  const queue = openQueue(own, toLog, jobs)
-  await queue.start({ db: own, log: toLog } as Context)
+  const faults = openFaults(own, toLog)
+  const queue = openQueue(own, faults, jobs)
+  await queue.start({ db: own, log: toLog, faults } as Context)
   closing.push(() => queue.stop())
   return queue
 }
@@ -139,10 +141,11 @@ describe('a job', () => {
   test('that is urgent goes before all that wait', async () => {
     const order: number[] = []
     const row = job<{ number: number }>('ordered', {}, async (_, { number }) => void order.push(number))
-    const idle = openQueue(db, silent, [])
+    const faults = openFaults(db, silent)
+    const idle = openQueue(db, faults, [])
     const preparing = await start([row])
     await preparing.stop()
-    await idle.start({ db, log: silent } as Context)
+    await idle.start({ db, log: silent, faults } as Context)
     closing.push(() => idle.stop())
     for (const number of [1, 2, 3]) await idle.enqueue(db, row, { number })
     await idle.enqueue(db, row, { number: 4 }, { urgent: true })

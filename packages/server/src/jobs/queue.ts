@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
 import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
-import { describe } from '../kernel/errors.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Faults } from '../kernel/faults.ts'
 import { giveUpCutOff, lookForCutOff } from './cut-off.ts'
 import type { AnyJob, Job } from './job.ts'
 import { prepareQueues } from './prepare.ts'
@@ -39,9 +38,9 @@ export interface Queue {
 
 export const schema = 'jobs'
 
-export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queue {
+export function openQueue(db: Database, faults: Faults, jobs: readonly AnyJob[]): Queue {
   const boss = openBoss(db, { supervise: true, schedule: true, migrate: true })
-  boss.on('error', (error) => log.warn('job queue', describe(error)))
+  boss.on('error', (error) => faults.warn('job queue', toError(error)))
   const workers = new Map<string, Workers>()
   let looking: NodeJS.Timeout | undefined
   return {
@@ -63,7 +62,7 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
       await boss.start()
       await prepareQueues(boss, db, jobs)
       await giveUpCutOff(boss, db, 'start')
-      looking = lookForCutOff(boss, db, (error) => log.warn('job queue', describe(error)))
+      looking = lookForCutOff(boss, db, (error) => faults.warn('job queue', error))
       for (const job of jobs) workers.set(job.name, await openWorkers(boss, job, context))
     },
     stop: () => {
@@ -72,6 +71,10 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
     },
   }
 }
+
+/** The library passes copies of errors on, which are errors no more. */
+const toError = (error: Error): Error =>
+  error instanceof Error ? error : Object.assign(new Error('job queue'), error as object)
 
 const takeByKey = `
   with taken as (delete from jobs.job where name = $1 and group_id = $2 and state in ('created', 'retry')
