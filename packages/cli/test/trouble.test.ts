@@ -126,9 +126,9 @@ describe('a profile', () => {
 describe('a database that', () => {
   it.each([
     ['takes no writes', ['/ready/writes'], 'takes no writes; reads work'],
-    ['is away', ['/ready', '/ready/writes'], 'not ready (500)'],
+    ['is away', ['/ready', '/ready/writes'], 'not ready (503)'],
   ])('%s is shown by doctor as that', async (_, failing, shown) => {
-    const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 500 : undefined))
+    const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 503 : undefined))
     const machine = await signedUp(proxy.url, 'Doctor')
     try {
       expect((await machine.skerry(['doctor'])).stdout).toContain(shown)

@@ -20,6 +20,18 @@ export const AuditEntry = Strict({
   createdAt: Instant,
 })
 
+/** An environment that entries name, as it is called now. The entries have its id, which never changes. */
+export const AuditEnvironment = Strict({
+  name: Type.String(),
+  slug: Type.String(),
+  parent: Nullable(Strict({ name: Type.String(), slug: Type.String() })),
+  owner: Strict({
+    type: Type.Union([Type.Literal('application'), Type.Literal('group')]),
+    name: Type.String(),
+    slug: Type.String(),
+  }),
+})
+
 const Count = Type.Integer({ minimum: 0 })
 
 const names = Object.keys(auditActions)
@@ -70,6 +82,10 @@ export const audit = {
         entries: Type.Array(AuditEntry),
         names: Type.Record(Type.String(), Type.String(), {
           description: 'names by id, as they are now, of those in the entries that still have one',
+        }),
+        environments: Type.Record(Type.String(), AuditEnvironment, {
+          description:
+            'by id, environments that the entries name in `metadata.environmentId`, such as those of secrets, with their application or group; as they are now, without deleted ones',
         }),
         nextCursor: NextCursor,
         searchedUntil: {

@@ -9,13 +9,15 @@ export const health = {
     responses: { 200: Strict({ status: Type.Literal('ok') }) },
   }),
   ready: get('/ready', {
-    summary: 'Readiness for reads: the database answers and its schema is the one that this server needs',
+    summary: 'Readiness for reads: the database answers and its schema is the one of this release',
     surface: 'none',
+    refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },
   }),
   readyWrites: get('/ready/writes', {
     summary: 'Readiness for writes: ready for reads, and the database is not read-only and has room on its disk',
     surface: 'none',
+    refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },
   }),
 }

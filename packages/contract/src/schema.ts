@@ -6,6 +6,7 @@ import {
   emailPattern,
   freeTextPattern,
   givenInstantPattern,
+  instantPattern,
   secretNamePattern,
   slugPattern,
 } from './patterns.ts'
@@ -24,7 +25,7 @@ export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) })
 
 /** ISO 8601 in UTC with milliseconds: `2026-10-04T12:00:00.000Z`. */
 export const Instant = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  pattern: instantPattern,
   description: 'ISO 8601, UTC, milliseconds',
 })
 

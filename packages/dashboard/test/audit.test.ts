@@ -145,6 +145,7 @@ describe('a filter', () => {
     await expectRows(1)
     await page.reload()
     await page.getByText('One entry').waitFor()
+    await page.getByRole('row', { name: /API_KEY in Web shop 120 \/ Production/ }).waitFor()
     const [written] = all.filter(({ action }) => action === 'secret.written')
     expect(idsOf(await exported('JSON'))).toEqual([written?.id])
     await cleared()

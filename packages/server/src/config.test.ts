@@ -91,6 +91,17 @@ describe('what is set', () => {
     })
   })
 
+  test('mails may go without TLS on a loopback address, and elsewhere only where that is allowed', () => {
+    const cleartext = (url: string, more: Record<string, string> = {}) =>
+      readConfig({ SKERRY_SMTP_URL: url, ...more }).smtpCleartext
+    for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
+      expect(cleartext(`smtp://${host}:25`)).toBe(true)
+    for (const host of ['mail.example', '0.0.0.0', '127.0.0.1.example', '192.0.2.1']) {
+      expect(cleartext(`smtp://${host}`)).toBe(false)
+      expect(cleartext(`smtp://${host}`, { SKERRY_SMTP_CLEARTEXT: 'allow' })).toBe(true)
+    }
+  })
+
   test.each([
     'postgres://skerry:4711%2FaB%40c@127.0.0.1:5432/skerry',
     'postgres://skerry:at@sign@db.internal/skerry?sslmode=verify-full',

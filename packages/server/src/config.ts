@@ -19,6 +19,8 @@ export interface Config {
   /** The whole environment of adapter processes: how TLS is verified, and nothing that is secret. */
   adapterEnvironment: Readonly<Record<string, string>>
   smtpUrl: string | null
+  /** Mails may leave without TLS: the SMTP server is on a loopback address, or the operator allowed it. */
+  smtpCleartext: boolean
   mailFrom: string
   resolveCacheBytes: number
   resolveInFlightBytes: number
@@ -85,6 +87,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     adapterProcesses: values.SKERRY_ADAPTER_PROCESSES,
     adapterEnvironment: pick(environment, trustVariables),
     smtpUrl: values.SKERRY_SMTP_URL,
+    smtpCleartext: values.SKERRY_SMTP_CLEARTEXT === 'allow' || isLoopback(hostOf(values.SKERRY_SMTP_URL)),
     mailFrom: values.SKERRY_MAIL_FROM,
     resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,
     resolveInFlightBytes: values.SKERRY_RESOLVE_IN_FLIGHT_MB * 1024 * 1024,
@@ -153,9 +156,13 @@ const clientVariables = new Set([
 
 /** Behind a proxy, a loopback address is open to everyone who reaches the proxy. */
 function isForThisMachine({ SKERRY_HOST, SKERRY_BASE_URL, SKERRY_TRUSTED_PROXIES }: Values): boolean {
-  const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : new URL(SKERRY_BASE_URL).hostname.replace(/^\[|\]$/g, '')
+  const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : hostOf(SKERRY_BASE_URL)
   return isLoopback(SKERRY_HOST) && isLoopback(shown) && !SKERRY_TRUSTED_PROXIES?.length
 }
+
+/** Without the brackets of an IPv6 address; empty where there is no URL. */
+const hostOf = (url: string | null): string =>
+  url === null ? '' : new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase()
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

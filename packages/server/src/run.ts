@@ -1,6 +1,7 @@
 import { ConfigError, readConfig } from './config.ts'
 import { describe } from './kernel/errors.ts'
 import { openLog } from './kernel/log.ts'
+import { logProcess } from './process-log.ts'
 import { startServer } from './server.ts'
 
 /** Requests are given eight seconds and jobs five; a database that has fallen silent could keep the rest for longer. */
@@ -9,12 +10,19 @@ const givesUpAfterMs = 20_000
 /** Ctrl-C and systemd signal npm and the server, and npm passes it on: what comes twice within this time is one signal. */
 const echoMs = 500
 
-/** Runs a server until a signal ends it. */
-export async function run(environment: Record<string, string | undefined>): Promise<void> {
+/**
+ * Runs a server until a signal ends it.
+ *
+ * @param warnings what Node has warned of since the process started
+ */
+export async function run(environment: Record<string, string | undefined>, warnings: readonly Error[]): Promise<void> {
+  // Every file that the server makes is its owner's alone.
+  process.umask(0o077)
   // Who reads the log may go away, or its disk be full: the server stays.
   process.stdout.on('error', () => {})
   const config = readConfig(environment)
   const log = openLog(config.logLevel, (line) => process.stdout.write(line))
+  logProcess(log, warnings)
   const server = await startServer(
     config,
     log,
@@ -28,10 +36,11 @@ export async function run(environment: Record<string, string | undefined>): Prom
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
-  // Past the log, which may be collected and kept: this line is a credential.
+  // Whatever the log level: the link is a credential, and the only way to the first organization.
   if (server.setUpLink !== null)
-    process.stdout.write(
-      `\nNobody has set this server up yet. Make its first organization and owner within 24 hours, once, at\n  ${server.setUpLink}\n\n`,
+    openLog('info', (line) => process.stdout.write(line)).info(
+      'Nobody has set up this server yet. Open the link within 24 hours to create the first organization and its owner. It works once',
+      { link: server.setUpLink },
     )
   let closingSinceMs: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -48,9 +57,10 @@ export async function run(environment: Record<string, string | undefined>): Prom
     })
 }
 
-/** Says in one line why there is no server. */
+/** Logs in one line why there is no server, whatever the log level. */
 export function giveUp(error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`skerry: ${error instanceof ConfigError ? '' : 'cannot start: '}${reason}\n`)
+  const kind = error instanceof ConfigError ? 'a setting is wrong' : 'cannot start'
+  openLog('error', (line) => process.stderr.write(line)).error(`${kind}: ${reason}`)
   process.exit(1)
 }

@@ -8,12 +8,13 @@ import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
 import { searchLimits } from './features/audit/search.ts'
+import { startSealing } from './features/audit-proof/jobs.ts'
 import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openRoom } from './features/secrets/room.ts'
-import { openWrites } from './features/secrets/writes.ts'
+import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
 import { atStart as takeUpSync } from './features/sync/jobs.ts'
 import { openWatch, type Watch } from './features/sync/watch.ts'
@@ -29,7 +30,7 @@ import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
 import { openQueue } from './jobs/queue.ts'
 import type { Context } from './kernel/context.ts'
-import { describe } from './kernel/errors.ts'
+import { type Faults, openFaults } from './kernel/faults.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
 import { openExportKey } from './keys/export-key.ts'
@@ -65,16 +66,20 @@ export async function startServer(
 ): Promise<RunningServer> {
   const identity = openIdentity()
   const pools = { poolSize: config.databasePool, readsSize: heavyReadsAtOnce }
-  const db = await openDatabase({ ...config, ...pools, identity, onStopped }, log)
+  let faults: Faults | undefined
+  const onIdleError = (error: Error) => faults?.warn('a connection to PostgreSQL broke', error)
+  const db = await openDatabase({ ...config, ...pools, identity, onStopped, onIdleError }, log)
+  faults = openFaults(db.watch, log)
   try {
     await migrate(db)
     const watch = openWatch()
-    const context = await openContext(config, log, now, db, watch)
+    const context = await openContext(config, { log, faults }, now, db, watch)
     identity.onExchange(() => forgetDatabase(context))
     await checkServerKey(context)
     await makeAuditPartitions(context)
     await context.queue.start(context)
     await takeUpSync(context)
+    await startSealing(context)
     watch.start(context)
     const polling =
       db.engine === 'postgres'
@@ -82,7 +87,7 @@ export async function startServer(
             db.watch,
             context.cache,
             identity,
-            (error) => log.warn('cannot poll invalidations', describe(error)),
+            (error) => faults.warn('cannot poll invalidations', error),
             monotonicMs,
           )
         : null
@@ -104,10 +109,12 @@ export async function startServer(
       await flushMeter(context)
       await flushTrips(context)
       await context.lastUsed.flush()
+      await faults.stop()
       await db.close()
     }
     return { context, app, url, setUpLink, close }
   } catch (error) {
+    await faults.stop()
     await db.close()
     throw error
   }
@@ -125,7 +132,7 @@ const monotonicMs = () => performance.now()
 
 async function openContext(
   config: Config,
-  log: Log,
+  { log, faults }: Pick<Context, 'log' | 'faults'>,
   now: () => Date,
   db: Context['db'],
   watch: Watch,
@@ -139,10 +146,13 @@ async function openContext(
       watch.evict(orgId, environmentId)
     },
   }
+  const room = openRoom(now)
+  const writing = { config, db, evictions, now, room }
   return {
     config,
     db,
     log,
+    faults,
     now,
     queue,
     events: openEvents(queue, subscribers, now),
@@ -150,8 +160,9 @@ async function openContext(
     cache,
     tokenMemory: cache,
     evictions,
-    room: openRoom(now),
-    writes: openWrites(db, evictions, now),
+    room,
+    writes: openWrites(writing),
+    countedWrites: openCountedWrites(writing),
     propose,
     fullDisk: openFullDisk(db, log, now),
     heavyReads: openHeavyReads(db),
@@ -163,7 +174,7 @@ async function openContext(
     exportKey: openExportKey(serverKey, now),
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now, (metric, orgIds) => findOverMonth({ config, db, now }, orgIds, metric)),
-    lastUsed: openLastUsed(db, log),
+    lastUsed: openLastUsed(db, faults),
     rejectedTokens: openRejectedTokens(),
     outbound: openOutbound(config, { now }),
     adapters: openAdapters(config, log),
@@ -192,8 +203,8 @@ async function checkServerKey({ config, db, serverKey }: Context): Promise<void>
   throw new ConfigError(`${place}: is not the key that this database was sealed with`)
 }
 
-const flushMeter = ({ meter, log }: Context) =>
-  meter.flush().catch((error) => log.warn('could not add up usage', describe(error)))
+const flushMeter = ({ meter, faults }: Context) =>
+  meter.flush().catch((error) => faults.warn('could not add up usage', error))
 
 const flushTrips = (context: Context) =>
-  recordTrips(context).catch((error) => context.log.warn('could not record trips of decoys', describe(error)))
+  recordTrips(context).catch((error) => context.faults.warn('could not record trips of decoys', error))

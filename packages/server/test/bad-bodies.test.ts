@@ -4,7 +4,7 @@ import { limits } from '@skerry/contract/limits'
 import { Compile } from 'typebox/compile'
 import { describe, expect, test } from 'vitest'
 import { offCurveJwk } from './blobs.ts'
-import { blobFaults, type Fault, faultsOf, formFaults, type Schema } from './faults.ts'
+import { blobFaults, type Fault, faultsOf, formFaults, isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
 import { openPlace } from './scene.ts'
@@ -73,6 +73,24 @@ function offCurveAt(body: Record<string, unknown>, path: string): Record<string,
   const value = body[name]
   if (rest.length > 0) return { ...body, [name]: offCurveAt(value as Record<string, unknown>, rest.join('.')) }
   return { ...body, [name]: typeof value === 'string' ? offCurveJwk() : JSON.parse(offCurveJwk()) }
+}
+
+type Path = (string | number)[]
+
+/** Where texts are in a body, at any depth. */
+function textsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value === 'string') return [path]
+  if (typeof value !== 'object' || value === null) return []
+  const names = Array.isArray(value) ? value.keys() : Object.keys(value)
+  return [...names].flatMap((name) => textsIn((value as Record<string | number, unknown>)[name], [...path, name]))
+}
+
+/** A copy with another text there. */
+function withText(value: unknown, [name, ...rest]: Path, change: (text: string) => string): unknown {
+  if (name === undefined) return change(value as string)
+  const copy = structuredClone(value) as Record<string | number, unknown>
+  copy[name] = withText(copy[name], rest, change)
+  return copy
 }
 
 describe('samples', () => {
@@ -183,6 +201,40 @@ describe('a field', () => {
   test('of a wrong type, over its length or range, or with characters that no text has, is refused and named', async () => {
     const all = everyField((_, schema, sample) => faultsOf(schema, sample))
     expect(all.length).toBeGreaterThan(400)
+    await expectRefused(world, all)
+  })
+
+  test('with a NUL in any text of it, at any depth, is refused and named', async () => {
+    const spoil: [string, (text: string) => string][] = [
+      ['nothing but a NUL', () => '\u0000'],
+      ['a NUL at its end', (text) => `${text}\u0000`],
+    ]
+    const all = withBody.flatMap((endpoint) => {
+      const { body } = sampleOf(endpoint)
+      return textsIn(body).flatMap((path) =>
+        spoil.map(([what, change]) =>
+          broken(
+            endpoint,
+            `${path.join('.')} is ${what}`,
+            JSON.stringify(withText(body, path, change)),
+            `body.${path[0]}`,
+          ),
+        ),
+      )
+    })
+    expect(all.length).toBeGreaterThan(400)
+    await expectRefused(world, all)
+  })
+
+  test('that is an instant is refused, and named, unless it exists and is in range', async () => {
+    const all = everyField((_, schema) =>
+      isInstantField(schema) ? strayInstants.map((text): Fault => [text, JSON.stringify(text)]) : [],
+    )
+    const fields = new Set(all.map(({ title }) => title.split(' is ')[0]))
+    expect([...fields].sort()).toEqual([
+      'POST /v1/agents/:agentRef/activity: windowStart',
+      'POST /v1/orgs/:orgId/tokens: expiresAt',
+    ])
     await expectRefused(world, all)
   })
 

@@ -124,6 +124,15 @@ describe('an id in a path', () => {
   })
 })
 
+test('a free text in a path is refused, and named, with a NUL in it', async () => {
+  const free = withParams('spoilt', (name) => (name === 'userRef' || name === 'version' ? ['a%00', '%00'] : []))
+  expect(free.length).toBeGreaterThan(0)
+  for (const { title, method, path, as } of free) {
+    const response = await fetch(`${world.url}${path}`, { method, headers: { authorization: as ?? '' } })
+    expect([title, [400, 404].includes(response.status)]).toEqual([title, true])
+  }
+})
+
 describe('a secret’s name in a path', () => {
   test('that is none is refused in the words of the rule', async () => {
     const wrong = [

@@ -5,6 +5,7 @@ import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { newId } from '../src/kernel/context.ts'
+import { isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { isOfCustodian, isOfPerson, isOfUserAdmin, pathOf, titleOf } from './samples.ts'
 import { openPlace } from './scene.ts'
@@ -65,6 +66,29 @@ describe('a query parameter', () => {
     )
     expect(single.length).toBeGreaterThan(30)
     await expectRefused(world, single)
+  })
+
+  test('that is a text is refused, and named, with a NUL in it', async () => {
+    const texts = all.flatMap((endpoint) =>
+      Object.entries(endpoint.query.properties)
+        .filter(([, schema]) => (schema as Schema).type !== 'integer')
+        .flatMap(([name]) =>
+          ['%00', 'a%00'].map((value) => asked(endpoint, `${name}=${value}${restOf(endpoint, name)}`, `query.${name}`)),
+        ),
+    )
+    expect(texts.length).toBeGreaterThan(60)
+    await expectRefused(world, texts)
+  })
+
+  test('that is an instant is refused, and named, unless it exists and is in range', async () => {
+    const beyond = ['9999-12-31T23:59:59.999-01:00', '1970-01-01T00:00:00%2B00:01', ...strayInstants]
+    const instants = all.flatMap((endpoint) =>
+      Object.entries(endpoint.query.properties)
+        .filter(([, schema]) => isInstantField(schema as Schema))
+        .flatMap(([name]) => beyond.map((value) => asked(endpoint, `${name}=${value}`, `query.${name}: `))),
+    )
+    expect(instants.length).toBeGreaterThan(20)
+    await expectRefused(world, instants)
   })
 
   test('limit is refused unless it is a whole number in range', async () => {

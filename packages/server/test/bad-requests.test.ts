@@ -268,6 +268,17 @@ describe('bytes that are no request', () => {
     expect(parsed(await exchange(bare('1.0')))).toEqual({ status: 200, body: { status: 'ok' } })
   })
 
+  test('a request that names two hosts is refused on every path, also where memory would answer', async () => {
+    const twice = (path: string, second: string) =>
+      `GET ${path} HTTP/1.1\r\nhost: skerry.example\r\nHOST: ${second}\r\nauthorization: ${as}\r\nconnection: close\r\n\r\n`
+    for (const path of ['/health', '/v1/me', `/v1/resolve?env=${place.params.envId}`, '/nowhere'])
+      for (const second of ['evil.example', 'skerry.example', ''])
+        expect([path, parsed(await exchange(twice(path, second)))]).toEqual([
+          path,
+          { status: 400, body: refusal('Host: must come once') },
+        ])
+  })
+
   test('a body that says it is too large is refused before it has come', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': String(limits.openBodyBytes + 1) }
     const answer = parsed(await exchange(head('POST', '/v1/signup', headers)))

@@ -102,7 +102,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       })
       expect(trustedAt - polledAt).toBeLessThan(unpolledMaxMs)
       for (let count = 0; count < 3; count++) expect(await statusWithin(300, url, token.as)).toBeUndefined()
-      expect(await statusWithin(longMs, `${world.url}/ready`)).toBe(500)
+      expect(await statusWithin(longMs, `${world.url}/ready`)).toBe(503)
       expect(await statusWithin(longMs, `${world.url}/health`)).toBe(200)
     })
   })
@@ -123,7 +123,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
           return status === expected && error?.message === message
         })
       await turn('on')
-      await untilReadyIs(500, 'not ready: the database takes no writes')
+      await untilReadyIs(503, 'not ready: the database takes no writes')
       expect((await quietly(health.ready)).status).toBe(200)
       const params = { orgId: scene.tenant.orgId }
       expect((await quietly(orgs.get, { as: scene.tenant.admin.as, params })).status).toBe(200)
@@ -135,9 +135,11 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
 
   describe.each(['is shut down', 'has crashed'])('%s', (how) => {
     let stoppedAt: number
+    let loggedBefore: number
 
     beforeAll(async () => {
       await untilFromMemory(scene)
+      loggedBefore = scene.world.log.length
       await (how === 'has crashed' ? service.kill9() : service.stop('fast'))
       stoppedAt = performance.now()
     })
@@ -167,7 +169,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
         for (const { status, error } of answers)
           expect([status, error]).toEqual([
             500,
-            { code: 'internal', message: 'the server failed; the log has this request’s id' },
+            { code: 'internal', message: 'the server failed; its log has the reason' },
           ])
       }
     })
@@ -175,7 +177,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
     test('readiness says no and liveness yes', async () => {
       for (const endpoint of [health.ready, health.readyWrites]) {
         const { status, error } = await quietly(endpoint)
-        expect([status, error?.message]).toEqual([500, 'not ready: the database does not answer'])
+        expect([status, error?.message]).toEqual([503, 'not ready: the database does not answer'])
       }
       expect((await quietly(health.live)).status).toBe(200)
     })
@@ -202,11 +204,27 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       expect((await world.call(invites.create, { as: tenant.admin.as, params, body })).status).toBe(201)
       await until('the mail is in the outbox', async () => (await mails()).length === before + 1)
     })
+
+    test('the log has one line about it, and one when it is over, whatever failed meanwhile', async () => {
+      const { log } = scene.world
+      const loud = () =>
+        log.slice(loggedBefore).flatMap((line) => {
+          const { level, message } = JSON.parse(line)
+          const isLoud = level === 'warn' || level === 'error'
+          // A server that was started again may be another one, which empties the caches.
+          return isLoud && !message.startsWith('another PostgreSQL server') ? [message] : []
+        })
+      await until('the line at its end', () => loud().includes('the database answers again'))
+      expect(loud()).toEqual([
+        'the database does not answer: requests fail and jobs wait until it is back',
+        'the database answers again',
+      ])
+    })
   })
 
   test('nothing of what it was asked is in the log', () => {
     const lines = scene.world.log.join('')
-    expect(lines).toContain('request failed')
+    expect(lines).toContain('the database does not answer')
     expect(lines).not.toContain(scene.tenant.orgId)
     expect(lines).not.toContain(scene.token.as.slice('Bearer '.length))
   })

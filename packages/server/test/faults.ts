@@ -1,3 +1,4 @@
+import { givenInstantPattern, instantPattern } from '@skerry/contract/patterns'
 import { bearerSecret } from './blobs.ts'
 
 /** A JSON schema, as far as faults are told from it. */
@@ -13,6 +14,18 @@ export interface Schema {
   patternProperties?: unknown
   additionalProperties?: unknown
 }
+
+/** Whether a field takes an instant. */
+export const isInstantField = ({ pattern, anyOf = [] }: Schema): boolean =>
+  anyOf.some(isInstantField) || [instantPattern, givenInstantPattern].includes(pattern ?? '')
+
+/** Instants of the right form that do not exist, or that the database or a time span before them cannot hold. */
+export const strayInstants = [
+  '0000-01-01T00:00:00.000Z',
+  '0001-01-01T00:00:00.000Z',
+  '1969-12-31T23:59:59.999Z',
+  '2026-02-30T00:00:00.000Z',
+]
 
 /** What is wrong, and the JSON text of a value that is wrong so. */
 export type Fault = [what: string, json: string]

@@ -98,7 +98,7 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
   expect((await operate('jobs', 'retry', '--all')).stdout).toContain('1 job is back in the queue')
   expect((await operate('jobs', 'list')).stdout).toBe('No job has failed for good.\n')
 
-  const mails = await startMailServer(smtpPort)
+  const mails = await startMailServer({ port: smtpPort })
   if (engine() === 'embedded') server = await startServer()
   await server.context.db.rows(`update jobs set due_at = now() where state = 'waiting'`)
   server.context.queue.nudge(mail)

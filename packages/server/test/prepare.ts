@@ -10,5 +10,7 @@ export async function prepare(settings: Record<string, string>): Promise<void> {
     openLog('silent', () => {}),
     () => new Date(),
   )
+  // Sealed under the key of this server. A server on a copy has another one.
+  await server.context.db.rows('delete from export_signing_keys')
   await server.close()
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,14 +15,12 @@ import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
 import { type EnvironmentKey, environmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
 import { createSkerry } from '@skerry/sdk/skerry'
 import { type CreatedServiceToken, createServiceToken, registerRestored, registrationOf } from '@skerry/sdk/tokens'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
 import { sealedPrivateKey } from './blobs.ts'
-import { engine } from './engine.ts'
-import { prepare } from './prepare.ts'
 import { enrich, type Rich } from './rich.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
@@ -74,7 +72,6 @@ beforeAll(async () => {
   publicKey = (await admin.client.auditProof.exportKey({})).publicKey
   folder = await mkdtemp(join(tmpdir(), 'skerry-restore-'))
   await writeFile(join(folder, 'archive.json'), archive)
-  await newTarget()
   said = await operate('org', 'restore', join(folder, 'archive.json'), '--key', publicKey)
 })
 afterAll(async () => {
@@ -84,17 +81,13 @@ afterAll(async () => {
 })
 
 const settings = () => ({
-  SKERRY_DATA_DIR: folder,
+  // Nobody has made it, nor the folder above it.
+  SKERRY_DATA_DIR: join(folder, 'server', 'data'),
   SKERRY_PORT: '0',
   SKERRY_OIDC_ISSUER: world.issuer.url,
   SKERRY_OIDC_AUDIENCE: world.issuer.audience,
   SKERRY_RATE_LIMITS: 'off',
 })
-
-const newTarget = () =>
-  engine() === 'embedded'
-    ? cp(join(inject('templateDir'), 'postgres'), join(folder, 'postgres'), { recursive: true })
-    : prepare({ SKERRY_DATA_DIR: folder })
 
 /** A person with a keyring, in the organization. */
 async function joined(email: string, role: 'admin' | 'member'): Promise<Person> {
@@ -151,10 +144,12 @@ async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** What `skerry-server` says, with the settings of the target. */
-const operate = (...args: string[]) =>
+const operate = (...args: string[]) => operateIn(settings().SKERRY_DATA_DIR, ...args)
+
+const operateIn = (dataDir: string, ...args: string[]) =>
   new Promise<typeof said>((resolve) => {
     const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
-    const env = { PATH: process.env.PATH, ...settings() }
+    const env = { PATH: process.env.PATH, ...settings(), SKERRY_DATA_DIR: dataDir }
     const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
@@ -169,6 +164,7 @@ test('an archive that was made under writes is whole, and of one moment', async 
 
 test('restoring it says what is there, and by name what could not come along', () => {
   expect([said.code, said.stderr]).toEqual([0, ''])
+  expect(said.stdout).toContain(`A new database was made in ${settings().SKERRY_DATA_DIR}.`)
   expect(said.stdout).toContain('is restored as it was at')
   expect(said.stdout).toContain('Its audit trail is the one that was signed')
   expect(said.stdout).toContain(`web (${reader.serviceToken.id})`)
@@ -193,6 +189,20 @@ test('it is not restored where it is already, nor without a word on who made it'
   const row = data.applications!.findIndex(({ slug }) => slug === 'web') + 1
   const refused = await operate('org', 'restore', damaged, '--key', publicKey)
   expect(refused.stderr).toContain(`applications, row ${row}: is not`)
+  // The same row in another spelling.
+  await writeFile(damaged, archive.toString().replace('"slug":"web"', '"slug": "web"'))
+  expect((await operate('org', 'restore', damaged, '--key', publicKey)).stderr).toContain(
+    `applications, row ${row}: is not`,
+  )
+})
+
+test('an archive that is damaged, or not there, leaves no new database behind', async () => {
+  const nowhere = join(folder, 'nowhere')
+  for (const name of ['damaged.json', 'missing.json']) {
+    const { code, stdout } = await operateIn(nowhere, 'org', 'restore', join(folder, name), '--key', publicKey)
+    expect([name, code, stdout]).toEqual([name, 1, ''])
+  }
+  await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 test('people read every secret there, and tokens do once they are registered again with the same keys', async () => {

@@ -47,22 +47,28 @@ async function audit(flags: Options): Promise<void> {
       params: { orgId },
       query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
-    const { entries, names, nextCursor, searchedUntil } = page
+    const { entries, names, environments = {}, nextCursor, searchedUntil } = page
     // An older server searches to the end before it answers.
     if (searchedUntil) note(`searched back to ${searchedUntil}, going on`)
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry
-      if (flags.json) writeLine(JSON.stringify(entry))
+      // An older server tells of no environments.
+      const environment = environments[String(entry.metadata.environmentId)]
+      if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
           ...[createdAt, action],
           ...[nameOf(actorId, actorType), actorId ?? ''],
-          ...[nameOf(resourceId, resourceType), resourceId ?? ''],
+          ...[nameOf(resourceId, resourceType), environment ? pathOf(environment) : '', resourceId ?? ''],
         ])
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'id'], rows)
+  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'in', 'id'], rows)
 }
+
+/** `shop/production`, `shop/production@fix-login` for a branch, or `infra:production` in a group. */
+const pathOf = ({ slug, parent, owner }: Page['environments'][string]): string =>
+  `${owner.slug}${owner.type === 'group' ? ':' : '/'}${parent ? `${parent.slug}@` : ''}${slug}`

@@ -2,7 +2,7 @@ import { Badge, Code, Table, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { AnchorLink } from '../ui/links.tsx'
 import { actionLabel, actorLabels, isAlarming } from './labels.ts'
-import type { Entry } from './queries.ts'
+import type { Entry, EntryEnvironment } from './queries.ts'
 
 /** What happened; alarming actions stand out. */
 export function Action({ entry: { action } }: { entry: Entry }) {
@@ -40,9 +40,15 @@ export function Actor({ entry: { actorId, actorType }, nameOf }: Props) {
   )
 }
 
-/** What it was done to: by the name in the entry, or else by the present name. */
-export function Resource({ entry, nameOf }: Props) {
+interface ResourceProps extends Props {
+  /** Environments by id. */
+  environments: Record<string, EntryEnvironment>
+}
+
+/** The resource under the name in the entry, or else under its present name, with the environment that it belongs to. */
+export function Resource({ entry, nameOf, environments }: ResourceProps) {
   const { resourceId, resourceType, metadata } = entry
+  const environment = environments[String(metadata.environmentId)]
   const said = metadata.name ?? metadata.placement ?? metadata.email
   const name = typeof said === 'string' ? said : resourceId === null ? '' : nameOf(resourceId)
   return (
@@ -51,9 +57,19 @@ export function Resource({ entry, nameOf }: Props) {
         {resourceType.replaceAll('_', ' ')}
       </Text>{' '}
       {name}
+      {environment && (
+        <Text span size="sm" c="dimmed">
+          {' '}
+          in {labelOf(environment)}
+        </Text>
+      )}
     </Text>
   )
 }
+
+/** `Web shop / Production`, or `Web shop / Production @ fix-login` for a branch. */
+const labelOf = ({ name, parent, owner }: EntryEnvironment): string =>
+  `${owner.name} / ${parent ? `${parent.name} @ ` : ''}${name}`
 
 /** Everything else that the entry says. */
 export function EntryDetails({ entry }: { entry: Entry }) {

@@ -7,6 +7,8 @@ import { api } from '../api.ts'
 
 export type Entry = Answer<typeof audit.list>['entries'][number]
 
+export type EntryEnvironment = Answer<typeof audit.list>['environments'][string]
+
 export interface AuditFilter {
   action?: string
   resourceType?: string

@@ -79,7 +79,7 @@ describe('the data directory', () => {
   it('that cannot be written to is refused by its name, with what to do', async () => {
     const root = mkdtempSync(join(tmpdir(), 'skerry-refused-'))
     mkdirSync(join(root, 'owner.lock'))
-    await expect(openEmbedded(root)).rejects.toThrow(`The data directory ${root} cannot be written to (unable to open`)
+    await expect(openEmbedded(root)).rejects.toThrow(`The data directory ${root} cannot be written to (EISDIR`)
     writeFileSync(join(root, 'file'), '')
     const below = join(root, 'file', 'data')
     await expect(openEmbedded(below)).rejects.toThrow(`The data directory ${below} cannot be written to (ENOTDIR`)

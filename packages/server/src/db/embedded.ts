@@ -5,7 +5,7 @@ import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { openEmbeddedSnapshot } from './embedded-snapshot.ts'
 import { startPglite } from './embedded-start.ts'
-import { LOCK, lockDataDir, type OwnerLock } from './owner-lock.ts'
+import { lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
 
 export interface EmbeddedOptions {
@@ -33,7 +33,6 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   const lock = lockDataDir(directory)
   try {
     const pgDir = join(directory, PG_DIR)
-    keepToOwner(join(directory, LOCK), 0o600, options)
     await createPgDir(pgDir, options.log)
     keepToOwner(pgDir, 0o700, options)
     return databaseOver(await start(pgDir, options), lock)

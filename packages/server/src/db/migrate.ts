@@ -34,6 +34,7 @@ const ADVISORY_LOCK = 7_536_791_120_417
  * of its own that first takes a lock and then looks again, so the first one applies it and the others find it done.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<void> {
+  readOwnMigrations()
   const migrations = readMigrations(options.folder ?? ownFolder)
   await db.transaction(async (tx) => {
     await lockSchema(db, tx)
@@ -50,12 +51,46 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   for (const migration of migrations) await applyOnce(db, migration, migrations, options.log)
 }
 
+/** Whether no release has ever started on this database. */
+export async function isEmptyDatabase(db: Sql): Promise<boolean> {
+  const row = await db.row<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`)
+  return row?.found !== true
+}
+
 /** Refuses a database that is not of this release, older or newer: who changes nothing of the schema needs just this one. */
 export async function checkMigrated(db: Sql): Promise<void> {
   const pending = await pendingMigrations(db)
   if (pending.length > 0)
     throw new Error(`The database schema is older than this release (${pending[0]} is missing). Start the server once.`)
   check(readMigrations(ownFolder), await readApplied(db))
+}
+
+export type SchemaFault = 'older' | 'newer' | 'different'
+
+/**
+ * Compares the schema with this release -> null where they match. The release is read once: its files may be replaced by an
+ * upgrade while the process still runs the old code.
+ */
+export async function findSchemaFault(db: Sql, options: MigrateOptions = {}): Promise<SchemaFault | null> {
+  const own = options.folder === undefined ? readOwnMigrations() : readMigrations(options.folder)
+  try {
+    const applied = await readApplied(db)
+    const isSame = ({ number, sha256 }: Applied, index: number) =>
+      own[index]?.number === number && own[index]?.sha256 === sha256
+    if (!applied.slice(0, own.length).every(isSame)) return 'different'
+    if (applied.length > own.length) return 'newer'
+    return applied.length < own.length ? 'older' : null
+  } catch (error) {
+    if (isUndefinedTable(error)) return 'older'
+    throw error
+  }
+}
+
+let ownMigrations: Applied[] | undefined
+
+function readOwnMigrations(): readonly Applied[] {
+  ownMigrations ??= readMigrations(ownFolder).map(({ number, name, sha256 }) => ({ number, name, sha256 }))
+  return ownMigrations
 }
 
 /** Names of the migrations that this release has and the database has not. */

@@ -24,6 +24,8 @@ export interface DatabaseConfig {
   waitMs?: number | undefined
   /** The embedded database has stopped for good, say because the disk is full: the process should end. */
   onStopped?: ((error: Error) => void) | undefined
+  /** A connection broke while nobody used it. Unless given, the log says so. */
+  onIdleError?: ((error: Error) => void) | undefined
 }
 
 /** The server's log fits. */
@@ -55,7 +57,8 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
     ...(config.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: config.connectTimeoutMs }),
     ...(config.databaseSilentMs === undefined ? {} : { silentMs: config.databaseSilentMs }),
     ...(config.identity === undefined ? {} : { identity: config.identity }),
-    onIdleError: (error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`),
+    onIdleError:
+      config.onIdleError ?? ((error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`)),
   })
   try {
     await waitUntilUp(db, place, config.waitMs ?? 60_000, log)
@@ -69,9 +72,11 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
 
 async function waitUntilUp(db: Database, place: string, waitMs: number, log: DatabaseLog): Promise<void> {
   const deadline = Date.now() + waitMs
+  let saidReason: string | undefined
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 5000)) {
     try {
       await db.rows('select 1')
+      if (saidReason !== undefined) log.info(`PostgreSQL at ${place} answers`)
       return
     } catch (error) {
       const reason = reasonOf(error)
@@ -79,7 +84,9 @@ async function waitUntilUp(db: Database, place: string, waitMs: number, log: Dat
       if (Date.now() + pauseMs > deadline) {
         throw new Error(`PostgreSQL at ${place} did not answer within ${waitMs / 1000} s: ${reason}`, { cause: error })
       }
-      log.warn(`PostgreSQL at ${place} does not answer yet (${reason}); trying again in ${pauseMs / 1000} s`)
+      if (reason !== saidReason)
+        log.warn(`PostgreSQL at ${place} does not answer yet (${reason}); trying again for ${waitMs / 1000} s`)
+      saidReason = reason
     }
     await sleep(pauseMs)
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -35,6 +35,7 @@ function takeLock(dataDir: string): DatabaseSync {
   let lock: DatabaseSync | undefined
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makePrivate(join(dataDir, LOCK))
     lock = openSqlite(join(dataDir, LOCK))
     lock.exec('BEGIN EXCLUSIVE')
     writeOwner(dataDir)
@@ -42,6 +43,18 @@ function takeLock(dataDir: string): DatabaseSync {
   } catch (error) {
     lock?.close()
     throw new Error(refusal(dataDir, error as Error), { cause: error })
+  }
+}
+
+/** SQLite gives its journal the mode of the file that it belongs to. An earlier release made that file readable to all. */
+function makePrivate(path: string): void {
+  const file = openSync(path, 'a', 0o600)
+  try {
+    fchmodSync(file, 0o600)
+  } catch {
+    // A file system without modes. The folder of the database says so in the log (embedded.ts).
+  } finally {
+    closeSync(file)
   }
 }
 

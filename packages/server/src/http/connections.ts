@@ -1,14 +1,7 @@
 import type { Server } from 'node:http'
-import { networksOf } from '@skerry/providers/addresses'
 import type { Context } from '../kernel/context.ts'
 import { networkOf } from '../kernel/network.ts'
-
-/** Names of ranges that stand in SKERRY_TRUSTED_PROXIES. */
-const namedRanges: Record<string, readonly string[]> = {
-  loopback: ['127.0.0.0/8', '::1'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-}
+import { openTrustedProxies } from './forwarded.ts'
 
 /**
  * Closes what an address, or a /64 network of IPv6, opens beyond its share: each connection costs memory, and one caller who
@@ -16,7 +9,7 @@ const namedRanges: Record<string, readonly string[]> = {
  */
 export function boundConnections(server: Server, { config }: Context): void {
   const open = new Map<string, number>()
-  const proxies = networksOf(config.trustedProxies.flatMap((range) => namedRanges[range] ?? range))
+  const proxies = openTrustedProxies(config)
   server.on('connection', (socket) => {
     const address = socket.remoteAddress
     if (address === undefined || proxies.has(address)) return

@@ -5,7 +5,7 @@ import type { InFlight } from './in-flight.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
 import { sendReady } from './ready.ts'
 import type { FastPath, Route } from './route.ts'
-import { lacksHost } from './unreadable.ts'
+import { findHostFault } from './unreadable.ts'
 
 /**
  * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
@@ -28,7 +28,8 @@ export function serveFastPaths(
     const url = request.url as string
     const fastPath = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
     // A server that closes has the framework tell connections so.
-    const isUsual = fastPath && server.listening && !lacksHost(request) && request.headers.origin === undefined
+    const isUsual =
+      fastPath && server.listening && findHostFault(request) === null && request.headers.origin === undefined
     const counted: Counted = {}
     const ready = isUsual ? fastPath(context, request, rawQueryOf(url), counted) : undefined
     // Where there is no room for it, the framework says so.

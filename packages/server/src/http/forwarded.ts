@@ -1,22 +1,35 @@
-import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage, Server } from 'node:http'
+import { networksOf } from '@skerry/providers/addresses'
+import type { Config } from '../config.ts'
 import type { Context } from '../kernel/context.ts'
 
+/** Names of ranges that SKERRY_TRUSTED_PROXIES may hold. */
+const namedRanges: Record<string, readonly string[]> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+export function openTrustedProxies({ trustedProxies }: Pick<Config, 'trustedProxies'>) {
+  return networksOf(trustedProxies.flatMap((range) => namedRanges[range] ?? range))
+}
+
 /**
- * Says once in the log that a proxy tells of callers and is not believed: all behind it are one caller then, who share the
- * rate limits of strangers and the one address in the trail.
+ * Warns once when a proxy that is not trusted names its callers. All its callers share one rate limit and one address in the
+ * audit log. The peer decides, and not the address that was forwarded: a caller on the proxy's own host has the proxy's
+ * address. Requests that are answered from memory count too, so this listens below the framework.
  */
-export function warnOfUntrustedProxies(app: FastifyInstance, { log }: Context): void {
-  let isSaid = false
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { headers, socket } = request.raw
+export function warnOfUntrustedProxies(server: Server, { config, log }: Context): void {
+  const proxies = openTrustedProxies(config)
+  const look = ({ headers, socket }: IncomingMessage) => {
     const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
-    if (!isSaid && isForwarded && request.ip === socket.remoteAddress) {
-      isSaid = true
-      log.warn(
-        'a proxy tells whom it forwards for and is not believed, so all its callers count as one: name it in SKERRY_TRUSTED_PROXIES',
-        { proxy: socket.remoteAddress },
-      )
-    }
-    done()
-  })
+    const { remoteAddress } = socket
+    if (!isForwarded || remoteAddress === undefined || proxies.has(remoteAddress)) return
+    server.off('request', look)
+    log.warn(
+      'a proxy names its callers and is not trusted, so all of them count as one: name the proxy in SKERRY_TRUSTED_PROXIES',
+      { proxy: remoteAddress },
+    )
+  }
+  server.on('request', look)
 }

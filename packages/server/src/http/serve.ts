@@ -3,11 +3,11 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import { oauth, oauthErrorOf } from '@skerry/contract/oauth'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
+import { isConnectionError, isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
 import { type Asking, authenticate } from '../identity/authenticate.ts'
 import { noteStrayToken } from '../identity/stray-tokens.ts'
 import { type Context, newId } from '../kernel/context.ts'
-import { CommittedRefusal, describe, fail, Refusal } from '../kernel/errors.ts'
+import { CommittedRefusal, fail, Refusal } from '../kernel/errors.ts'
 import type { Identified } from '../kernel/principal.ts'
 import { type Origin, recordDenial } from '../kernel/unit.ts'
 import { boundConnections } from './connections.ts'
@@ -22,7 +22,7 @@ import { mountRaw, type RawRoute } from './raw.ts'
 import { json, Ready, sendReady } from './ready.ts'
 import { Reply, type Route } from './route.ts'
 import { Streamed } from './streamed.ts'
-import { answerUnreadable, answerUnusual, lacksHost, unreadablePath } from './unreadable.ts'
+import { answerUnreadable, answerUnusual, findHostFault, unreadablePath } from './unreadable.ts'
 import { type Checks, compileChecks } from './validate.ts'
 
 declare module 'fastify' {
@@ -68,15 +68,15 @@ export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]):
   app.decorateRequest('identified', null)
   acceptBodies(app)
   boundConnections(app.server, context)
-  warnOfUntrustedProxies(app, context)
+  warnOfUntrustedProxies(app.server, context)
   allowOrigins(app, context)
   const noSuchPath = () => fail('not_found', 'no such path')
   // Before the body is read, here too. A thief who tries a decoy may not know our paths, so unknown ones are noted as well.
   app.addHook('onRequest', (request, _reply, done) => {
-    const isHostless = lacksHost(request.raw)
-    if (isHostless || request.is404 || !request.routeOptions.config.identifies)
+    const hostFault = findHostFault(request.raw)
+    if (hostFault !== null || request.is404 || !request.routeOptions.config.identifies)
       noteStrayToken(context, request.raw, originOf(request))
-    if (isHostless) return done(fail('invalid_request', 'Host: is required'))
+    if (hostFault !== null) return done(fail('invalid_request', hostFault))
     done(request.is404 ? noSuchPath() : undefined)
   })
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
@@ -287,12 +287,10 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
     context.fullDisk.note()
     return fail('internal', 'the disk of the database is full: nothing was changed')
   }
-  context.log.error('request failed', {
-    requestId: request.id,
-    method: request.method,
-    route: request.routeOptions.url,
-    ...describe(error),
-  })
+  const { id: requestId, method, routeOptions } = request
+  context.faults.error('request failed', error, { requestId, method, route: routeOptions.url })
+  // An outage of the database is one line of the log, without the ids of requests.
+  if (isConnectionError(error)) return fail('internal', 'the server failed; its log has the reason')
   return fail('internal', 'the server failed; the log has this request’s id')
 }
 

@@ -37,6 +37,16 @@ export function answerUnusual(server: Server, seen: (request: IncomingMessage) =
   })
 }
 
-/** RFC 9112 section 3.2: a request of HTTP/1.1 names its host. Node is told not to ask, for it would refuse in no words. */
-export const lacksHost = (request: IncomingMessage): boolean =>
-  request.headers.host === undefined && request.httpVersion === '1.1'
+/**
+ * Finds a violation of RFC 9112 section 3.2 -> null where there is none. A request of HTTP/1.1 names its host, and none names
+ * two: a proxy may read one of them and Skerry the other. Node is told not to ask, because its refusal has no words.
+ */
+export function findHostFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'Host: is required' : null
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1 ? 'Host: must come once' : null
+}

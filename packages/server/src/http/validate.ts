@@ -4,6 +4,7 @@ import type { TObject, TProperties, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { fail, type Refusal } from '../kernel/errors.ts'
 import { checkBounds, unknownField } from './bounds.ts'
+import { checkTexts, isUnstorable } from './texts.ts'
 
 export type Params = Record<string, string>
 
@@ -23,7 +24,7 @@ export function compileChecks(endpoint: Endpoint): Checks {
   return {
     params: paramsCheck(endpoint.path),
     query: (given) => check(endpoint.query, query(), coerce(given), 'query'),
-    body: (given) => wellFormed(check(endpoint.body, body(), given === undefined ? {} : given, 'body')),
+    body: (given) => check(endpoint.body, body(), given === undefined ? {} : given, 'body'),
   }
 }
 
@@ -46,6 +47,9 @@ function paramsCheck(path: string): Checks['params'] {
     const params = given as Params
     for (const { name, rule, pattern } of checks)
       if (!pattern.test(params[name] ?? '')) throw fail(rule.malformed, rule.message)
+    for (const { name } of checks)
+      if (isUnstorable(params[name] ?? ''))
+        throw fail('invalid_request', `path.${name}: must not contain a NUL character`)
     return params
   }
 }
@@ -70,8 +74,9 @@ function coercion(schema: TObject<TProperties>): (query: unknown) => Record<stri
 
 function check(schema: TSchema, validator: Validator, value: unknown, place: 'query' | 'body'): Fields {
   checkBounds(schema, value, place)
-  if (validator.Check(value)) return value as Fields
-  throw complaint(validator as Validator<TProperties, TSchema>, value, place)
+  if (!validator.Check(value)) throw complaint(validator as Validator<TProperties, TSchema>, value, place)
+  checkTexts(schema, value, place)
+  return value as Fields
 }
 
 const compiled = new WeakMap<TSchema, Validator>()
@@ -82,15 +87,6 @@ export function checkShape(schema: TObject<TProperties>, value: unknown, place: 
   compiled.set(schema, validator)
   checkBounds(schema, value, place)
   if (!validator.Check(value)) throw complaint(validator, value, place)
-}
-
-/** A lone surrogate, which JSON can spell and UTF-8 cannot: stored, it would be another character. */
-function wellFormed<T>(value: T, place = 'body'): T {
-  if (typeof value === 'string' && !value.isWellFormed())
-    throw fail('invalid_request', `${place}: is not well-formed Unicode`)
-  if (typeof value === 'object' && value !== null)
-    for (const [key, member] of Object.entries(value)) wellFormed(member, `${place}.${key}`)
-  return value
 }
 
 /** Names the place and the rule, never the value. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openTenant } from '../../test/scene.ts'
 import { until } from '../../test/until.ts'
+import { openFaults } from '../kernel/faults.ts'
 import { openLog } from '../kernel/log.ts'
 import { openLastUsed } from './last-used.ts'
 
@@ -11,10 +12,8 @@ const noted = () => db.rows<{ id: string }>(`select id from vault_uses where id 
 
 test('uses of a vault that are noted together are, whatever is wrong with one of them, and that one is tried again', async () => {
   const warned: string[] = []
-  const lastUsed = openLastUsed(
-    db,
-    openLog('warn', (line) => warned.push(line)),
-  )
+  const log = openLog('warn', (line) => warned.push(line))
+  const lastUsed = openLastUsed(db, openFaults(db, log))
   const note = (orgId: string, id: string) => lastUsed.noteVault({ orgId, id }, world.clock.now().getTime())
   const ofNobody = 'org_0000000000000000000000'
   // The first is written at once, and the others go together.

@@ -1,7 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { isConnectionError } from '../db/sql-errors.ts'
-import { describe } from '../kernel/errors.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Faults } from '../kernel/faults.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
 import { upsertVaultUses, type VaultUse } from './vault-store.ts'
 
@@ -32,7 +31,7 @@ export interface LastUsed {
   clear(): void
 }
 
-export function openLastUsed(db: Database, log: Log): LastUsed {
+export function openLastUsed(db: Database, faults: Faults): LastUsed {
   const notedAtMs = new Map<string, number>()
   /** Every request asks, so it comes to nothing quickly. */
   const isDue = (id: string, nowMs: number): boolean => {
@@ -46,7 +45,7 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
   const write = (id: string, upsert: Promise<unknown>) =>
     upsert.catch((error) => {
       notedAtMs.delete(id)
-      log.warn('could not note the use of a token', describe(error))
+      faults.warn('could not note the use of a token', error)
     })
   /** One that cannot be written takes no other with it: then each is written by itself. */
   const writeTogether = async (uses: VaultUse[]): Promise<void> => {
@@ -58,7 +57,7 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
         return
       }
       for (const { id } of uses) notedAtMs.delete(id)
-      log.warn('could not note the use of a vault', describe(error))
+      faults.warn('could not note the use of a vault', error)
     }
   }
   const waiting = new Map<string, VaultUse>()

@@ -24,6 +24,13 @@ async function signIn() {
   return world.call(me.get, { as: `Bearer ${jwt}` })
 }
 
+const reasons = {
+  failing: /gives no discovery: discovery answered 5\d\d/,
+  garbled: /gives no discovery: its answer is not JSON/,
+  gone: /gives no discovery: fetch failed/,
+  misnamed: /gives no discovery: discovery names another issuer/,
+}
+
 // In this order: the server has never heard of its issuer until the last line.
 describe('an issuer that cannot be asked', () => {
   test.each(['failing', 'garbled', 'gone', 'misnamed'] as const)(
@@ -38,6 +45,7 @@ describe('an issuer that cannot be asked', () => {
         .slice(before)
         .filter((line) => line.includes('"error":"IssuerUnavailable","code":"discovery"'))
       expect(told).toHaveLength(1)
+      expect(JSON.parse(told[0] as string).reason).toMatch(reasons[mood])
     },
   )
 

@@ -8,7 +8,7 @@ import {
   jwtVerify,
 } from 'jose'
 import { checkNoTransaction } from '../db/attempts.ts'
-import { fail } from '../kernel/errors.ts'
+import { fail, redactForLog, ServiceError } from '../kernel/errors.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -64,14 +64,20 @@ export function openOidc(
 }
 
 /** Not the caller's failure. A 401 would end a session that may be good, so this ends as 500, and the log says why. */
-class IssuerUnavailable extends Error {
+class IssuerUnavailable extends ServiceError {
   override readonly name = 'IssuerUnavailable'
-  readonly code: 'discovery' | 'keys'
 
   constructor(code: 'discovery' | 'keys', cause: unknown) {
-    super(`the issuer gives no ${code}`, { cause })
-    this.code = code
+    super(`the identity provider gives no ${code}: ${causeTextOf(cause)}`, { code, cause })
   }
+}
+
+/** The message of a SyntaxError quotes the answer. The reason why a fetch failed is in its cause. */
+function causeTextOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  if (error instanceof SyntaxError) return 'its answer is not JSON'
+  const { code } = (error.cause ?? {}) as { code?: unknown }
+  return redactForLog(typeof code === 'string' ? `${error.message} (${code})` : error.message, [])
 }
 
 /** A token that names no key is tried on every key that fits. */

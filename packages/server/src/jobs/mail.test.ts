@@ -205,7 +205,7 @@ describe('an SMTP server that is down', () => {
       )
       return waiting?.n === 1
     })
-    const back = await startMailServer(port)
+    const back = await startMailServer({ port })
     await endPause(world)
     await until('the mail', () => back.received.length > 0)
     expect(back.received.map(({ to }) => to)).toEqual([['patient@example.com']])

@@ -2,6 +2,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { checkNoTransaction } from '../db/attempts.ts'
+import { redactForLog, ServiceError } from '../kernel/errors.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -28,8 +29,11 @@ export const ordinaryMailsAtOnce = connectionsMax - 1
 
 /** Real mail by SMTP; without a server, files in the outbox folder of the data directory, for a person to read. */
 export function openMailer(config: Config): Mailer {
-  const { smtpUrl, mailFrom, dataDir } = config
-  const mailer = smtpUrl === null ? outbox(join(dataDir, 'outbox'), mailFrom) : smtp(smtpUrl, mailFrom)
+  const { smtpUrl, smtpCleartext, mailFrom, dataDir } = config
+  const mailer =
+    smtpUrl === null
+      ? outbox(join(dataDir, 'outbox'), mailFrom)
+      : smtp(smtpCleartext ? smtpUrl : withRequiredTls(smtpUrl), mailFrom)
   return {
     ...mailer,
     async send(mail) {
@@ -37,6 +41,18 @@ export function openMailer(config: Config): Mailer {
       await mailer.send(mail)
     },
   }
+}
+
+/**
+ * The URL with STARTTLS required. The parameter is set in the URL, because nodemailer prefers the parameters there to its
+ * options: `?requireTLS=false` would otherwise win.
+ */
+function withRequiredTls(smtpUrl: string): string {
+  const url = new URL(smtpUrl)
+  url.searchParams.set('requireTLS', 'true')
+  // Says that the connection has TLS already.
+  url.searchParams.delete('secured')
+  return url.href
 }
 
 function smtp(url: string, from: string): Mailer {
@@ -50,10 +66,38 @@ function smtp(url: string, from: string): Mailer {
     async send(mail) {
       transport ??= open()
       // As an object the address is taken as it is; as a string it is parsed, and could be a list of several.
-      await (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } })
+      const envelope = { ...mail, to: { name: '', address: mail.to } }
+      await (await transport).sendMail(envelope).catch((error) => {
+        throw smtpError(error, url)
+      })
     },
     close: async () => (await transport)?.close(),
   }
+}
+
+/** Says why a mail was not sent, with the code and the text of the SMTP server. */
+function smtpError(error: Error & { code?: string; response?: string }, url: string): ServiceError {
+  const { username, password } = new URL(url)
+  const secrets = [username, password].flatMap((part) => [part, decodePercent(part)])
+  const text = redactForLog(error.response ?? error.message, secrets)
+  return new ServiceError(`${smtpFailures[error.code ?? ''] ?? 'the SMTP server refused'}: ${text}`, {
+    code: error.code,
+    cause: error,
+  })
+}
+
+/** A `%` that encodes nothing is left as it is. */
+const decodePercent = (text: string): string =>
+  text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (encoded) => Buffer.from(encoded.replaceAll('%', ''), 'hex').toString())
+
+/** By the error code of nodemailer. */
+const smtpFailures: Readonly<Record<string, string>> = {
+  EAUTH: 'the SMTP server refused the user or the password in SKERRY_SMTP_URL',
+  ECONNECTION: 'the SMTP server cannot be reached',
+  EDNS: 'the SMTP server cannot be reached',
+  ESOCKET: 'the connection to the SMTP server failed',
+  ETIMEDOUT: 'the SMTP server did not answer in time',
+  ETLS: 'the SMTP server did not start TLS (to send without TLS, set SKERRY_SMTP_CLEARTEXT=allow)',
 }
 
 function outbox(folder: string, from: string): Mailer {

@@ -12,7 +12,7 @@ export async function maintain(context: Context): Promise<void> {
   await embedded.vacuum()
 }
 
-export async function makeAuditPartitions(context: Context): Promise<void> {
+export async function makeAuditPartitions(context: Pick<Context, 'db' | 'now'>): Promise<void> {
   for (let month = 0; month <= monthsAhead; month++)
     await context.db.rows(
       `select create_audit_partition((date_trunc('month', $1::timestamptz at time zone 'UTC')

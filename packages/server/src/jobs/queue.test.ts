@@ -8,6 +8,7 @@ import { until } from '../../test/until.ts'
 import type { Database, Tx } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Context } from '../kernel/context.ts'
+import { openFaults } from '../kernel/faults.ts'
 import { openLog } from '../kernel/log.ts'
 import { type AnyJob, job } from './job.ts'
 import { openQueue, type Queue } from './queue.ts'
@@ -49,7 +50,7 @@ async function openServerDatabase(): Promise<Database> {
 async function start(jobs: AnyJob[], own: Database = db): Promise<Queue> {
   const toLog = openLog('debug', (line) => log.push(line))
   const queue = openQueue(own, jobs)
-  await queue.start({ db: own, log: toLog } as Context)
+  await queue.start({ db: own, faults: openFaults(own, toLog) } as Context)
   closing.push(() => queue.stop())
   return queue
 }

@@ -22,13 +22,13 @@ const limitMs = 15 * 60_000
 const stopMs = 5000
 
 export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
-  const { db, log } = context
+  const { db, faults } = context
   const rows = new Map(jobs.map((job) => [job.name, job]))
   const names = [...rows.keys()]
   const running = new Map<TakenJob, Promise<void>>()
   const wanted = new Set<string>()
   const calendar = openCalendar(jobs, Date.now())
-  const warn = (error: unknown) => log.warn('job queue', describe(error))
+  const warn = (error: unknown) => faults.warn('job queue', error)
   let looking: Promise<void> | undefined
   let isStopped = false
 
@@ -97,9 +97,8 @@ async function runJob(context: Context, job: AnyJob, taken: TakenJob): Promise<v
     const ended = await within(limitMs, job.run(context, taken.data))
     if (ended === late) throw Object.assign(new Error('The job took too long'), { name: 'TimeoutError' })
   } catch (error) {
-    const described = describe(error)
-    context.log.warn('job failed', { job: job.name, ...described })
-    return await failJob(context.db, job, taken, described)
+    context.faults.warn('job failed', error, { job: job.name })
+    return await failJob(context.db, job, taken, describe(error))
   }
   await completeJob(context.db, taken)
 }

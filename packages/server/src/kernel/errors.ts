@@ -52,12 +52,48 @@ export const refuseAndCommit = (code: ErrorCode, message: string): CommittedRefu
   new CommittedRefusal(fail(code, message))
 
 /**
- * What may be logged of an error that nobody expected: its name, SQLSTATE and stack frames. Never the message: those of
- * JSON.parse and of PostgreSQL quote what they choke on, and that came from a body.
+ * A failure of a service that the operator chose, such as the SMTP server or the identity provider. Its `reason` is safe to
+ * log and tells the operator what to change.
+ */
+export class ServiceError extends Error {
+  override readonly name: string = 'ServiceError'
+  readonly reason: string
+  readonly code: string | undefined
+
+  constructor(reason: string, { code, cause }: { code?: string | undefined; cause?: unknown } = {}) {
+    super(reason, { cause })
+    this.reason = reason
+    this.code = code
+  }
+}
+
+const loggedCharactersMax = 300
+/** Searching a longer text would take too long. */
+const searchedCharactersMax = 4000
+
+/**
+ * Makes a text of another server fit for the log: one short line without the given secrets, without e-mail addresses and
+ * without anything that looks random, such as a code or a token.
+ */
+export function redactForLog(text: string, secrets: readonly string[]): string {
+  const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length)
+  return known
+    .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text.slice(0, searchedCharactersMax))
+    .replaceAll(/[^\s<>@]+@[^\s<>@]+/g, '[address]')
+    .replaceAll(/(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+/=-]{20,}/g, '[redacted]')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, loggedCharactersMax)
+}
+
+/**
+ * Describes an unexpected error for the log: its name, SQLSTATE and stack frames. The message is left out: JSON.parse and
+ * PostgreSQL quote the text that they cannot read, and that text came from a body. A ServiceError brings a safe reason.
  */
 export function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
   const { code, constraint } = error as { code?: unknown; constraint?: unknown }
+  if (error instanceof ServiceError) return { error: error.name, code, reason: error.reason }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
   return { error: error.name, code, constraint, stack: frames?.slice(0, 12).map((line) => line.trim()) }
 }

@@ -1,15 +1,21 @@
 /**
- * Whether a string of the form of an instant is one that exists, and that the database takes: `Date.parse` rolls the 30th of
- * February on into March, and PostgreSQL has no year 0.
+ * Nothing that Skerry stores is older. Far below it, PostgreSQL has no year 0, and a time span that ends in the year 1 would
+ * begin before that.
+ */
+const earliest = '1970-01-01T00:00:00.000Z'
+
+/**
+ * Whether a string of the form of an instant is one that exists and is in range: `Date.parse` rolls the 30th of February on
+ * into March.
  */
 export function isInstant(text: string): boolean {
   const ms = Date.parse(text)
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && !text.startsWith('0000')
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text && text >= earliest
 }
 
 /**
- * An instant of a request in the form in which all are stored and compared, or null where there is none such: the 30th of
- * February, or one that another offset moves out of four-digit years. What is finer than a millisecond is cut off.
+ * The form in which every instant is stored and compared -> null for an instant that does not exist, such as the 30th of
+ * February, and for one that is out of range, also because of its offset. Digits after the millisecond are cut off.
  */
 export function storedInstant(given: string): string | null {
   const text = given.toUpperCase()
@@ -17,6 +23,13 @@ export function storedInstant(given: string): string | null {
   if (!isInstant(`${text.slice(0, 19)}.000Z`)) return null
   const stored = new Date(text).toISOString()
   return isInstant(stored) && stored.length === instantLength ? stored : null
+}
+
+/** The same for an instant of a request, which is checked already (http/texts.ts). */
+export function checkedInstant(given: string): string {
+  const stored = storedInstant(given)
+  if (stored === null) throw new Error('an instant was not checked')
+  return stored
 }
 
 const instantLength = '2026-10-04T12:00:00.000Z'.length

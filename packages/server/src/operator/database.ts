@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
 import type { Database } from '../db/database.ts'
-import { checkMigrated } from '../db/migrate.ts'
+import { checkMigrated, isEmptyDatabase, migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
+import { makeAuditPartitions } from '../jobs/maintain.ts'
 
 /** What a command works with. */
 export interface Operation {
@@ -13,8 +14,15 @@ export interface Operation {
   print: (line: string) => void
 }
 
-/** Opens the database for one command and closes it. */
-export type WithDatabase = (work: (operation: Operation) => Promise<void>) => Promise<void>
+/**
+ * Opens the database for one command and closes it.
+ *
+ * @param options.create makes an empty database ready, and the data directory where it is missing, as a first start does
+ */
+export type WithDatabase = (
+  work: (operation: Operation) => Promise<void>,
+  options?: { create?: boolean },
+) => Promise<void>
 
 /** What is refused with the reason as its message. */
 export class Refused extends Error {}
@@ -27,20 +35,28 @@ const waitMs = 5000
  */
 export const databaseOf =
   (environment: Record<string, string | undefined>, print: Operation['print']): WithDatabase =>
-  async (work) => {
+  async (work, { create = false } = {}) => {
     const config = readConfig(environment)
-    if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres')))
+    const isThere = config.databaseUrl !== null || existsSync(join(config.dataDir, 'postgres'))
+    if (!isThere && !create)
       throw new Refused(
         `There is no database in ${config.dataDir}. Set SKERRY_DATA_DIR or SKERRY_DATABASE_URL as for the server.`,
       )
     const log = { info: () => {}, warn: warn, error: warn }
     const db = await openDatabase({ ...config, poolSize: 3, waitMs }, log)
     try {
+      if (create && (await isEmptyDatabase(db))) await makeReady(db)
       await checkMigrated(db)
+      if (!isThere) print(`A new database was made in ${config.dataDir}.`)
       await work({ config, db, print })
     } finally {
       await db.close()
     }
   }
+
+async function makeReady(db: Database): Promise<void> {
+  await migrate(db)
+  await makeAuditPartitions({ db, now: () => new Date() })
+}
 
 const warn = (message: string) => void process.stderr.write(`skerry-server: ${message}\n`)

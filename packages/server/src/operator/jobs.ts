@@ -36,7 +36,9 @@ async function list({ db, print }: Operation, json: boolean): Promise<void> {
   if (json) return print(JSON.stringify({ jobs: letters }, null, 2))
   if (letters.length === 0) return print('No job has failed for good.')
   for (const { id, job, failedAt, attempts, error } of letters)
-    print(`${id}  ${failedAt}  ${job}  ${attempts} attempts  ${error.code ?? error.error ?? ''}`.trimEnd())
+    print(
+      `${id}  ${failedAt}  ${job}  ${attempts} attempts  ${error.reason ?? error.code ?? error.error ?? ''}`.trimEnd(),
+    )
 }
 
 async function show({ db, print }: Operation, id: string): Promise<void> {

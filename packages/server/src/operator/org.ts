@@ -1,7 +1,7 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
-import type { ArchiveTools } from '@skerry/contract/archive-check'
+import { type ArchiveTools, checkArchive } from '@skerry/contract/archive-check'
 import type { Command } from 'commander'
 import { type Restored, restore } from '../features/export/restoring.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
@@ -21,16 +21,31 @@ export function register(command: Command, withDatabase: WithDatabase): void {
     )
     .option('--unverified', 'take the archive as it is: nobody can tell who made it')
     .description('Make an organization here again, from its archive')
-    .action((path: string, options: Options) => withDatabase((operation) => restoreFrom(operation, path, options)))
+    .action(async (path: string, options: Options) => {
+      const source = await openSource(path, options)
+      await withDatabase((operation) => restoreFrom(operation, source), { create: true })
+    })
 }
 
-async function restoreFrom({ db, print }: Operation, path: string, { key, unverified }: Options): Promise<void> {
+interface Source {
+  open: () => AsyncIterable<Uint8Array>
+  verify: ArchiveTools['verify']
+}
+
+/** Checks the whole archive before a database is opened, so that a wrong one leaves no new database behind. */
+async function openSource(path: string, { key, unverified }: Options): Promise<Source> {
   if ((key === undefined) === (unverified !== true)) throw new Refused('Give --key, or --unverified.')
   await access(path).catch(() => {
     throw new Refused(`Cannot read ${path}.`)
   })
   const open = () => createReadStream(path)
-  const restored = await restore({ db, now: () => new Date() }, open, key === undefined ? undefined : signedBy(key))
+  const verify = key === undefined ? undefined : signedBy(key)
+  await checkArchive(open(), { sha256: () => createHash('sha256'), verify })
+  return { open, verify }
+}
+
+async function restoreFrom({ db, print }: Operation, { open, verify }: Source): Promise<void> {
+  const restored = await restore({ db, now: () => new Date() }, open, verify)
   for (const line of wordsOf(restored)) print(line)
 }
 
@@ -41,7 +56,7 @@ function signedBy(publicKey: string): NonNullable<ArchiveTools['verify']> {
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
   return (text, { value }) => {
     const signature = Buffer.from(value, 'base64url')
-    return signature.toString('base64url') === value && verify(null, Buffer.from(text), key, signature)
+    return signature.toString('base64url') === value && verifySignature(null, Buffer.from(text), key, signature)
   }
 }
 

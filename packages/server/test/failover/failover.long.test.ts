@@ -158,7 +158,7 @@ describe.skipIf(diskMissing)(`a full disk${diskMissing ? ` (skipped: ${diskMissi
         if (status < 300) acknowledged.add(name)
         return error?.message === 'the disk of the database is full: nothing was changed'
       })
-    expect(await ready(health.readyWrites)).toEqual([500, 500])
+    expect(await ready(health.readyWrites)).toEqual([503, 503])
     expect(await ready(health.ready)).toEqual([200, 200])
     for (const { url } of scene.servers) expect((await secretsAt(scene, url))?.has('FIRST')).toBe(true)
     disk?.makeRoom()

@@ -1,5 +1,5 @@
 import { secrets } from '@skerry/contract/secrets'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ciphertext } from '../blobs.ts'
 import { decide, proposePut, protect } from '../guarded.ts'
 import { openTenant } from '../scene.ts'
@@ -38,6 +38,17 @@ describe('an environment', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 403]))
     expect(await count(envId)).toBe(20)
+  })
+
+  test('counts writes that come together together, and takes changes of what is there beside new ones', async () => {
+    const envId = await empty()
+    for (let n = 0; n < 10; n++) await put(envId, `NAME_${n}`)
+    const transactions = vi.spyOn(world.server.context.db, 'transaction')
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(envId, `NAME_${n}`)))
+    const count = transactions.mock.calls.length
+    transactions.mockRestore()
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, (_, n) => (n < 10 ? 200 : 201)))
+    expect(count).toBeLessThan(12)
   })
 
   test('takes as many bytes as the setting says, and what makes it smaller', async () => {

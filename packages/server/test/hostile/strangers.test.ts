@@ -64,7 +64,7 @@ test('a full disk is said in the refusal, by /ready/writes and in one line of th
   }
   for (let n = 0; n < 2; n++) {
     const writes = await world.call(health.readyWrites)
-    expect([writes.status, writes.error?.message]).toEqual([500, 'not ready: the disk of the database is full'])
+    expect([writes.status, writes.error?.message]).toEqual([503, 'not ready: the disk of the database is full'])
   }
   expect((await world.call(health.ready)).status).toBe(200)
   expect((await world.call(health.live)).status).toBe(200)

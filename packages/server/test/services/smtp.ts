@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
@@ -17,15 +18,39 @@ export interface MailServer {
   release(): void
   /** How many of the mails to come it turns away with 451, "try later". */
   turnAway: number
+  /** The passwords that clients sent. */
+  passwords: string[]
   close(): Promise<void>
 }
 
+interface MailServerOptions {
+  port?: number
+  /** `offered`: with a certificate of test/tls. `stripped`: an attacker on the way removes the offer and refuses the command. */
+  startTls?: 'offered' | 'stripped'
+  /** The answer to every password, where the server asks for one. */
+  passwordReply?: string
+}
+
+const tlsFile = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url))
+
 /** A real SMTP server on loopback. */
-export async function startMailServer(port = 0): Promise<MailServer> {
+export async function startMailServer(options: MailServerOptions = {}): Promise<MailServer> {
+  const { port = 0, startTls, passwordReply } = options
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   const smtp = new SMTPServer({
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    disabledCommands: [
+      ...(startTls === 'offered' ? [] : ['STARTTLS']),
+      ...(startTls === undefined && passwordReply === undefined ? ['AUTH'] : []),
+    ],
+    ...(startTls === 'offered' ? { key: tlsFile('target.key'), cert: tlsFile('target.pem') } : {}),
+    authOptional: passwordReply === undefined,
+    allowInsecureAuth: true,
+    onAuth({ password }, _session, callback) {
+      mails.passwords.push(password ?? '')
+      if (passwordReply === undefined) return callback(null, { user: 'someone' })
+      callback(Object.assign(new Error(passwordReply), { responseCode: 535 }))
+    },
     onMailFrom(_address, _session, callback) {
       if (mails.turnAway === 0) return callback()
       mails.turnAway--
@@ -58,6 +83,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     },
     release: () => gate.resolve(),
     turnAway: 0,
+    passwords: [],
     close: () => new Promise((resolve) => smtp.close(() => resolve())),
   }
   return mails

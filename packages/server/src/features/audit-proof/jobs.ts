@@ -1,5 +1,14 @@
 import { job } from '../../jobs/job.ts'
 import { everySeconds } from '../../jobs/schedule.ts'
+import type { Context } from '../../kernel/context.ts'
 import { seal } from './seal.ts'
 
-export const jobs = [job('audit.seal', { schedule: everySeconds(10) }, seal)]
+const sealing = job('audit.seal', { schedule: everySeconds(10) }, seal)
+
+/** Makes the key that signs, and seals soon after the start: somebody may wait for the first checkpoint of a new server. */
+export async function startSealing({ db, exportKey, queue }: Context): Promise<void> {
+  await exportKey.signer(db)
+  for (const startAfterSeconds of [2, 5]) await queue.enqueue(db, sealing, {}, { startAfterSeconds })
+}
+
+export const jobs = [sealing]

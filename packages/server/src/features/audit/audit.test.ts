@@ -2,10 +2,22 @@ import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
 import { auditActions } from '@skerry/contract/audit-actions'
 import { auditGroupOf } from '@skerry/contract/audit-groups'
+import { branches } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
-import { type Actor, newApp, newGroup, newMember, newToken, putSecret, signUp } from '../../../test/tenant.ts'
+import {
+  type Actor,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newToken,
+  putSecret,
+  signUp,
+} from '../../../test/tenant.ts'
 import { walk } from '../../../test/walk.ts'
 
 const { world, tenant, envId } = await openEnv()
@@ -33,6 +45,38 @@ describe('the trail', () => {
     })
     const instants = entries.map(({ createdAt }) => createdAt)
     expect(instants).toEqual(instants.toSorted().reverse())
+  })
+
+  test('names the environment beside a secret, with its application, group or parent, as they are called now', async () => {
+    const app = await newApp(world, tenant)
+    const group = await newGroup(world, tenant)
+    const env = await newEnv(world, tenant, app.id)
+    const shared = await newGroupEnv(world, tenant, group.id)
+    const forked = await world.call(branches.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, envId: env.id },
+      body: { slug: 'fix', wrappedDek: wrappedKey() },
+    })
+    const branch = forked.body.branch
+    const places = [env, shared, branch]
+    for (const [number, { id }] of places.entries()) await putSecret(world, tenant, id, `PLACED_${number}`)
+    const params = { orgId: tenant.orgId, appId: app.id }
+    await world.call(apps.update, { as: tenant.admin.as, params, body: { name: 'Renamed shop' } })
+    const { entries, environments } = (await ask({ action: 'secret.written', limit: 3 })).body
+    expect(entries.map(({ metadata }) => metadata.environmentId)).toEqual(places.map(({ id }) => id).reverse())
+    const application = { type: 'application', name: 'Renamed shop', slug: app.slug }
+    expect(environments).toEqual({
+      [env.id]: { name: env.name, slug: env.slug, parent: null, owner: application },
+      [shared.id]: {
+        ...{ name: shared.name, slug: shared.slug, parent: null },
+        owner: { type: 'group', name: group.name, slug: group.slug },
+      },
+      [branch.id]: {
+        ...{ name: branch.name, slug: branch.slug, owner: application },
+        parent: { name: env.name, slug: env.slug },
+      },
+    })
+    expect((await ask({ action: 'app.created' })).body.environments).toEqual({})
   })
 
   test('carries the id that the answer to the request carried', async () => {

@@ -3,10 +3,9 @@ import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
 import { byCreation, cursorAt, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { fail } from '../../kernel/errors.ts'
-import { storedInstant } from '../../kernel/instant.ts'
+import { checkedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import { listNamed, namesOf } from './names-store.ts'
+import { environmentsOf, listNamed, namesOf } from './names-store.ts'
 import type { Entry } from './scope.ts'
 import { search } from './search.ts'
 import { beforeAll, type Filter, findEntries, isNarrow } from './store.ts'
@@ -29,23 +28,20 @@ export async function list({ context, db, org, query }: In<typeof audit.list, In
   return {
     entries: page.rows,
     names: await namesOf(db, org, [...new Set(ids)]),
+    environments: await environmentsOf(db, org, [...new Set(page.rows.flatMap(environmentIdOf))]),
     nextCursor: stopped ? cursorAt(stopped.at, stopped.id) : page.nextCursor,
     searchedUntil: stopped?.at ?? null,
   }
 }
+
+const environmentIdOf = ({ metadata: { environmentId } }: Entry): string[] =>
+  typeof environmentId === 'string' ? [environmentId] : []
 
 type Query = In<typeof audit.timeline>['query']
 
 /** What a query asks for, as the store compares it. */
 export async function filterOf(db: Sql, org: InOrg['org'], query: Query): Promise<Filter> {
   const named = query.text === undefined ? [] : (await listNamed(db, org, query.text)).map(({ id }) => id)
-  return { ...query, named, since: instantOf(query, 'since'), until: instantOf(query, 'until') }
-}
-
-function instantOf(query: Query, name: 'since' | 'until'): string | undefined {
-  const given = query[name]
-  if (given === undefined) return undefined
-  const stored = storedInstant(given)
-  if (stored === null) throw fail('invalid_request', `query.${name}: no such instant`)
-  return stored
+  const { since, until } = query
+  return { ...query, named, since: since && checkedInstant(since), until: until && checkedInstant(until) }
 }

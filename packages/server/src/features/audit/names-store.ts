@@ -1,5 +1,9 @@
+import type { AuditEnvironment as Schema } from '@skerry/contract/audit'
+import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Org } from '../orgs/scope.ts'
+
+type AuditEnvironment = Static<typeof Schema>
 
 /** Ids of organization $1 with the names that they have now. Of people, those who are members. */
 const named = `
@@ -23,6 +27,43 @@ export async function namesOf(db: Sql, org: Org, ids: readonly string[]): Promis
     [org.id, ids],
   )
   return Object.fromEntries(rows.map(({ id, name }) => [id, name]))
+}
+
+interface EnvironmentRow {
+  id: string
+  name: string
+  slug: string
+  parentName: string | null
+  parentSlug: string | null
+  ownerType: 'application' | 'group'
+  ownerName: string
+  ownerSlug: string
+}
+
+/** Environments by id, with the parent of a branch and the application or group, under the names that they have now. */
+export async function environmentsOf(
+  db: Sql,
+  org: Org,
+  ids: readonly string[],
+): Promise<Record<string, AuditEnvironment>> {
+  if (ids.length === 0) return {}
+  const rows = await db.rows<EnvironmentRow>(
+    `select e.id, e.name, e.slug, p.name as parent_name, p.slug as parent_slug,
+            case when a.id is null then 'group' else 'application' end as owner_type,
+            coalesce(a.name, g.name) as owner_name, coalesce(a.slug, g.slug) as owner_slug
+       from environments e
+       left join environments p on p.org_id = e.org_id and p.id = e.parent_environment_id
+       left join applications a on a.org_id = e.org_id and a.id = e.application_id
+       left join groups g on g.org_id = e.org_id and g.id = e.group_id
+      where e.org_id = $1 and e.id = any($2::text[])`,
+    [org.id, ids],
+  )
+  return Object.fromEntries(
+    rows.map(({ id, name, slug, parentName, parentSlug, ownerType, ownerName, ownerSlug }) => {
+      const parent = parentName === null || parentSlug === null ? null : { name: parentName, slug: parentSlug }
+      return [id, { name, slug, parent, owner: { type: ownerType, name: ownerName, slug: ownerSlug } }]
+    }),
+  )
 }
 
 /** Those that have the text in their names, in either case of its letters. */

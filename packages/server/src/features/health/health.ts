@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { health } from '@skerry/contract/health'
-import { pendingMigrations } from '../../db/migrate.ts'
+import { findSchemaFault } from '../../db/migrate.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -33,11 +33,19 @@ async function refuseWhere(asked: Promise<string | null>): Promise<void> {
     after(answerWithinMs, noAnswer, { signal: late.signal }).catch(() => noAnswer),
   ])
   late.abort()
-  if (reason !== null) throw fail('internal', `not ready: ${reason}`)
+  if (reason !== null) throw fail('unavailable', `not ready: ${reason}`)
+}
+
+/** Another release may have migrated the database, or somebody may have restored an older one, since this server started. */
+const schemaFaults = {
+  older: 'the database schema is older than this release; start the server again, which migrates it',
+  newer: 'the database schema is newer than this release; start a release that knows it',
+  different: 'the database schema is not one of this release; start the release that migrated it',
 }
 
 async function whyNoReads({ db: { watch: db } }: Context): Promise<string | null> {
-  return (await pendingMigrations(db)).length > 0 ? 'the database schema is not up to date' : null
+  const fault = await findSchemaFault(db)
+  return fault === null ? null : schemaFaults[fault]
 }
 
 async function whyNoWrites(context: Context): Promise<string | null> {

@@ -1,4 +1,5 @@
 import { job } from '../../jobs/job.ts'
+import { everyMinutes } from '../../jobs/schedule.ts'
 import { instant } from '../../kernel/context.ts'
 import { type ConfirmationRequest, linkedMail, mailConfirmation } from './mails.ts'
 import { deleteExpired } from './store.ts'
@@ -20,5 +21,5 @@ export const linkedNotice = job<{ to: string; issuer: string }>(
 export const jobs = [
   confirmationMail,
   linkedNotice,
-  job('identity_links.sweep', { cron: '*/5 * * * *' }, (context) => deleteExpired(context.db, instant(context))),
+  job('identity_links.sweep', { schedule: everyMinutes(5) }, (context) => deleteExpired(context.db, instant(context))),
 ]

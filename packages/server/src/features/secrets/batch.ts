@@ -1,7 +1,7 @@
 import type { Batch } from '../../http/route.ts'
 import { newAuditId, newId } from '../../kernel/context.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
-import { hasRoom } from './room.ts'
+import { chooseGroup } from './room.ts'
 import { writtenReply } from './secrets.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
@@ -15,16 +15,13 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
   // Whether it may write elsewhere is asked the long way.
   if (token.environmentId !== null && token.environmentId !== params.envId) return undefined
   const { orgId } = token
-  const room = {
+  const environmentId = params.envId as string
+  const group = await chooseGroup(context, { orgId, environmentId, bytes: body.ciphertext.length })
+  if (group === 'long') return undefined
+  const writes = group === 'free' ? context.writes : context.countedWrites
+  const written = await writes.add({
     orgId,
-    environmentId: params.envId as string,
-    name: params.name as string,
-    bytes: body.ciphertext.length,
-  }
-  if (!(await hasRoom(context, room))) return undefined
-  const written = await context.writes.add({
-    orgId: token.orgId,
-    environmentId: params.envId as string,
+    environmentId,
     name: params.name as string,
     newId: newId('secret'),
     ciphertext: body.ciphertext,
@@ -37,6 +34,6 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
     userAgent: userAgentOf(origin),
     requestId: origin.requestId,
   })
-  if (written && written.version > 1) context.room.giveBack(room.environmentId)
+  if (group === 'free' && written && written.version > 1) context.room.giveBack(environmentId)
   return written && writtenReply(written, body.ciphertext)
 }

@@ -29,6 +29,18 @@ test('nothing is free in memory where what is under way may fill it', () => {
   expect(taken(room)).toBe(0)
 })
 
+test('an environment whose writes have to be counted is known as long as the count is', () => {
+  let nowMs = instant
+  const room = openRoom(() => new Date(nowMs))
+  expect(room.isTight(env)).toBe(false)
+  room.counted(env, { secrets: 1001, bytes: 1e9 })
+  expect(room.isTight(env)).toBe(false)
+  room.counted(env, { secrets: 1000, bytes: 1e9 })
+  expect(room.isTight(env)).toBe(true)
+  nowMs += 60_001
+  expect(room.isTight(env)).toBe(false)
+})
+
 test('a write that made no new secret gives its place back, but not its bytes', () => {
   const room = openRoom(() => new Date(instant))
   room.counted(env, { secrets: 1016, bytes: 1e9 })

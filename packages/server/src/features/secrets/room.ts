@@ -1,9 +1,10 @@
+import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { Env } from '../envs/scope.ts'
-import { countOf, lockCount } from './store.ts'
+import { type Content, countContent, lockCount } from './store.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {
@@ -18,6 +19,8 @@ export interface Room {
   /** The place of a secret back, where a write that took one made no new secret. */
   giveBack(placeId: string): void
   counted(placeId: string, free: Free): void
+  /** Whether so little was free at the last count that each write has to be counted. */
+  isTight(placeId: string): boolean
   /** Has it counted, once for all who ask meanwhile: writes that come together find the room of a place used up together. */
   count(placeId: string, count: () => Promise<Free>): Promise<void>
   /** Forgets everything: the counts were of another database. */
@@ -41,7 +44,7 @@ const trustedMs = 60_000
 const rememberedMax = 10_000
 
 export function openRoom(now: () => Date): Room {
-  const known = new Map<string, Free & { untilMs: number }>()
+  const known = new Map<string, Free & { untilMs: number; isTight: boolean }>()
   const counts = new Map<string, Promise<void>>()
   const room: Room = {
     take(placeId, bytes) {
@@ -63,7 +66,12 @@ export function openRoom(now: () => Date): Room {
         secrets: Math.floor((secrets - underWay.secrets) / share),
         bytes: Math.floor((bytes - underWay.bytes) / share),
         untilMs,
+        isTight: secrets <= underWay.secrets || bytes <= underWay.bytes,
       })
+    },
+    isTight(placeId) {
+      const free = known.get(placeId)
+      return free?.isTight === true && free.untilMs >= now().getTime()
     },
     count(placeId, count) {
       const underWay = counts.get(placeId)
@@ -95,16 +103,68 @@ export async function checkRoom(
   if (takesRoom(context, env.orgId, env.id, bytes)) return
   const { environmentSecretsMax, environmentBytesMax } = context.config
   await lockCount(db, env)
-  const is = await countOf(db, env.orgId, env.id, name)
-  const secrets = is.secrets + (is.replaces === null ? 1 : 0)
-  const after = is.bytes + bytes - (is.replaces ?? 0)
-  if (is.replaces === null) await checkPlan(context, db, env.orgId)
-  if (is.replaces === null && secrets > environmentSecretsMax)
-    throw fail('quota_exceeded', `the environment holds ${is.secrets} secrets, and may hold ${environmentSecretsMax}`)
-  // What makes it no larger is taken: it may be from before the limit.
-  if (bytes > (is.replaces ?? 0) && after > environmentBytesMax)
-    throw fail('quota_exceeded', `the environment would hold ${after} bytes, and may hold ${environmentBytesMax}`)
-  context.room.counted(env.id, { secrets: environmentSecretsMax - secrets, bytes: environmentBytesMax - after })
+  const content = await countContent(db, env.orgId, env.id, [name])
+  const after = contentAfter(content, { name, bytes })
+  if (!content.sizes.has(name)) await checkPlan(context, db, env.orgId)
+  const excess = excessOf(context.config, content, after)
+  if (excess === 'secrets')
+    throw fail(
+      'quota_exceeded',
+      `the environment holds ${content.secrets} secrets, and may hold ${environmentSecretsMax}`,
+    )
+  if (excess === 'bytes')
+    throw fail('quota_exceeded', `the environment would hold ${after.bytes} bytes, and may hold ${environmentBytesMax}`)
+  context.room.counted(env.id, freeOf(context.config, after))
+}
+
+interface Write {
+  name: string
+  bytes: number
+}
+
+function contentAfter({ secrets, bytes, sizes }: Content, write: Write): Free {
+  const replaced = sizes.get(write.name)
+  return { secrets: secrets + (replaced === undefined ? 1 : 0), bytes: bytes + write.bytes - (replaced ?? 0) }
+}
+
+type Limits = Pick<Config, 'environmentSecretsMax' | 'environmentBytesMax'>
+
+/** A write that does not grow the environment is allowed above a limit, because its content may be older than the limit. */
+function excessOf(
+  { environmentSecretsMax, environmentBytesMax }: Limits,
+  before: Free,
+  after: Free,
+): 'secrets' | 'bytes' | null {
+  if (after.secrets > before.secrets && after.secrets > environmentSecretsMax) return 'secrets'
+  return after.bytes > before.bytes && after.bytes > environmentBytesMax ? 'bytes' : null
+}
+
+const freeOf = ({ environmentSecretsMax, environmentBytesMax }: Limits, content: Free): Free => ({
+  secrets: environmentSecretsMax - content.secrets,
+  bytes: environmentBytesMax - content.bytes,
+})
+
+/**
+ * Counts once for a group of writes to one environment, which waits for others that count there -> the writes that stay within
+ * the limits, in their order. No two of them have the same name.
+ */
+export async function admitGroup<W extends Write>(
+  { config, room }: Pick<Context, 'config' | 'room'>,
+  db: Tx,
+  env: { orgId: string; id: string },
+  writes: readonly W[],
+): Promise<W[]> {
+  await lockCount(db, env)
+  const names = writes.map(({ name }) => name)
+  let content = await countContent(db, env.orgId, env.id, names)
+  const admitted = writes.filter((write) => {
+    const after = contentAfter(content, write)
+    if (excessOf(config, content, after) !== null) return false
+    content = { ...content, ...after }
+    return true
+  })
+  room.counted(env.id, freeOf(config, content))
+  return admitted
 }
 
 /** Both: where plans are enforced, what an organization may still add is free in none of its environments once it is used. */
@@ -120,17 +180,17 @@ async function checkPlan(context: Pick<Context, 'config' | 'now' | 'room'>, db: 
   context.room.counted(orgId, { secrets: free, bytes: Number.POSITIVE_INFINITY })
 }
 
-/** The same for a write that shares a statement: false where it has to go the long way, which says what stands against it. */
-export async function hasRoom(
+/**
+ * Chooses the statement that a write by a token shares: `free` needs no count, `tight` is counted with its group, and `long`
+ * goes by itself, because the plan is looked up there.
+ */
+export async function chooseGroup(
   { config, db, room }: Pick<Context, 'config' | 'db' | 'room'>,
-  { orgId, environmentId, name, bytes }: { orgId: string; environmentId: string; name: string; bytes: number },
-): Promise<boolean> {
-  if (takesRoom({ config, room }, orgId, environmentId, bytes)) return true
-  // The plan is looked up the long way.
-  if (config.plansEnforced) return false
-  await room.count(environmentId, async () => {
-    const is = await countOf(db, orgId, environmentId, name)
-    return { secrets: config.environmentSecretsMax - is.secrets, bytes: config.environmentBytesMax - is.bytes }
-  })
-  return room.take(environmentId, bytes)
+  { orgId, environmentId, bytes }: { orgId: string; environmentId: string; bytes: number },
+): Promise<'free' | 'tight' | 'long'> {
+  if (takesRoom({ config, room }, orgId, environmentId, bytes)) return 'free'
+  if (config.plansEnforced) return 'long'
+  if (room.isTight(environmentId)) return 'tight'
+  await room.count(environmentId, async () => freeOf(config, await countContent(db, orgId, environmentId, [])))
+  return room.take(environmentId, bytes) ? 'free' : 'tight'
 }

@@ -102,16 +102,27 @@ export const deleteSecret = (db: Tx, env: Env, secretId: string) =>
   db.rows('delete from secrets where org_id = $1 and id = $2', [env.orgId, secretId])
 
 /** Until this transaction ends, others who count wait, and nobody re-keys. */
-export const lockCount = (db: Tx, env: Env) =>
+export const lockCount = (db: Tx, env: { orgId: string; id: string }) =>
   db.rows('select 1 from environments where org_id = $1 and id = $2 for no key update', [env.orgId, env.id])
 
-/** What an environment holds, and the size of the secret of that name. */
-export async function countOf(db: Sql, orgId: string, environmentId: string, name: string) {
-  const row = await db.row<{ secrets: number; bytes: number; replaces: number | null }>(
+/** The content of an environment, and the sizes of the secrets of these names, which writes would replace. */
+export interface Content {
+  secrets: number
+  bytes: number
+  sizes: Map<string, number>
+}
+
+export async function countContent(
+  db: Sql,
+  orgId: string,
+  environmentId: string,
+  names: readonly string[],
+): Promise<Content> {
+  const row = await db.row<{ secrets: number; bytes: number; sizes: [string, number][] }>(
     `select count(*) as secrets, coalesce(sum(octet_length(ciphertext)), 0)::bigint as bytes,
-            max(octet_length(ciphertext)) filter (where name = $3) as replaces
+            coalesce(jsonb_agg(jsonb_build_array(name, octet_length(ciphertext))) filter (where name = any($3)), '[]') as sizes
        from secrets where org_id = $1 and environment_id = $2`,
-    [orgId, environmentId, name],
+    [orgId, environmentId, names],
   )
-  return row ?? { secrets: 0, bytes: 0, replaces: null }
+  return { secrets: row?.secrets ?? 0, bytes: row?.bytes ?? 0, sizes: new Map(row?.sizes) }
 }

@@ -1,12 +1,15 @@
 import { type Batcher, openBatcher } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
-import type { Evictions } from '../../kernel/context.ts'
+import type { Context, Evictions } from '../../kernel/context.ts'
+import { admitGroup, type Room } from './room.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from './write-store.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {
     writes: Writes
+    /** Writes to environments that are nearly full. */
+    countedWrites: Writes
   }
 }
 
@@ -15,14 +18,48 @@ export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
 
 const writesMax = 64
 
+interface WritesDeps {
+  config: Context['config']
+  db: Database
+  evictions: Evictions
+  now: () => Date
+  room: Room
+}
+
+type Send = (writes: GroupedWrite[]) => Promise<WrittenRow[]>
+
+export const openWrites = ({ db, evictions, now }: WritesDeps): Writes =>
+  openGroups(db, evictions, (writes) => writeBatch(db.batches, writes, now().toISOString()))
+
+/** Near the limits of an environment, one count admits a whole group: a count for each write would take most of its time. */
+export const openCountedWrites = (deps: WritesDeps): Writes =>
+  openGroups(deps.db, deps.evictions, async (writes) => {
+    const groups = Map.groupBy(writes, ({ environmentId }) => environmentId)
+    const written = await Promise.all([...groups.values()].map((group) => writeCounted(deps, group)))
+    return written.flat()
+  })
+
+const writeCounted = ({ config, db, now, room }: WritesDeps, writes: GroupedWrite[]): Promise<WrittenRow[]> =>
+  db.transaction(async (tx) => {
+    const [{ orgId, environmentId: id }] = writes as [GroupedWrite]
+    const sized = writes.map((write) => ({ write, name: write.name, bytes: write.ciphertext.length }))
+    const admitted = await admitGroup({ config, room }, tx, { orgId, id }, sized)
+    if (admitted.length === 0) return []
+    return await writeBatch(
+      tx,
+      admitted.map(({ write }) => write),
+      now().toISOString(),
+    )
+  })
+
 /** As a unit of work does, this process's resolve cache forgets the environments concerned before anybody is answered. */
-export const openWrites = (db: Database, evictions: Evictions, now: () => Date): Writes =>
+const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
   openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
     itemsMax: writesMax,
     isAhead: db.engine === 'postgres',
     async send(writes) {
-      const rows = await writeBatch(db.batches, writes, now().toISOString()).catch((error: unknown) => {
+      const rows = await write(writes).catch((error: unknown) => {
         // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
         if (isRolledBack(error)) return []
         throw error

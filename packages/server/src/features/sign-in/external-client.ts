@@ -2,6 +2,7 @@ import type { JWTPayload } from 'jose'
 import type { Configuration } from 'openid-client'
 import type { Config } from '../../config.ts'
 import { checkNoTransaction } from '../../db/attempts.ts'
+import { redactForLog, ServiceError } from '../../kernel/errors.ts'
 
 type Settings = NonNullable<Config['oidc']>
 
@@ -22,7 +23,7 @@ export function openExternalClient(settings: Settings) {
   const configuration = () => {
     configured ??= discover(settings).catch((error) => {
       configured = undefined
-      throw error
+      throw explain(error, settings)
     })
     return configured
   }
@@ -51,18 +52,46 @@ export function openExternalClient(settings: Settings) {
       checkNoTransaction()
       const oidc = await import('openid-client')
       const config = await configuration()
-      const tokens = await oidc.authorizationCodeGrant(config, url, {
+      const grant = oidc.authorizationCodeGrant(config, url, {
         pkceCodeVerifier: begun.codeVerifier,
         expectedState: begun.state,
         expectedNonce: begun.nonce,
         idTokenExpected: true,
       })
+      const tokens = await grant.catch((error) => {
+        throw explain(error, settings)
+      })
       const claims = tokens.claims() as JWTPayload
       if (claims.email !== undefined || !config.serverMetadata().userinfo_endpoint) return claims
-      const info = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub as string)
+      const info = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub as string).catch((error) => {
+        throw explain(error, settings)
+      })
       return { ...info, ...claims } as JWTPayload
     },
   }
+}
+
+/** The members of the errors of openid-client that tell the operator something. */
+interface Refused {
+  error?: unknown
+  error_description?: unknown
+  status?: unknown
+  code?: unknown
+  message?: unknown
+  cause?: unknown
+}
+
+/** Says why signing in failed: `error` and `error_description` of the identity provider, or what was wrong with its answer. */
+function explain(error: unknown, { clientSecret }: Settings): ServiceError {
+  const { error: refusal, error_description: description, status, code, message, cause } = (error ?? {}) as Refused
+  const { message: deeper, code: deeperCode } = (cause ?? {}) as Refused
+  const told =
+    refusal === undefined
+      ? ['the sign-in at the identity provider failed', message, deeper, deeperCode]
+      : ['the identity provider refused', refusal, description, status]
+  const text = told.filter((part) => part !== undefined && part !== '').join(': ')
+  const reason = redactForLog(text, clientSecret === null ? [] : [clientSecret])
+  return new ServiceError(reason, { code: typeof code === 'string' ? code : undefined, cause: error })
 }
 
 async function discover({ issuer, clientId, clientSecret }: Settings): Promise<Configuration> {

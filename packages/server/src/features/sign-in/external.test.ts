@@ -4,6 +4,7 @@ import { sessions, signIn } from '@skerry/contract/sign-in'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cookieOf, fromOwnPage } from '../../../test/people.ts'
 import { Browser } from '../../../test/services/browser.ts'
+import { freePort } from '../../../test/services/free-port.ts'
 import { client, type IdentityProvider, ownBaseUrl, startProvider } from '../../../test/services/provider.ts'
 import { acceptInvites, invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
@@ -139,14 +140,37 @@ describe('signing in at an external issuer', () => {
     expect((await comeBack(back, waiting)).headers.get('location')).toBe(failedTo)
   })
 
+  test('that the provider refuses is logged with its error and its description', async () => {
+    const reasonAfter = async (change: (query: URLSearchParams) => void) => {
+      const { back, waiting } = await there('ada@example.com')
+      change(back.searchParams)
+      expect((await comeBack(back, waiting)).headers.get('location')).toBe(failedTo)
+      return JSON.parse(world.log.findLast((line) => line.includes('signing in at the issuer failed')) ?? '{}').reason
+    }
+    expect(await reasonAfter((query) => query.set('code', 'another'))).toBe(
+      'the identity provider refused: invalid_grant: grant request is invalid: 400',
+    )
+    const denied = await reasonAfter((query) => {
+      query.delete('code')
+      query.set('error', 'access_denied')
+      query.set('error_description', 'ada@example.com is blocked, see ticket Ab12Cd34Ef56Gh78Ij90')
+    })
+    expect(denied).toBe('the identity provider refused: access_denied: [address] is blocked, see ticket [redacted]')
+  })
+
   test('leaves codes and tokens out of the log', () => {
     expect(world.log.join('')).not.toMatch(/code=|\beyJ|sk1\./)
   })
 })
 
 test('an issuer that cannot be asked leads back to the sign-in', async () => {
-  const away = await openWorld({ SKERRY_OIDC_ISSUER: 'http://127.0.0.1:9', SKERRY_OIDC_AUDIENCE: client.id })
+  const away = await openWorld({
+    SKERRY_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}`,
+    SKERRY_OIDC_AUDIENCE: client.id,
+  })
   const answer = await fetch(`${away.url}/sign-in/external`, { redirect: 'manual' })
   expect([answer.status, answer.headers.get('location')]).toEqual([302, failedTo])
+  const line = away.log.find((one) => one.includes('signing in at the issuer failed'))
+  expect(JSON.parse(line ?? '{}').reason).toMatch(/^the sign-in at the identity provider failed: .*ECONNREFUSED/)
   await away.close()
 })

@@ -1,5 +1,4 @@
 import type { Context, Evictions } from '../../kernel/context.ts'
-import { describe } from '../../kernel/errors.ts'
 import { lookAtChanges } from './changes.ts'
 
 /** A change is looked at once nothing has followed it for so long, */
@@ -24,8 +23,8 @@ export function openWatch(): Watch {
 
   const look = () => {
     timer = undefined
-    const { log } = context as Context
-    looking = lookAtChanges(context as Context).catch((error) => log.warn('could not look at changes', describe(error)))
+    const { faults } = context as Context
+    looking = lookAtChanges(context as Context).catch((error) => faults.warn('could not look at changes', error))
   }
   return {
     evict() {

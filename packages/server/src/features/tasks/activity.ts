@@ -3,7 +3,6 @@ import type { PolicyRule } from '@skerry/contract/policy-body'
 import type { tasks } from '@skerry/contract/tasks'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { isInstant } from '../../kernel/instant.ts'
 import { livePolicy, signedRules } from '../agents/policies.ts'
 import type { OnAgent } from '../agents/scope.ts'
 import {
@@ -22,7 +21,6 @@ import {
 export async function report(input: In<typeof tasks.report, OnAgent>): Out<typeof tasks.report> {
   const { db, agent, body, now } = input
   const { windowStart, entries, policyVersion = null } = body
-  if (!isInstant(windowStart)) throw fail('invalid_request', 'body.windowStart: no such instant')
   const empty = entries.findIndex(({ count, redactions }) => count === 0 && redactions === undefined)
   if (empty !== -1) throw fail('invalid_request', `body.entries[${empty}].count: 0, and no redactions beside it`)
   const awaySeconds = Math.abs(Date.parse(windowStart) - Date.parse(now)) / 1000

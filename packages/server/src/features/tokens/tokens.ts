@@ -4,7 +4,7 @@ import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
-import { storedInstant } from '../../kernel/instant.ts'
+import { checkedInstant } from '../../kernel/instant.ts'
 import { findEnv } from '../envs/scope.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -31,9 +31,8 @@ export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): O
 export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof tokens.create> {
   const { context, db, org, principal, origin, body, now, audit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
-  const expiresAtGiven = body.expiresAt ?? null
-  const expiresAt = expiresAtGiven && storedInstant(expiresAtGiven)
-  if (expiresAtGiven !== null && (expiresAt === null || expiresAt <= now))
+  const expiresAt = body.expiresAt ? checkedInstant(body.expiresAt) : null
+  if (expiresAt !== null && expiresAt <= now)
     throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
   const environmentId = body.environmentId ?? null
   if (environmentId !== null) {
@@ -52,7 +51,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     role,
     environmentId,
     expiresAt,
-    expiresAtGiven,
+    expiresAtGiven: body.expiresAt ?? null,
     createdBy: principal,
     now,
   })

@@ -4,7 +4,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
-import { auditQuery, type Entry, filterOf } from '../../../audit/queries.ts'
+import { auditQuery, type Entry, type EntryEnvironment, filterOf } from '../../../audit/queries.ts'
 import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
 import { useNameOf } from '../../../secrets/use-name-of.ts'
 import { Empty } from '../../../ui/empty.tsx'
@@ -35,7 +35,9 @@ function AuditLog() {
   const navigate = Route.useNavigate()
   const query = useInfiniteQuery({ ...auditQuery(org.id, filter), enabled: org.role !== 'member' })
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
-  const columns = useColumns(Object.assign({}, ...(query.data?.pages.map(({ names }) => names) ?? [])))
+  const pages = query.data?.pages ?? []
+  const names = Object.assign({}, ...pages.map((page) => page.names))
+  const columns = useColumns(names, Object.assign({}, ...pages.map(({ environments }) => environments)))
   const searchedUntil = query.data?.pages.at(-1)?.searchedUntil
   const isFiltered = Object.keys(filter).length > 0
   return (
@@ -86,7 +88,10 @@ function commandOf(slug: string, { action }: { action?: string }): string {
 }
 
 /** `names` are those that came with the entries: of things, too, and not of people alone. */
-function useColumns(names: Record<string, string>): ListColumn<Entry>[] {
+function useColumns(
+  names: Record<string, string>,
+  environments: Record<string, EntryEnvironment>,
+): ListColumn<Entry>[] {
   const { org } = Route.useRouteContext()
   const nameOfHolder = useNameOf(org.id)
   const nameOf = (id: string) => names[id] ?? nameOfHolder(id)
@@ -95,7 +100,12 @@ function useColumns(names: Record<string, string>): ListColumn<Entry>[] {
   return [
     { header: 'What happened', cell: (entry) => <Action entry={entry} />, width: 220 },
     { header: 'By', cell: (entry) => <Actor entry={entry} nameOf={nameOf} /> },
-    { header: 'To', cell: (entry) => <Resource entry={entry} nameOf={(id) => labels.get(id) ?? nameOf(id)} /> },
+    {
+      header: 'To',
+      cell: (entry) => (
+        <Resource entry={entry} nameOf={(id) => labels.get(id) ?? nameOf(id)} environments={environments} />
+      ),
+    },
     { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 140 },
   ]
 }

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { until } from '../../test/until.ts'
+import type { Sql } from '../db/database.ts'
+import { openFaults } from './faults.ts'
+import { openLog } from './log.ts'
+
+const broken = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+
+function open(isUp: () => boolean) {
+  const lines: { level: string; message: string; code?: string }[] = []
+  const log = openLog('debug', (line) => lines.push(JSON.parse(line)))
+  const rows = async () => {
+    if (!isUp()) throw broken()
+    return []
+  }
+  return { lines, faults: openFaults({ rows } as unknown as Sql, log) }
+}
+
+test('errors that a database which is up did not cause are logged one by one', async () => {
+  const { lines, faults } = open(() => true)
+  faults.error('request failed', new TypeError('x'), { route: '/a' })
+  faults.warn('job failed', broken())
+  await until('both', () => lines.length === 2)
+  expect(lines).toMatchObject([
+    { level: 'error', message: 'request failed', route: '/a', error: 'TypeError' },
+    { level: 'warn', message: 'job failed', code: 'ECONNREFUSED' },
+  ])
+  await faults.stop()
+})
+
+test('all errors of an outage are one line, and other errors are logged meanwhile', async () => {
+  let isUp = false
+  const { lines, faults } = open(() => isUp)
+  for (let count = 0; count < 50; count++) faults.error('request failed', broken())
+  await until('the line about it', () => lines.length === 1)
+  for (let count = 0; count < 50; count++) faults.warn('job failed', broken())
+  faults.error('request failed', new TypeError('x'))
+  isUp = true
+  await until('the line at its end', () => lines.length === 3)
+  expect(lines.map(({ level, message }) => [level, message])).toEqual([
+    ['error', 'the database does not answer: requests fail and jobs wait until it is back'],
+    ['error', 'request failed'],
+    ['warn', 'the database answers again'],
+  ])
+  await faults.stop()
+})
+
+test('a server that stops during an outage stops at once', async () => {
+  const { lines, faults } = open(() => false)
+  faults.error('request failed', broken())
+  await until('the line about it', () => lines.length === 1)
+  await faults.stop()
+  expect(lines).toHaveLength(1)
+})
