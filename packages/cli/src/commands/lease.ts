@@ -32,7 +32,9 @@ export function register(command: Command): void {
 
 function registerTargets(command: Command): void {
   command.helpCommand(false)
-  confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question'))
+  accepting(
+    confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question')),
+  )
     .addOption(
       new Option('--provider <tag>', 'what it is, where the credential does not tell').choices(Object.keys(leaseFacts)),
     )
