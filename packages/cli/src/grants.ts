@@ -5,7 +5,6 @@ import { Failure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
-import { checkKeys } from './pins.ts'
 import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 
@@ -128,14 +127,7 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
   )
 }
 
-/** Whom to wrap a key to, once it is known that the public key is the one that was seen before. */
-export async function findGrantee(session: Session, who: { token?: string; user?: string }): Promise<Grantee> {
-  const { name, ...grantee } = await lookUpGrantee(session, who)
-  await checkKeys(session, [{ ...grantee, name }])
-  return grantee
-}
-
-/** A token by id, or a person by id or e-mail address, with the key that the server has on record, which is not checked. */
+/** A token by id, or a person by id or e-mail address, with the key that the server has on record. Before something is wrapped to it: `acceptGrantees`. */
 export async function lookUpGrantee(
   session: Session,
   who: { token?: string; user?: string },

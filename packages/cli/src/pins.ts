@@ -37,13 +37,13 @@ export type PinState = 'pinned' | 'new' | 'changed'
 
 const pinsPath = () => join(configFolder(), 'known-keys.json')
 
-/** Compares each key with the one seen before, and remembers those that are new. A refusal leaves nothing behind. */
+/**
+ * Compares each key of the server's own with the one seen before, and remembers those that are new. No person could read out
+ * their words. For persons and tokens: `acceptReaders` and `acceptGrantees`. A refusal leaves nothing behind.
+ */
 export async function checkKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<void> {
   const { id: orgId } = await session.org()
-  for (const grantee of await compareKeys(session, grantees)) {
-    pin(session, orgId, grantee)
-    if (grantee.principalId.startsWith('usr_')) await tellFirst(grantee)
-  }
+  for (const grantee of await compareKeys(session, grantees)) pin(session, orgId, grantee)
 }
 
 /**
@@ -120,11 +120,6 @@ function readPins(): PinsFile {
     // Told below.
   }
   throw new Failure('failure', `${path} is not a list of known keys`, 'bring it back, or move it away and compare anew')
-}
-
-async function tellFirst(grantee: PinnedGrantee): Promise<void> {
-  note(`first key of ${nameOf(grantee)} on this machine; compare these words with their \`skerry keys fingerprint\`:`)
-  note(`  ${await wordsOf(grantee.publicKeyJwk)}`)
 }
 
 async function changed(session: Session, orgId: string, grantee: PinnedGrantee): Promise<Failure> {

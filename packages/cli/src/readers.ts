@@ -45,7 +45,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const readers = receivers?.readers ?? []
   const firstSeen = await compareKeys(session, readers)
   const others = readers.filter(({ principalId }) => principalId !== session.principal.id)
-  const named = await findNamed(session, others, audience, flags)
+  const named = await findNamed(session, others, { what: receivers?.what, recoveryPublicKeyJwk }, flags)
   const isNewRecoveryKey =
     recoveryPublicKeyJwk !== undefined &&
     (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
@@ -74,13 +74,48 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   }
 }
 
+/** Persons and tokens whom the command line names. */
+interface Grantees {
+  /** In words for people: `the key of shop/production`. */
+  what: string
+  grantees: readonly PinnedGrantee[]
+}
+
+/**
+ * To be called before a key is wrapped to somebody whom the command line names. The person says who gets the key, and the
+ * server says with which public key. A public key that this machine has not seen is shown with its words. A person accepts it,
+ * or `--reader` names its holder; `--yes` does not accept it.
+ *
+ * @returns remembers the public keys. To be called when nothing else can refuse the command.
+ */
+export async function acceptGrantees(
+  session: Session,
+  { what, grantees }: Grantees,
+  flags: ReaderFlags,
+): Promise<() => void> {
+  const { id: orgId } = await session.org()
+  const unseen = await compareKeys(session, grantees)
+  const named = await findNamed(session, grantees, { what }, flags)
+  if (unseen.length > 0) {
+    const labelled = await nameReaders(session, unseen)
+    await showReaders(labelled, what)
+    await confirmReaders(
+      labelled.filter(({ principalId }) => !named.has(principalId)),
+      what,
+    )
+  }
+  return () => {
+    for (const grantee of unseen) pin(session, orgId, grantee)
+  }
+}
+
 const identityOf = ({ principalId, publicKeyJwk }: PinnedGrantee) => `${principalId} ${canonical(publicKeyJwk)}`
 
 /** The ids of the readers that `--reader` names, by id, e-mail address or token name. A value that names nobody is refused. */
 async function findNamed(
   session: Session,
   readers: readonly PinnedGrantee[],
-  { receivers, recoveryPublicKeyJwk }: Audience,
+  { what, recoveryPublicKeyJwk }: { what: string | undefined; recoveryPublicKeyJwk?: string | undefined },
   { reader: values = [] }: ReaderFlags,
 ): Promise<Set<string>> {
   if (values.length === 0) return new Set()
@@ -97,7 +132,7 @@ async function findNamed(
     const matches = found.length === 0 ? 'no reader' : `${found.length} readers`
     const possible = [...(found.length === 0 ? labelled : found).map(({ label }) => label), ...recovery].join(', ')
     throw usage(
-      `--reader ${value} matches ${matches} of ${receivers?.what ?? 'this command'}; nothing was changed`,
+      `--reader ${value} matches ${matches} of ${what ?? 'this command'}; nothing was changed`,
       possible === ''
         ? 'leave --reader out: this command asks about no reader'
         : `use the id of one of these: ${possible}`,

@@ -200,7 +200,7 @@ describe('two people, each signed in at a terminal', () => {
     await own.write('skerry.json', await machine.read('skerry.json'))
     await signIn(server, own, email, 'approve')
     await okOn(own, 'skerry keys init && skerry invite accept')
-    await ok(`skerry grant --user ${email}`)
+    await ok(`skerry grant --user ${email} --reader ${email}`)
     return own
   }
 

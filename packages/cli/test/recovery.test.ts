@@ -55,7 +55,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
     await server?.close()
   })
 
-  const named = () => custodians.map(({ email }) => `--custodian ${email}`).join(' ')
+  const named = () => custodians.map(({ email }) => `--custodian ${email} --reader ${email}`).join(' ')
 
   describe('setting recovery up', () => {
     test('refuses a threshold above the custodians, below two, and no custodian, and makes nothing', async () => {

@@ -4,7 +4,7 @@ import { type AuditGroup, auditGroups } from './audit-groups.ts'
 import { get } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { displayNamePattern } from './patterns.ts'
-import { GivenInstant, Id, Instant, NextCursor, Nullable, Page, Strict } from './schema.ts'
+import { GivenInstant, Id, Instant, NextCursor, Nullable, PageOf, Strict } from './schema.ts'
 
 export const AuditEntry = Strict({
   id: Id('audit'),
@@ -70,13 +70,7 @@ const Span = Strict({
 export const audit = {
   list: get('/v1/orgs/:orgId/audit', {
     summary: 'The audit trail, newest first',
-    query: Strict({
-      cursor: Page.properties.cursor,
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: limits.auditMax, description: `${limits.auditDefault} unless given` }),
-      ),
-      ...filter,
-    }),
+    query: Strict({ ...PageOf(limits.auditDefault, limits.auditMax).properties, ...filter }),
     responses: {
       200: Strict({
         entries: Type.Array(AuditEntry),

@@ -8,6 +8,9 @@ export const leaseTtlSeconds = {
   cloudB: { min: 60, max: 43_200 },
 } as const
 
+/** How many connections a lease may have open at a time on PostgreSQL, MySQL and MariaDB, unless its target says otherwise. */
+export const leaseConnectionsDefault = 20
+
 /** Clouds grant no more without being told to; a target that allows more proves it when it is registered. */
 export const cloudTtlDefaultMaxSeconds = 3600
 

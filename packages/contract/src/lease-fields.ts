@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { roleNamePattern } from './lease-facts.ts'
+import { leaseConnectionsDefault, roleNamePattern } from './lease-facts.ts'
 import { limits } from './limits.ts'
 import { Blob, Id, PublicKeyJwk, Strict } from './schema.ts'
 
@@ -83,6 +83,14 @@ export const AllowedTtl = (max: number) =>
       description: 'Longest lifetime of a lease on this target, in seconds.',
     }),
   )
+
+export const MaxConnections = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    description: `Connections that a lease may have open at a time. Default: ${leaseConnectionsDefault}.`,
+  }),
+)
 
 export const TargetId = Id('leaseTarget')
 export const RecipientPublicKey = PublicKeyJwk

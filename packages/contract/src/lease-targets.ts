@@ -7,6 +7,7 @@ import {
   CreateStatements,
   Executor,
   Host,
+  MaxConnections,
   Port,
   ProvisionerTokenId,
   RevokeStatements,
@@ -31,6 +32,7 @@ export const Postgres = Strict({
   createStatements: CreateStatements,
   revokeStatements: RevokeStatements,
   maxTtlSeconds: AllowedTtl(leaseTtlSeconds.database.max),
+  maxConnections: MaxConnections,
   provisionerTokenId: ProvisionerTokenId,
 })
 
@@ -46,6 +48,7 @@ export const Mysql = Strict({
   createStatements: CreateStatements,
   revokeStatements: RevokeStatements,
   maxTtlSeconds: AllowedTtl(leaseTtlSeconds.database.max),
+  maxConnections: MaxConnections,
   provisionerTokenId: ProvisionerTokenId,
 })
 

@@ -41,6 +41,7 @@ export const limits = {
   planIdCharacters: 32,
   promoCodeCharacters: 64,
   listMax: 1000,
+  syncRunsDefault: 50,
   cursorCharacters: 500,
   inviteTtlSeconds: 7 * 86_400,
   machineAccessTtlSeconds: 3600,

@@ -101,6 +101,15 @@ export const Page = Strict({
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorCharacters, pattern: '^[A-Za-z0-9_-]+$' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
 })
+
+/** Query of a list that answers so many rows unless told otherwise, because it never stops growing. */
+export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
+  Strict({
+    cursor: Page.properties.cursor,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: rowsMax, default: rows, description: `${rows} unless given` }),
+    ),
+  })
 export const NextCursor = Nullable(Type.String())
 
 /** The body of every refusal. */

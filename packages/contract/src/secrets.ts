@@ -11,6 +11,7 @@ import {
   Nullable,
   Ok,
   Page,
+  PageOf,
   SecretName,
   Strict,
   Version,
@@ -54,16 +55,7 @@ export const secrets = {
   }),
   versions: get('/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', {
     summary: 'Version history, newest first',
-    query: Strict({
-      cursor: Page.properties.cursor,
-      limit: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: limits.versionsMax,
-          description: `${limits.versionsDefault} unless given`,
-        }),
-      ),
-    }),
+    query: PageOf(limits.versionsDefault, limits.versionsMax),
     responses: {
       200: Strict({ versions: Type.Array(SecretVersion), currentVersion: Version, nextCursor: NextCursor }),
     },

@@ -10,6 +10,7 @@ import {
   Nullable,
   Ok,
   Page,
+  PageOf,
   PublicKeyJwk,
   Strict,
   WrappedKey,
@@ -268,7 +269,7 @@ export const sync = {
   runs: get('/v1/orgs/:orgId/sync/runs', {
     summary: 'The history of runs, newest first: names, counts and errors, never values',
     query: Type.Object(
-      { ...Page.properties, bindingId: Type.Optional(Id('syncBinding')) },
+      { ...PageOf(limits.syncRunsDefault).properties, bindingId: Type.Optional(Id('syncBinding')) },
       { additionalProperties: false },
     ),
     responses: { 200: Strict({ runs: Type.Array(SyncRun), nextCursor: NextCursor }) },

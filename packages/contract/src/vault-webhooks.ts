@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, patch, post } from './endpoint.ts'
-import { DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from './schema.ts'
+import { limits } from './limits.ts'
+import { DisplayName, Id, Instant, NextCursor, Nullable, Ok, PageOf, Strict } from './schema.ts'
 import { oneOf, Url } from './vault.ts'
 import { vaultDeliveryStatuses, vaultEventTypes, vaultWebhookStatuses } from './vault-facts.ts'
 
@@ -107,7 +108,10 @@ export const vaultWebhooks = {
   }),
   deliveries: get(`${one}/deliveries`, {
     summary: 'What was sent to a webhook in the last 30 days, newest first; 50 at a time unless told otherwise',
-    query: Strict({ ...Page.properties, status: Type.Optional(oneOf(vaultDeliveryStatuses)) }),
+    query: Strict({
+      ...PageOf(limits.vaultDeliveriesDefault).properties,
+      status: Type.Optional(oneOf(vaultDeliveryStatuses)),
+    }),
     responses: { 200: Strict({ deliveries: Type.Array(VaultDelivery), nextCursor: NextCursor }) },
   }),
   redeliver: post(`${one}/deliveries/:vaultDeliveryId/redeliver`, {

@@ -10,7 +10,7 @@ import {
   Instant,
   NextCursor,
   Nullable,
-  Page,
+  PageOf,
   Strict,
   Version,
   WrappedKey,
@@ -166,7 +166,7 @@ export const VaultConnection = Strict({
 })
 
 export const ConnectionsQuery = Strict({
-  ...Page.properties,
+  ...PageOf(limits.vaultConnectionsDefault).properties,
   userRef: Type.Optional(UserRef),
   status: Type.Optional(oneOf(vaultConnectionStatuses)),
 })

@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
-import { everyOpenPlace, findGrantee, grantAll, openWithGroups } from '../grants.ts'
+import { everyOpenPlace, grantAll, lookUpGrantee, type OpenPlace, openWithGroups } from '../grants.ts'
 import { forgetReader } from '../known-readers.ts'
-import { addressed, common, confirmable, leaf } from '../options.ts'
+import { accepting, addressed, common, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptGrantees, type ReaderFlags } from '../readers.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, ReaderFlags {
   token?: string
   user?: string
   all?: boolean
@@ -18,7 +19,7 @@ interface Options extends Flags {
 }
 
 export function register(command: Command): void {
-  confirmable(addressed(common(command)))
+  accepting(confirmable(addressed(common(command))))
     .option('--token <id>', 'to this service token')
     .option('--user <id or e-mail>', 'to this member')
     .option('--all', 'every environment that this credential can read')
@@ -37,20 +38,25 @@ async function grant(flags: Options): Promise<void> {
     throw usage('to whom is not said', 'use --token <id> or --user <id or e-mail>')
   }
   const session = await openSession(flags)
-  const grantee = await findGrantee(session, flags)
+  const { name, ...grantee } = await lookUpGrantee(session, flags)
   const places = flags.all
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
+  const keep = await acceptGrantees(session, { what: keysOf(places), grantees: [{ ...grantee, name }] }, flags)
   if (flags.all) {
     // Nobody has named these environments, so they are named before they are handed over.
     await confirmOrRefuse(`grant ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
   }
+  keep()
   const { granted, held } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
   for (const label of held) note(`${grantee.principalId} holds ${label} already`)
   if (flags.json) writeJson({ grantee: grantee.principalId, granted, alreadyHeld: held })
 }
+
+const keysOf = (places: readonly OpenPlace[]): string =>
+  places.length === 1 ? `the key of ${places[0]!.label}` : `the keys of ${places.length} environments`
 
 async function list(own: Flags, command: Command): Promise<void> {
   const flags = merged(own, command)

@@ -59,7 +59,7 @@ function registerKeys(command: Command): void {
     .action(create)
   leaf(command, 'list', 'List managed keys').action(list)
   leaf(command, 'show <key>', 'One managed key, and who holds which versions').action(show)
-  leaf(command, 'grant <key>', 'Give the current version to a person or a token')
+  accepting(leaf(command, 'grant <key>', 'Give the current version to a person or a token'))
     .option('--user <member>', 'by e-mail address or id')
     .option('--token <id>', 'by id')
     .action(grant)

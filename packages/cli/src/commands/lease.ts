@@ -32,7 +32,9 @@ export function register(command: Command): void {
 
 function registerTargets(command: Command): void {
   command.helpCommand(false)
-  confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question'))
+  accepting(
+    confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question')),
+  )
     .addOption(
       new Option('--provider <tag>', 'what it is, where the credential does not tell').choices(Object.keys(leaseFacts)),
     )
@@ -47,6 +49,7 @@ function registerTargets(command: Command): void {
     .option('--ca-public-key <path>', 'SSH: public key of the authority; <file>.pub unless given')
     .option('--principal <name>', 'SSH: login name that a lease may ask for; repeatable', gather)
     .option('--max-ttl <duration>', 'longest lifetime of a lease')
+    .option('--max-connections <number>', 'PostgreSQL, MySQL: open connections of a lease; 20 unless given')
     .option('--provisioner <token id>', 'who signs in to the target instead of the server: see `skerry provisioner`')
     .addHelpText('after', addHelp)
     .action(add)

@@ -4,7 +4,7 @@ import { cancel, complete, contribute, drill, request, share } from '../recovery
 import { cover, disable, rotate, setup, status, trust } from '../recovery/configure.ts'
 
 const planned = (command: Command) =>
-  confirmable(command)
+  accepting(confirmable(command))
     .option('--custodian <member>', 'who holds a share, by e-mail address or id; repeatable', gather)
     .option('--threshold <number>', 'how many shares open the recovery key, from 2')
 
@@ -18,7 +18,7 @@ person whom they have compared words with. Forgot the passphrase? \`skerry keys 
   )
   planned(leaf(command, 'setup', 'Make a recovery key, and give each custodian a share')).action(setup)
   leaf(command, 'status', 'The recovery key, what it covers, and what waits').action(status)
-  accepting(planned(leaf(command, 'rotate', 'Make another recovery key, with other shares'))).action(rotate)
+  planned(leaf(command, 'rotate', 'Make another recovery key, with other shares')).action(rotate)
   accepting(leaf(command, 'cover', 'Cover what you can read and is not covered yet')).action(cover)
   confirmable(leaf(command, 'trust', 'Accept another recovery key, once its words were compared')).action(trust)
   confirmable(leaf(command, 'disable', 'End recovery')).action(disable)

@@ -5,12 +5,12 @@ import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk
 import type { Grantee } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
-import { findGrantee } from '../grants.ts'
+import { lookUpGrantee } from '../grants.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
 import { findApp, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { acceptReaders, type ReaderFlags } from '../readers.ts'
+import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
@@ -88,10 +88,13 @@ export async function show(wanted: string, flags: Flags): Promise<void> {
   )
 }
 
-export async function grant(wanted: string, flags: WhoOptions): Promise<void> {
+export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Promise<void> {
   const session = await openSession(flags)
-  const grantee = await findGrantee(session, who(flags))
+  const { name, ...grantee } = await lookUpGrantee(session, who(flags))
   const { key, opened } = await openKey(session, wanted)
+  const what = `the managed key ${key.name}`
+  const keep = await acceptGrantees(session, { what, grantees: [{ ...grantee, name }] }, flags)
+  keep()
   await opened.grantTo(grantee)
   await noteReaders(session, { orgId: (await session.org()).id, id: key.id }, [grantee])
   const { principalType, principalId } = grantee

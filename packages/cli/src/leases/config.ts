@@ -18,6 +18,7 @@ export interface ConfigOptions {
   caPublicKey?: string
   principal?: string[]
   maxTtl?: string
+  maxConnections?: string
   provisioner?: string
 }
 
@@ -106,14 +107,21 @@ function database(provider: keyof typeof ports, secret: string, options: ConfigO
   return { connection: { ...address, ...security }, accessLevel: level }
 }
 
-const optional = ({ maxTtl, provisioner }: ConfigOptions) => ({
+const optional = ({ maxTtl, maxConnections, provisioner }: ConfigOptions) => ({
   ...(maxTtl === undefined ? {} : { maxTtlSeconds: parseDuration(maxTtl) }),
+  ...(maxConnections === undefined ? {} : { maxConnections: parseMaxConnections(maxConnections) }),
   ...(provisioner === undefined ? {} : { executor: 'provisioner', provisionerTokenId: checkTokenId(provisioner) }),
 })
+
+function parseMaxConnections(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw usage('--max-connections takes a whole number from 1')
+}
 
 /** Each option -> the targets that have such a setting. One that would be passed over is refused. */
 const meant = {
   level: ['postgres', 'mysql', 'redis', 'mongodb'],
+  maxConnections: ['postgres', 'mysql'],
   schema: ['postgres'],
   userHost: ['mysql'],
   tls: ['postgres', 'mysql', 'redis', 'mongodb'],

@@ -12,15 +12,14 @@ import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
-import { checkKeys } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { acceptReaders, type ReaderFlags } from '../readers.ts'
+import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
-interface AddOptions extends Flags, ConfigOptions {
+interface AddOptions extends Flags, ConfigOptions, ReaderFlags {
   yes?: boolean
 }
 
@@ -76,11 +75,12 @@ async function provisionerKey(
   const { name: tokenName, publicKeyJwk } = token
   const readers = [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }]
   const what = `the admin credential of ${name}`
-  const receivers = id === undefined ? {} : { receivers: { orgId, id, what, readers } }
-  const { keep } = await acceptReaders(session, receivers, flags)
+  const keep =
+    id === undefined
+      ? await acceptGrantees(session, { what, grantees: readers }, flags)
+      : (await acceptReaders(session, { receivers: { orgId, id, what, readers } }, flags)).keep
   note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
   await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
-  await checkKeys(session, readers)
   await keep()
   return publicKeyJwk
 }

@@ -9,9 +9,9 @@ import { FalseSharesError, gatherRecoveryKey, type RecoveryRequest, recoverKeys 
 import { Failure, usage } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
-import { findGrantee } from '../grants.ts'
+import { lookUpGrantee } from '../grants.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
-import { canonical, wordsOf } from '../pins.ts'
+import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
@@ -56,7 +56,7 @@ export async function request(flags: Flags & { user?: string; token?: string; re
   if (flags.user !== undefined && flags.token !== undefined) throw usage('--user and --token exclude each other')
   const isOther = flags.user !== undefined || flags.token !== undefined
   const target = isOther
-    ? await findGrantee(session, flags)
+    ? await findTarget(session, flags)
     : {
         principalType: session.principal.type,
         principalId: session.principal.id,
@@ -72,6 +72,13 @@ export async function request(flags: Flags & { user?: string; token?: string; re
     },
   })
   await tellOpened(request, flags)
+}
+
+/** Nothing is wrapped to the target here: custodians compare the words of this key before they give their shares. */
+async function findTarget(session: Session, who: { user?: string; token?: string }) {
+  const target = await lookUpGrantee(session, who)
+  await compareKeys(session, [target])
+  return target
 }
 
 async function tellOpened(request: RecoveryRequest, flags: Flags): Promise<void> {

@@ -4,10 +4,10 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { everyOpenPlace, lookUpGrantee, type OpenPlace } from '../grants.ts'
 import { noteReaders, type Shared } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
-import { checkKeys, compareKeys, type PinnedGrantee, wordsOf } from '../pins.ts'
+import { compareKeys, type PinnedGrantee, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { acceptReaders, type ReaderFlags } from '../readers.ts'
+import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { isAccepted, isKnown, keepRecoveryKey } from './key.ts'
@@ -22,6 +22,8 @@ const count = (number: number, noun: string) => `${number} ${noun}${number === 1
 const environmentsOf = (places: OpenPlace[]) =>
   places.map(({ envId, key }) => ({ environmentId: envId, key: key.bytes }))
 
+const aShare = 'a share of the recovery key'
+
 export async function setup(flags: Plan): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
@@ -29,8 +31,9 @@ export async function setup(flags: Plan): Promise<void> {
   const threshold = parseThreshold(flags.threshold, flags.custodian.length)
   const custodians = await findCustodians(session, flags.custodian)
   const places = await everyOpenPlace(session)
+  const keep = await acceptGrantees(session, { what: aShare, grantees: custodians }, flags)
   await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
-  await checkKeys(session, custodians)
+  keep()
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
@@ -48,9 +51,12 @@ export async function rotate(flags: Plan): Promise<void> {
   const custodians = await findCustodians(session, names)
   // The server says how many shares are enough, unless --threshold does.
   const shares = sharesOf(orgId, flags.threshold === undefined ? threshold : undefined)
-  const receivers = { ...shares, what: 'a share of the recovery key', readers: custodians }
+  const receivers = { ...shares, what: aShare, readers: custodians }
   // The server lists the custodians, unless the person names them.
-  const { keep } = await acceptReaders(session, flags.custodian === undefined ? { receivers } : {}, flags)
+  const keep =
+    flags.custodian === undefined
+      ? (await acceptReaders(session, { receivers }, flags)).keep
+      : await acceptGrantees(session, { what: aShare, grantees: custodians }, flags)
   const places = await everyOpenPlace(session)
   const opened = new Set(places.map(({ envId }) => envId))
   const lost = before.protectedEnvIds.filter((id) => !opened.has(id))
@@ -66,7 +72,6 @@ export async function rotate(flags: Plan): Promise<void> {
     flags,
   )
   await keep()
-  await checkKeys(session, custodians)
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)

@@ -1,3 +1,4 @@
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
@@ -45,12 +46,60 @@ const refusedBy = async (command: string) => {
   return stderr
 }
 
+describe('the first key of a member that this machine sees', () => {
+  const commands = [
+    ['an environment', 'skerry grant --user {bob}', 'the key of shop/development'],
+    ['every environment', 'skerry grant --all --yes --user {bob}', 'the key of shop/development'],
+    [
+      'a managed key',
+      'skerry kms create billing >/dev/null 2>&1; skerry kms grant billing --user {bob}',
+      'the managed key billing',
+    ],
+    [
+      'a share of the recovery key',
+      'skerry recovery setup --threshold 2 --custodian {alice} --custodian {bob} --yes',
+      'a share of the recovery key',
+    ],
+  ] as const
+  const commandFor = (command: string) => command.replace('{alice}', alice.email).replace('{bob}', bob.email)
+
+  it.each(commands)(
+    'is given no key of %s without a terminal, until --reader names its holder',
+    async (_, command, what) => {
+      liar.lie(/\/members/, swapKeyOf(bob.email))
+      const told = await refusedBy(commandFor(command))
+      expect(told).toMatch(
+        new RegExp(`${bob.email} \\(usr_\\w+\\) would get ${what}, and this machine has not given them a key before`),
+      )
+      expect(told).toContain(await fingerprintWords(mallory))
+      expect(told).toMatch(/run again with --reader usr_/)
+      liar.repent()
+      // The false key is not remembered.
+      expect(await refusedBy(commandFor(command))).toContain((await bob.ok('skerry keys fingerprint')).trim())
+      await alice.ok(`${commandFor(command)} --reader ${bob.email}`)
+      await alice.ok(`skerry env create more && skerry grant --user ${bob.email} --env more`)
+    },
+  )
+
+  it('is asked about on a terminal, whatever --yes says', async () => {
+    const question = 'give the key of shop/development to this reader'
+    const no = await alice.terminal(`skerry grant --yes --user ${bob.email}`, [[question, 'n']])
+    expect([no.code, no.stdout.includes('nothing was changed')]).toEqual([1, true])
+    expect(no.stdout.replace(/\s+/g, ' ')).toContain((await bob.ok('skerry keys fingerprint')).trim())
+    const yes = await alice.terminal(`skerry grant --user ${bob.email}`, [[question, 'y']])
+    expect(yes.code).toBe(0)
+  })
+
+  it('is refused on a terminal where strict', async () => {
+    const { stdout, code } = await alice.terminal(`env SKERRY_STRICT=1 skerry grant --user ${bob.email}`)
+    expect([code, stdout.includes('run again with --reader')]).toEqual([3, true])
+  })
+})
+
 describe('another key for a member', () => {
   it('is not wrapped to, and the words of both keys are shown', async () => {
-    const { stderr } = await alice.shell(`skerry grant --user ${bob.email}`)
     const words = (await bob.ok('skerry keys fingerprint')).trim()
-    expect(stderr).toContain(`compare these words`)
-    expect(stderr).toContain(words)
+    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
     await alice.ok(`skerry env create production --app shop`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
     const told = await refusedBy(`skerry grant --user ${bob.email} --env production`)
@@ -65,7 +114,7 @@ describe('another key for a member', () => {
   })
 
   it('is wrapped to once a person has compared it and says so', async () => {
-    await alice.ok(`skerry grant --user ${bob.email} && skerry env create production`)
+    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email} && skerry env create production`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
     expect((await alice.skerry(['members', 'trust', bob.email])).code).toBe(2)
     await refusedBy(`skerry grant --user ${bob.email} --env production`)
@@ -73,7 +122,7 @@ describe('another key for a member', () => {
   })
 
   it('is not wrapped to when a branch is made for those who read its parent', async () => {
-    await alice.ok(`skerry grant --user ${bob.email}`)
+    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
     liar.lie(/\/grantees/, (body) => ({
       ...body,
       grantees: body.grantees.map((one: Json) => (one.name === null ? one : { ...one, publicKeyJwk: mallory })),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await owner.ok('echo -n one | skerry secrets set A')
   holder = await joined('holder@example.com', 'member')
   keyless = await joined('keyless@example.com', 'admin')
-  await owner.ok(`skerry grant --user ${holder.email}`)
+  await owner.ok(`skerry grant --user ${holder.email} --reader ${holder.email}`)
 })
 afterAll(async () => {
   for (const one of [owner, holder, keyless]) {
@@ -79,7 +79,7 @@ describe('a key', () => {
       expect(await refused(keyless, command)).toContain(missing)
     // The owner has replaced the key above, which this machine asks about.
     await holder.ok('skerry env trust --yes')
-    expect(await refused(holder, `skerry grant --user ${keyless.email}`)).toContain(
+    expect(await refused(holder, `skerry grant --user ${keyless.email} --reader ${keyless.email}`)).toContain(
       'granting shop/development failed (this needs the admin role); nothing was granted; use a credential that may',
     )
   })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await alice.ok('skerry kms create billing && skerry invite create bob@example.com --role admin')
   bob = await newKeyHolder(server, 'bob@example.com')
   await bob.ok('skerry invite accept')
-  await alice.ok('skerry grant --user bob@example.com')
+  await alice.ok('skerry grant --user bob@example.com --reader bob@example.com')
   envId = JSON.parse(await alice.ok('skerry env show development --json')).environment.id
 })
 afterEach(() => liar.repent())

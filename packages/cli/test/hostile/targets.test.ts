@@ -102,13 +102,28 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect(told).toContain(`executor is provisioner (was in_broker), provisionerTokenId is ${tokenId} (was not set)`)
   })
 
-  it('is given no admin credential on a machine that sees it first, for a provisioner that nobody named', async () => {
+  /** The server lists a token with a key of its own making -> its id. */
+  async function listToken(): Promise<string> {
     const { publicKeyJwk } = await generateKeyPair()
-    const tokenId = newId('serviceToken')
-    const token = { id: tokenId, name: 'inner', role: 'member', publicKeyJwk, createdAt: '2026-01-01T00:00:00.000Z' }
+    const id = newId('serviceToken')
+    const token = { id, name: 'inner', role: 'member', publicKeyJwk, createdAt: '2026-01-01T00:00:00.000Z' }
     const none = { environmentId: null, expiresAt: null, lastUsedAt: null, revokedAt: null }
-    await ok('mv ~/.local/state/skerry/seen ~/aside')
     liar.lie(/\/tokens/, (body) => ({ ...body, tokens: [...body.tokens, { ...token, ...none }] }))
+    return id
+  }
+
+  it('is not added with a provisioner whose key this machine has not seen', async () => {
+    const tokenId = await listToken()
+    const told = await refused(
+      `skerry lease target add other --file admin-url --schema app --provisioner ${tokenId} --yes`,
+    )
+    expect(told).toContain(`inner (${tokenId}) would get the admin credential of other, and this machine`)
+    expect(told).toContain(`run again with --reader ${tokenId}`)
+  })
+
+  it('is given no admin credential on a machine that sees it first, for a provisioner that nobody named', async () => {
+    await ok('mv ~/.local/state/skerry/seen ~/aside')
+    const tokenId = await listToken()
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
     const told = await refused('skerry lease target replace db --file admin-url --yes')
     expect(told).toContain(

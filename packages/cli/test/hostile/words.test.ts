@@ -92,7 +92,7 @@ async function furnished(): Promise<Record<string, string>> {
     `group create shared-${n}`,
     `app create other-${n}`,
     `invite create dave-${n}@example.com`,
-    `grant --user ${bob.email} --env development`,
+    `grant --user ${bob.email} --reader ${bob.email} --env development`,
     `kms create billing-${n}`,
     `kms encrypt billing-${n} --file template --out sealed-${n}`,
     `kms create releases-${n} --spec ecdsa-p256-sha256`,

@@ -15,6 +15,7 @@ const labels: Record<string, string> = {
   kmsKeyId: 'KMS key',
   kmsKeyName: 'KMS key',
   maxTtlSeconds: 'Longest lifetime in seconds',
+  maxConnections: 'Connections per lease',
   passwordLength: 'Length of passwords',
   provisionerTokenId: 'Its service token',
   revokeStatements: 'Statements that clean up',

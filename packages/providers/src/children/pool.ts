@@ -5,6 +5,15 @@ export interface PoolSettings extends ChildSettings {
   max: number
   /** The most children that work for one owner. */
   maxOfOwner: number
+  /** Children that are kept for owners that have none. An owner gets another one only while more than these are left. Default 0. */
+  reserved?: number
+  /**
+   * An owner is slow after a job of it has failed that had held its child for so long. It has one child at a time, and others
+   * come first. Default: never.
+   */
+  slowMs?: number
+  /** For how long an owner is slow. Default 10 minutes. */
+  slowRestMs?: number
   /** Jobs of one owner that may wait for a child. Default 32. */
   waitingMax?: number
   /** A child that has had no work for so long ends. Default a minute. */
@@ -32,6 +41,8 @@ interface Member {
   child: Child
   owner: string
   isBusy: boolean
+  /** When its current or last job began, in milliseconds of the process. */
+  busySinceMs: number
   timer: NodeJS.Timeout | undefined
 }
 
@@ -44,13 +55,14 @@ interface Waiting {
 
 /** A child keeps its owner for life, so that whatever a target did to the child cannot reach the next organization. */
 export function openPool(all: PoolSettings): Pool {
-  const { max, maxOfOwner, waitingMax = 32, idleMs = 60_000, ...settings } = all
+  const { max, maxOfOwner, reserved = 0, waitingMax = 32, idleMs = 60_000, ...settings } = all
+  const slow = openSlowOwners(all)
   const members = new Set<Member>()
   const queue: Waiting[] = []
   let isClosed = false
 
   const start = (owner: string): Member => {
-    const member: Member = { child: startChild(settings), owner, isBusy: false, timer: undefined }
+    const member: Member = { child: startChild(settings), owner, isBusy: false, busySinceMs: 0, timer: undefined }
     members.add(member)
     void member.child.gone.then(() => {
       clearTimeout(member.timer)
@@ -70,11 +82,17 @@ export function openPool(all: PoolSettings): Pool {
   const find = (test: (member: Member) => boolean) =>
     [...members].find((one) => !one.isBusy && !one.child.isOver && test(one))
 
-  const busyOf = (owner: string) => [...members].filter((one) => one.isBusy && one.owner === owner).length
+  const busy = () => [...members].filter((one) => one.isBusy)
+  const busyOf = (owner: string) => busy().filter((one) => one.owner === owner).length
+  const mayHaveAnother = (owner: string): boolean => {
+    const own = busyOf(owner)
+    if (own === 0) return true
+    return own < (slow.has(owner) ? 1 : maxOfOwner) && max - busy().length > reserved
+  }
 
   /** The owner's own idle child, or a new one, in the place of somebody's idle child where there are enough. */
   const take = (owner: string): Member | undefined => {
-    if (busyOf(owner) >= maxOfOwner) return undefined
+    if (!mayHaveAnother(owner)) return undefined
     const ready = find((one) => one.owner === owner)
     if (ready === undefined && members.size >= max) {
       const idle = find(() => true)
@@ -83,12 +101,14 @@ export function openPool(all: PoolSettings): Pool {
     }
     const member = ready ?? start(owner)
     member.isBusy = true
+    member.busySinceMs = performance.now()
     clearTimeout(member.timer)
     return member
   }
-  /** A free child goes to the owner that has the fewest, and among its jobs to the oldest. */
+  /** A free child goes to the owner that has the fewest, one that is not slow first, and among its jobs to the oldest. */
   const serveQueue = () => {
-    for (const waiting of [...queue].sort((a, b) => busyOf(a.owner) - busyOf(b.owner))) {
+    const order = ({ owner }: Waiting) => busyOf(owner) + (slow.has(owner) ? maxOfOwner : 0)
+    for (const waiting of [...queue].sort((a, b) => order(a) - order(b))) {
       try {
         const member = take(waiting.owner)
         if (member === undefined) continue
@@ -130,6 +150,9 @@ export function openPool(all: PoolSettings): Pool {
       const member = take(owner) ?? (await waitFor(owner, waitMs))
       try {
         return await job(member.child)
+      } catch (error) {
+        slow.noteFailure(member)
+        throw error
       } finally {
         giveBack(member)
       }
@@ -145,6 +168,28 @@ export function openPool(all: PoolSettings): Pool {
       for (const member of left) end(member)
       await Promise.all(left.map(({ child }) => child.gone))
     },
+  }
+}
+
+interface SlowOwners {
+  /** To be called when a job has failed, while its child is still busy. */
+  noteFailure(member: Member): void
+  has(owner: string): boolean
+}
+
+/**
+ * Remembers the owners whose targets do not answer: each of their jobs holds a child for as long as it may. A long job that
+ * succeeds, such as the end of many leases, makes nobody slow.
+ */
+function openSlowOwners({ slowMs = Number.POSITIVE_INFINITY, slowRestMs = 600_000 }: PoolSettings): SlowOwners {
+  const untilMs = new Map<string, number>()
+  return {
+    noteFailure({ owner, busySinceMs }) {
+      const nowMs = performance.now()
+      for (const [one, endMs] of untilMs) if (endMs <= nowMs) untilMs.delete(one)
+      if (nowMs - busySinceMs >= slowMs) untilMs.set(owner, nowMs + slowRestMs)
+    },
+    has: (owner) => (untilMs.get(owner) ?? 0) > performance.now(),
   }
 }
 

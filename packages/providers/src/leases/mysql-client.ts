@@ -1,5 +1,5 @@
 import { type AuthPlugin, authPlugins } from 'mysql2'
-import { type Connection, createConnection } from 'mysql2/promise'
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { addressFamily } from '../address.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
@@ -10,6 +10,9 @@ import type { LeaseTarget } from './provider.ts'
 import { tlsSettings } from './tls.ts'
 
 type Target = LeaseTarget<'mysql'>['config']['connection']
+
+/** Runs a statement of the admin account. Texts of `secrets` reach no error. */
+export type Query = (sql: string, secrets?: string[]) => Promise<RowDataPacket[]>
 
 /** Signs in on a socket from `outside`. */
 export async function connectMysql(target: Target, { user, password }: Admin, outside: Outside): Promise<Connection> {

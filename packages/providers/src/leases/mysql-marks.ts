@@ -7,6 +7,8 @@ export interface StoredAccount {
   digest: string
   /** The lease whose mark the account carries. */
   leaseId: string | null
+  /** Whether the account has a limit of connections. */
+  hasLimit: boolean
 }
 
 /**
@@ -18,7 +20,7 @@ export interface Marks {
   set(leaseId: string, account: string): string[]
   /** What `set` makes beside the account, where it makes something: a query that finds it, and a statement that removes it. */
   beside?: { find(leaseId: string): string; remove(leaseId: string): string }
-  /** Answers `name`, `host`, `verifier` and `leaseId` of accounts: those of a name, or all that have a mark. */
+  /** Answers `name`, `host`, `verifier`, `leaseId` and `connections` of accounts: those of a name, or all that have a mark. */
   find(name: string | null): string
 }
 
@@ -30,7 +32,9 @@ const mariadb: Marks = {
     remove: (leaseId) => `DROP ROLE IF EXISTS '${leaseId}'`,
   },
   // MariaDB enters the account that creates a role as its administrator.
-  find: (name) => `SELECT u.User AS name, u.Host AS host, u.authentication_string AS verifier, m.Role AS leaseId
+  find: (
+    name,
+  ) => `SELECT u.User AS name, u.Host AS host, u.authentication_string AS verifier, m.Role AS leaseId, u.max_user_connections AS connections
     FROM mysql.user u LEFT JOIN mysql.roles_mapping m
       ON m.User = u.User AND m.Host = u.Host AND m.Role LIKE 'lse\\_%' AND m.Admin_option = 'N'
     WHERE ${name === null ? 'm.Role IS NOT NULL' : `u.User = '${name}'`} ORDER BY 1`,
@@ -40,7 +44,7 @@ const mariadb: Marks = {
 const mysql: Marks = {
   set: (leaseId, account) => [`ALTER USER ${account} ATTRIBUTE '{"skerryLease":"${leaseId}"}'`],
   find: (name) => `SELECT User AS name, Host AS host, authentication_string AS verifier,
-      JSON_UNQUOTE(JSON_EXTRACT(User_attributes, '$.metadata.skerryLease')) AS leaseId
+      JSON_UNQUOTE(JSON_EXTRACT(User_attributes, '$.metadata.skerryLease')) AS leaseId, max_user_connections AS connections
     FROM mysql.user WHERE ${
       name === null ? `JSON_EXTRACT(User_attributes, '$.metadata.skerryLease') IS NOT NULL` : `User = '${name}'`
     } ORDER BY 1`,
@@ -52,4 +56,5 @@ export const storedAccount = (row: Readonly<Record<string, unknown>>): StoredAcc
   host: String(row.host),
   digest: verifierDigest(String(row.verifier)),
   leaseId: row.leaseId === null ? null : String(row.leaseId),
+  hasLimit: Number(row.connections) > 0,
 })

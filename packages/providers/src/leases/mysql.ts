@@ -1,19 +1,15 @@
+import { leaseConnectionsDefault } from '@skerry/contract/lease-facts'
 import { fillTemplate } from '@skerry/contract/lease-templates'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkLeaseId, checkName, patience, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import { cannotCreateUser, connectMysqlAdmin, MysqlFailure, mysqlFailure, noSuchThread } from './mysql-client.ts'
+import { cannotCreateUser, connectMysqlAdmin, MysqlFailure, mysqlFailure, type Query } from './mysql-client.ts'
 import { type Marks, marksOf, type StoredAccount, storedAccount } from './mysql-marks.ts'
-import {
-  type DefinedObject,
-  definedBy,
-  definedObject,
-  dropStatement,
-  labelOf,
-  rightsOnObjects,
-} from './mysql-objects.ts'
+import { type DefinedObject, definedBy, definedObject, dropStatement, labelOf } from './mysql-objects.ts'
+import { isMariadb, nativePassword, verifyServer } from './mysql-server.ts'
+import { endThreads, makesLease } from './mysql-threads.ts'
 import type {
   Issued,
   Lease,
@@ -27,13 +23,6 @@ import type {
 import { nothingLeft, removalOf } from './removal.ts'
 
 type Config = LeaseTarget<'mysql'>['config']
-
-const PLUGIN = 'mysql_native_password'
-
-/** More than one of `createStatements` holds. */
-const statementChars = 16_384
-
-const isGrantee = `grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')`
 
 const privileges = {
   readonly: 'SELECT, SHOW VIEW',
@@ -64,60 +53,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
     this.outside = outside
   }
 
-  async verify(): Promise<TargetFacts> {
-    const [server] = await this.query(
-      `SELECT VERSION() AS version, @@global.read_only AS replica,
-         (SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = '${PLUGIN}') AS plugin`,
-    )
-    const mariadb = isMariadb(server?.version)
-    const number = /(?:5\.5\.5-)?(\d+\.\d+(?:\.\d+)?)/.exec(server?.version)?.[1] ?? ''
-    const name = `${mariadb ? 'MariaDB' : 'MySQL'} ${number}`
-    const problem = pluginProblem(mariadb, number, server?.plugin === 'ACTIVE')
-    if (problem !== null) throw new ProviderError('unsupported', `${name}: ${problem}`)
-    if (Number(server?.replica) === 1)
-      throw new ProviderError('unsupported', `${name}: this server is read-only, a replica; name the primary`)
-    await this.checkRights(mariadb)
-    const notes: string[] = []
-    const anonymous = await this.query(`SELECT Host AS host FROM mysql.user WHERE User = ''`)
-    for (const { host } of anonymous)
-      if (host !== '')
-        notes.push(
-          `The anonymous account ''@'${host}' comes before leases that sign in from ${host}, and they fail there: drop it.`,
-        )
-    if (this.config.accessLevel === 'custom') notes.push(...(await this.lacksOnObjects()))
-    return { server: name, notes }
-  }
-
-  private async lacksOnObjects(): Promise<string[]> {
-    const { database } = this.config.connection
-    const rows = await this.query(
-      `SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}
-       UNION SELECT privilege_type FROM information_schema.schema_privileges
-       WHERE ${isGrantee} AND REPLACE(table_schema, '\\\\', '') = '${database}'`,
-    )
-    const held = new Set(rows.map(({ name }) => String(name)))
-    const lacking = rightsOnObjects.filter((right) => !held.has(right))
-    if (lacking.length === 0) return []
-    return [
-      `The admin account lacks ${lacking.join(', ')} on ${database}. It cannot remove views, routines, triggers and events that leases define there: a later lease of the same name would lend them its rights.`,
-    ]
-  }
-
-  /** A session that nobody may end, or an account that nobody may look for, would show itself only at the first revocation. */
-  private async checkRights(mariadb: boolean): Promise<void> {
-    const rows = await this.query(
-      `SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}`,
-    )
-    const held = new Set(rows.map(({ name }) => String(name).replace('_', ' ')))
-    const lacks = (...names: string[]) => !names.some((name) => held.has(name))
-    if (lacks('CREATE USER')) throw new ProviderError('denied', 'the admin account lacks CREATE USER')
-    if (lacks('PROCESS')) throw new ProviderError('denied', 'the admin account lacks PROCESS, which shows sessions')
-    if (lacks('CONNECTION ADMIN', 'SUPER'))
-      throw new ProviderError(
-        'denied',
-        `the admin account lacks ${mariadb ? 'CONNECTION ADMIN' : 'CONNECTION_ADMIN'}, which ends sessions`,
-      )
-    await this.query('SELECT User FROM mysql.user LIMIT 1')
+  verify(): Promise<TargetFacts> {
+    return verifyServer(this.query, this.config)
   }
 
   async create(lease: Lease<'mysql'>): Promise<Issued<'mysql'>> {
@@ -152,7 +89,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
   private async createStandard({ id, roleName, verifier }: Lease<'mysql'>, rights: string): Promise<void> {
     const account = this.account(roleName)
     await this.query(
-      `CREATE USER ${account} IDENTIFIED WITH ${PLUGIN} AS '${verifier}' PASSWORD EXPIRE NEVER ACCOUNT LOCK`,
+      `CREATE USER ${account} IDENTIFIED WITH ${nativePassword} AS '${verifier}'
+         WITH MAX_USER_CONNECTIONS ${this.maxConnections} PASSWORD EXPIRE NEVER ACCOUNT LOCK`,
       [verifier],
     )
     await this.mark(id, roleName)
@@ -174,7 +112,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     const session = new MysqlSession(config, admin, await connectMysqlAdmin(config.connection, admin, outside), outside)
     try {
       const isGivenUp = ({ thread }: RowDataPacket) => thread === this.connection.threadId
-      await session.endThreads('statements that were given up', admin.user, isGivenUp)
+      await endThreads(session.query, 'statements that were given up', admin.user, isGivenUp)
       await session.revoke(lease)
     } finally {
       await session.close()
@@ -192,6 +130,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
     // There was no account of this name, so that this one is the lease's whatever its verifier is by now.
     const account = (await this.accounts(lease.roleName)).find(({ host }) => host === this.host)
     if (account) await this.mark(lease.id, lease.roleName)
+    if (account && !account.hasLimit)
+      await this.query(`ALTER USER ${this.account(lease.roleName)} WITH MAX_USER_CONNECTIONS ${this.maxConnections}`)
     if (account?.digest !== verifierDigest(lease.verifier)) throw new ProviderError('invalid', wrong)
   }
 
@@ -211,7 +151,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     if (before) await this.shutOut(resourceRef, before)
     // Statements of the admin alone are ended: a holder may name any lease in its own, and start more than can be ended.
     const isMaking = ({ statement }: RowDataPacket) => makesLease(id, digest, statement)
-    await this.endThreads(`statements of ${resourceRef}`, this.admin.user, isMaking)
+    await endThreads(this.query, `statements of ${resourceRef}`, this.admin.user, isMaking)
     const account = await this.ownAccount(lease)
     if (account) return await this.remove(id, resourceRef, account)
     if ((await this.accounts(resourceRef)).length > 0)
@@ -231,7 +171,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
   private async shutOut(name: string, { host }: StoredAccount): Promise<void> {
     await this.query(`ALTER USER '${name}'@'${host}' ACCOUNT LOCK`)
-    await this.endThreads(`sessions of ${name}`, name)
+    await endThreads(this.query, `sessions of ${name}`, name)
   }
 
   private async remove(id: string, name: string, account: StoredAccount): Promise<Removal> {
@@ -266,24 +206,6 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return nothingLeft
   }
 
-  private async endThreads(
-    what: string,
-    user: string,
-    isOne: (thread: RowDataPacket) => boolean = () => true,
-  ): Promise<void> {
-    // A session that began before the lock may show itself only now, and a killed one takes a moment to end.
-    for (let attempt = 0; attempt < 50; attempt++) {
-      const threads = (await this.query(threadsOf(user))).filter(isOne)
-      if (threads.length === 0) return
-      for (const { thread } of threads)
-        await this.query(`KILL CONNECTION ${Number(thread)}`).catch((error: unknown) => {
-          if (!(error instanceof MysqlFailure && error.errno === noSuchThread)) throw error
-        })
-      await this.query('DO SLEEP(0.05)')
-    }
-    throw new ProviderError('failed', `${what} do not end`)
-  }
-
   async list(): Promise<LeaseAccount[]> {
     const rows = await this.query((await this.marks()).find(null))
     return rows.map(({ name, leaseId }) => ({ name: String(name), leaseId: String(leaseId), verifierDigest: null }))
@@ -308,6 +230,11 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return this.foundMarks
   }
 
+  /** A lease must not use all connections of the target. */
+  private get maxConnections(): number {
+    return this.config.maxConnections ?? leaseConnectionsDefault
+  }
+
   /** As the server stores it. */
   private get host(): string {
     return this.config.userHost.toLowerCase()
@@ -326,7 +253,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return `\`${literal}\`.*`
   }
 
-  private async query(sql: string, secrets: string[] = []): Promise<RowDataPacket[]> {
+  private readonly query: Query = async (sql, secrets = []) => {
     try {
       const { answerMs } = patience(this.outside)
       const [rows] = await this.connection.query<RowDataPacket[]>({ sql, timeout: answerMs })
@@ -341,32 +268,4 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
 const isUnanswered = (error: unknown) => mysqlFailure(error, []).reason === 'unreachable'
 
-/**
- * Connections of a user, without this one. A statement may be as long as the server takes, and so is cut. Names are compared
- * byte for byte, and an admin's may hold quotes.
- */
-const threadsOf = (user: string) =>
-  `SELECT ID AS thread, LEFT(INFO, ${statementChars}) AS statement FROM information_schema.processlist
-   WHERE CAST(USER AS BINARY) = X'${Buffer.from(user).toString('hex')}' AND ID <> CONNECTION_ID()`
-
-/** Whether a statement that runs now makes a part of the lease: it holds its verifier or its id. */
-const makesLease = (id: string, digest: string | null, statement: unknown): boolean =>
-  String(statement ?? '').includes(id) ||
-  (String(statement ?? '').match(/\*[0-9A-F]{40}/g) ?? []).some((verifier) => verifierDigest(verifier) === digest)
-
 const existing = (name: string) => new ProviderError('exists', `an account ${name} exists already`)
-
-const isMariadb = (version: unknown): boolean => /mariadb/i.test(String(version))
-
-/** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
-function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
-  if (mariadb && (major < 10 || (major === 10 && minor < 5))) return 'versions before 10.5 are not supported'
-  // Attributes of accounts came with it.
-  if (!mariadb && (major < 8 || (major === 8 && minor === 0 && patch < 21)))
-    return 'versions before 8.0.21 are not supported'
-  if (active) return null
-  if (!mariadb && major >= 9)
-    return `this version no longer has ${PLUGIN}, without which an account cannot be created from a verifier; use MySQL 8.0 or 8.4, or MariaDB`
-  return `${PLUGIN} is not loaded; start the server with --mysql-native-password=ON`
-}

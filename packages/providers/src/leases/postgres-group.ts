@@ -31,9 +31,15 @@ export async function groupRole(client: pg.Client, config: Config, level: Level,
 export const roleExists = async (client: pg.Client, role: string): Promise<boolean> =>
   (await client.query('SELECT FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1', [role])).rowCount === 1
 
-/** The lock makes a session that creates the same role wait for the end of the first one's transaction. */
-export const lockRole = (client: pg.Client, role: string) =>
-  client.query('SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::pg_catalog.int8))', [role])
+/**
+ * Makes a session that creates the same role wait for the end of this transaction, for as long as `lock_timeout` says. The
+ * lock is the entry of another role in the catalog, which is never committed: the server lets no two transactions enter one
+ * name. An advisory lock would be free for every holder of a lease to take and keep, and then nobody could get a lease.
+ */
+export async function lockRole(client: pg.Client, role: string): Promise<void> {
+  const lock = identifier(`${role}_lock`)
+  await client.query(`CREATE ROLE ${lock} NOLOGIN; DROP ROLE ${lock}`)
+}
 
 interface Relation {
   name: string

@@ -36,11 +36,16 @@ export interface Moved {
 const batchSize = 500
 
 /**
- * Takes from a role what it owns and what it was granted in one database. Functions that run with their owner's rights are
+ * Takes from a role what it owns and what it was granted in one database, and drops the role where it is told to. Functions that run with their owner's rights are
  * dropped. The rest goes to a role that cannot sign in and has no rights: a view, an index or a trigger function of the lease
  * would otherwise run with the rights of the admin.
  */
-export async function moveObjects(client: pg.Client, owner: Owner, moved: Moved): Promise<void> {
+export async function moveObjects(
+  client: pg.Client,
+  owner: Owner,
+  moved: Moved,
+  { dropsRole }: { dropsRole: boolean },
+): Promise<void> {
   // The newest first, because they may depend on older ones.
   const functions = (await ownedObjects(client, owner.oid)).filter(({ runsAsOwner }) => runsAsOwner).reverse()
   const kept = new Set<string>()
@@ -51,13 +56,33 @@ export async function moveObjects(client: pg.Client, owner: Owner, moved: Moved)
       if (dependedOn.has(one)) kept.add(one.label)
       else moved.dropped(one.label)
   }
+  let dropFailure: unknown
   const left = await inTransaction(client, async () => {
     const objects = await ownedObjects(client, owner.oid)
     if (objects.length > 0) await reassign(client, owner, objects)
     await client.query(`DROP OWNED BY ${identifier(owner.name)}`)
+    if (dropsRole) dropFailure = await dropRole(client, owner.name)
     return objects
   })
   for (const { label } of left) moved.reassigned(kept.has(label) ? `${label} (other objects depend on it)` : label)
+  if (dropFailure !== undefined) throw dropFailure
+}
+
+/**
+ * In the transaction that takes its objects away, so that nothing comes between. Where something elsewhere depends on the role,
+ * the objects are moved all the same.
+ *
+ * @returns why the role is still there
+ */
+async function dropRole(client: pg.Client, name: string): Promise<unknown> {
+  await client.query('SAVEPOINT before_role')
+  try {
+    await client.query(`DROP ROLE IF EXISTS ${identifier(name)}`)
+    return undefined
+  } catch (error) {
+    await client.query('ROLLBACK TO SAVEPOINT before_role')
+    return error
+  }
 }
 
 async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { leaseConnectionsDefault } from '@skerry/contract/lease-facts'
 import { fillTemplate } from '@skerry/contract/lease-templates'
 import pg from 'pg'
 import type { Outside } from '../outside.ts'
@@ -104,7 +105,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
       // Both in one message, which is one transaction: there is never a role without its mark.
       await this.query(
         `CREATE ROLE ${identifier(lease.roleName)} LOGIN INHERIT PASSWORD ${literal(lease.verifier)}
-           VALID UNTIL ${literal(lease.expiresAt.toISOString())} IN ROLE ${identifier(group)};
+           VALID UNTIL ${literal(lease.expiresAt.toISOString())} CONNECTION LIMIT ${this.maxConnections} IN ROLE ${identifier(group)};
          COMMENT ON ROLE ${identifier(lease.roleName)} IS ${literal(mark(lease.id))}`,
         undefined,
         [lease.verifier],
@@ -128,7 +129,8 @@ class PostgresSession implements LeaseSession<'postgres'> {
     try {
       for (const statement of statements) await run(fillTemplate(statement, this.values(lease)))
       await run(CATALOG_ONLY)
-      await this.checkCreated(lease.roleName)
+      const { hasLimit } = await this.checkCreated(lease.roleName)
+      if (!hasLimit) await run(`ALTER ROLE ${role} CONNECTION LIMIT ${this.maxConnections}`)
       await run(`ALTER ROLE ${role} VALID UNTIL ${literal(lease.expiresAt.toISOString())}`)
       await run(`COMMENT ON ROLE ${role} IS ${literal(mark(lease.id))}`)
       await run('COMMIT')
@@ -138,17 +140,28 @@ class PostgresSession implements LeaseSession<'postgres'> {
     }
   }
 
-  /** A lease that creates roles could make an account that outlives it, and could remove its own mark. */
-  private async checkCreated(name: string): Promise<void> {
+  /**
+   * A lease that creates roles could make an account that outlives it, and could remove its own mark.
+   *
+   * @returns whether the statements gave the role a limit of connections, which is kept
+   */
+  private async checkCreated(name: string): Promise<{ hasLimit: boolean }> {
     const { rows } = await this.query(
       `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE (r.rolcreaterole OR r.rolsuper)
-         AND pg_catalog.pg_has_role(lease.oid, r.oid, 'MEMBER')) AS creates
+         AND pg_catalog.pg_has_role(lease.oid, r.oid, 'MEMBER')) AS creates,
+         lease.rolconnlimit OPERATOR(pg_catalog.>=) 0 AS "hasLimit"
        FROM pg_catalog.pg_roles lease WHERE lease.rolname OPERATOR(pg_catalog.=) $1`,
       [name],
     )
     if (!rows[0]) throw new ProviderError('invalid', 'createStatements: they did not create {{roleName}}')
     if (rows[0].creates)
       throw new ProviderError('invalid', 'createStatements: a lease may have neither CREATEROLE nor SUPERUSER')
+    return { hasLimit: rows[0].hasLimit }
+  }
+
+  /** A lease must not use all connections of the target. The admin could then not end it either. */
+  private get maxConnections(): number {
+    return this.config.maxConnections ?? leaseConnectionsDefault
   }
 
   private values(lease: Pick<Lease<'postgres'>, 'roleName'> & Partial<Lease<'postgres'>>) {
@@ -181,15 +194,20 @@ class PostgresSession implements LeaseSession<'postgres'> {
     const { oid, name } = found
     const [dropped, reassigned]: [string[], string[]] = [[], []]
     try {
-      for (const database of await this.databasesOf(oid)) {
+      const own = this.config.connection.database
+      const databases = await this.databasesOf(oid)
+      // The target's own database is the last one: the role is dropped in the transaction that moves its objects there.
+      const last = (database: string) => Number(database === own)
+      for (const database of databases.toSorted((a, b) => last(a) - last(b))) {
         const owner = { oid, name, admin: this.admin.user, join: joinOf(found) }
-        const prefix = database === this.config.connection.database ? '' : `${database}: `
+        const prefix = database === own ? '' : `${database}: `
         const moved: Moved = {
           dropped: (label) => dropped.push(`${prefix}${label}`),
           reassigned: (label) => reassigned.push(`${prefix}${label}`),
         }
-        await this.onDatabase(database, (client) => moveObjects(client, owner, moved))
+        await this.onDatabase(database, (client) => moveObjects(client, owner, moved, { dropsRole: database === own }))
       }
+      // A role that has nothing in the target's own database is still there.
       await this.query(`DROP ROLE IF EXISTS ${identifier(name)}`)
       return removalOf(dropped, reassigned, null)
     } catch (error) {

@@ -109,6 +109,60 @@ test('a free child goes to the owner that has the fewest, however many jobs of a
   await Promise.all(jobs)
 })
 
+test('an owner gets no second child in the place that is kept for others', async () => {
+  const pool = newPool({ max: 4, maxOfOwner: 2, reserved: 1 })
+  const gate = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const job = (owner: string) =>
+    pool.use(owner, async () => {
+      begun.push(owner)
+      await gate.promise
+    })
+  const jobs = ['one', 'one', 'two', 'two', 'three'].map(job)
+  await until('the first jobs', () => begun.length === 4)
+  expect(begun.toSorted()).toEqual(['one', 'one', 'three', 'two'])
+  gate.resolve()
+  await Promise.all(jobs)
+})
+
+/** Fails after so long, as the job of a target that does not answer. */
+async function failAfter(ms: number): Promise<never> {
+  const sinceMs = performance.now()
+  await until('the time to be over', () => performance.now() - sinceMs > ms)
+  throw new Error('no answer')
+}
+
+test.each([
+  ['failed after it held a child for long', () => failAfter(40), 1],
+  ['failed soon', () => failAfter(0), 2],
+  ['held a child for long and succeeded', () => failAfter(40).catch(() => {}), 2],
+])('an owner whose job %s has so many children afterwards', async (_, first: () => Promise<void>, share) => {
+  const pool = newPool({ max: 4, maxOfOwner: 2, slowMs: 30 })
+  await pool.use('one', first).catch(() => {})
+  const gate = Promise.withResolvers<void>()
+  const jobs: Promise<void>[] = []
+  for (let job = 0; job < share; job++) jobs.push(pool.use('one', () => gate.promise, 0))
+  await expect(pool.use('one', async () => {}, 0)).rejects.toBeInstanceOf(PoolBusyError)
+  await pool.use('other', async () => {}, 0)
+  gate.resolve()
+  await Promise.all(jobs)
+})
+
+test('a free child goes to an owner that is not slow', async () => {
+  const pool = newPool({ max: 1, maxOfOwner: 1, slowMs: 30 })
+  const long = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const job = (owner: string) => pool.use(owner, async () => void begun.push(owner))
+  const failing = pool.use('slow', () => long.promise)
+  const jobs = [job('slow'), job('other')]
+  const sinceMs = performance.now()
+  await until('the job to be slow', () => performance.now() - sinceMs > 40)
+  long.reject(new Error('no answer'))
+  await expect(failing).rejects.toThrow('no answer')
+  await Promise.all(jobs)
+  expect(begun).toEqual(['other', 'slow'])
+})
+
 test('what this machine ends or cannot start is not blamed on the target', async () => {
   const pool = newPool()
   const silent = await listen()

@@ -61,7 +61,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   })
 
   it('a holder that names leases in its statements keeps neither its own nor another one', async () => {
-    const session = await open()
+    const session = await open({ maxConnections: 100 })
     const [one, other] = [mint(), mint()]
     for (const { lease } of [one, other]) await session.create(lease)
     const idle: Connection[] = []
@@ -125,6 +125,26 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(await scene().exists(name)).toBe(false)
     await session.revoke(ref)
   })
+
+  it.each([
+    ['twenty where the target says nothing', {}, 20],
+    ['those of the target', { maxConnections: 2 }, 2],
+    ['those of the target where its own statements say nothing', { accessLevel: 'custom', maxConnections: 3 }, 3],
+    ['those of its own statements', { accessLevel: 'custom', with: 'WITH MAX_USER_CONNECTIONS 1' }, 1],
+  ])(
+    'a lease has a limit of connections: %s',
+    async (_, { with: own = '', ...config }: Record<string, unknown>, limit) => {
+      const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}' ${own}`
+      const custom = config.accessLevel === 'custom' ? { createStatements: [create] } : {}
+      const session = await open({ ...config, ...custom })
+      const { lease, name, secret, ref } = mint()
+      await session.create(lease)
+      for (let count = 0; count < limit; count++) await holderOf(name, secret)
+      await expect(holderOf(name, secret)).rejects.toThrow('max_user_connections')
+      await session.revoke(ref)
+      expect(await scene().exists(name)).toBe(false)
+    },
+  )
 
   it('an account with the mark of another lease is foreign', async () => {
     const [one, other] = [mint(), mint()]

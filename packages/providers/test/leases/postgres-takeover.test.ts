@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
@@ -11,6 +12,8 @@ const skip = missingPostgres()
 
 /** More locks than the scene's server has room for. */
 const manyFunctions = 4000
+
+const mayConnect = 'GRANT CONNECT ON DATABASE "{{database}}" TO "{{roleName}}"'
 
 /** Writes down whose rights it was called with. */
 const body = 'BEGIN INSERT INTO public.called VALUES (current_user); RETURN NULL; END'
@@ -294,6 +297,67 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await expect.poll(() => locked).toBeGreaterThan(0)
     await session.revoke(ref)
     await attacks
+    expect(await scene.exists(name)).toBe(false)
+  })
+
+  it('keeps nobody from leases by advisory locks that its holder takes', async () => {
+    const { root } = scene
+    const brief = Object.assign(testOutside(), { statementMs: 2000 })
+    const session = await openLeaseTarget('postgres', scene.target('readonly'), brief)
+    const [first, next] = [mintFor('postgres'), mintFor('postgres')]
+    await session.create(first.lease)
+    const holder = await holderOf(first.name, first.secret)
+    const { rows } = await root.query(`SELECT rolname AS name FROM pg_roles WHERE rolname LIKE 'skerry\\_readonly%'`)
+    const objects = `skerry_objects_${createHash('sha256').update('skerry_admin').digest('hex').slice(0, 16)}`
+    for (const name of [...rows.map((row) => row.name), objects])
+      await holder.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name])
+    // The level has to be set up anew, and the end of another lease has objects to move.
+    for (const { name } of rows) await root.query(`REVOKE SELECT ON app.notes FROM ${name}`)
+    await session.create(next.lease)
+    await root.query(`SET ROLE ${next.name}; CREATE TABLE public.of_next (id int); RESET ROLE`)
+    expect(await session.revoke(next.ref)).toMatchObject({ reassigned: ['table public.of_next'], problem: null })
+    await session.revoke(first.ref)
+  })
+
+  it('has its objects moved and its role dropped in one transaction', async () => {
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await scene.root.query(`SET ROLE ${name}; CREATE TABLE public.in_one (id int); RESET ROLE`)
+    const statements = await statementsOf(() => session.revoke(ref))
+    const at = (start: string) => statements.findIndex((statement) => statement.startsWith(start))
+    const [reassign, drop] = [at('REASSIGN OWNED'), at(`DROP ROLE IF EXISTS "${name}"`)]
+    expect([reassign > 0, drop > reassign]).toEqual([true, true])
+    expect(statements.slice(reassign, drop).filter((statement) => /^(COMMIT|BEGIN)/.test(statement))).toEqual([])
+  })
+
+  it.each([
+    ['twenty where the target says nothing', {}, 20],
+    ['those of the target', { maxConnections: 2 }, 2],
+    [
+      'those of the target where its own statements say nothing',
+      {
+        accessLevel: 'custom',
+        createStatements: [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`, mayConnect],
+        maxConnections: 3,
+      },
+      3,
+    ],
+    [
+      'those of its own statements',
+      {
+        accessLevel: 'custom',
+        createStatements: [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}' CONNECTION LIMIT 1`, mayConnect],
+      },
+      1,
+    ],
+  ] as const)('has a limit of connections: %s', async (_, config, limit) => {
+    const { lease, ref, name, secret } = mintFor('postgres')
+    const session = await open(config)
+    await session.create(lease)
+    for (let count = 0; count < limit; count++) await holderOf(name, secret)
+    await expect(holderOf(name, secret)).rejects.toThrow('too many connections for role')
+    await session.revoke(ref)
     expect(await scene.exists(name)).toBe(false)
   })
 

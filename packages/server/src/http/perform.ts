@@ -11,6 +11,7 @@ import type { HeavyRead } from './heavy-reads.ts'
 import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
 import { Streamed } from './streamed.ts'
 import type { Checks, Params } from './validate.ts'
+import { isAnsweredWhole, isLast, type ListPage, readPage, readWhole } from './whole-lists.ts'
 
 /** Gives what a handler gives: a body, a Reply, or a CommittedRefusal. */
 export type Perform = (request: FastifyRequest) => Promise<unknown>
@@ -26,8 +27,9 @@ type Run = (request: FastifyRequest, params: Params, means: { db: Sql }) => Prom
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
-  (context: Context, { access, handle, heavy }: Route, checks: Checks): Run =>
+  (context: Context, route: Route, checks: Checks): Run =>
   async (request, params, means) => {
+    const { access, handle, heavy, endpoint } = route
     const { origin } = request
     const { principal } = origin
     const rawQuery = rawQueryOf(request.url)
@@ -50,6 +52,7 @@ const runner =
       newId,
       isGone: () => request.raw.socket.destroyed || !request.server.server.listening,
     } as AnyInput
+    if (query.limit === undefined && isAnsweredWhole(endpoint)) return handleList(context, route, input, request)
     return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
 
@@ -64,12 +67,28 @@ async function handleHeavy(
   const { signal, done } = watchHangUp(request.raw)
   let answer: unknown
   try {
-    answer = await heavyReads.run(heavy, input.params.orgId ?? '', signal, (db) => handle({ ...input, db, signal }))
+    const owner = input.params.orgId ?? input.principal?.id ?? ''
+    answer = await heavyReads.run(heavy, owner, signal, (db) => handle({ ...input, db, signal }))
     return answer
   } finally {
     if (answer instanceof Streamed) answer.body.once('close', done)
     else done()
   }
+}
+
+/** Reads a whole list page by page. Only a list of more than a page needs a place among the heavy reads. */
+async function handleList(
+  context: Context,
+  { handle, heavy }: Route,
+  input: AnyInput,
+  request: FastifyRequest,
+): Promise<unknown> {
+  const begin = async (placed: AnyInput) => finish(placed, await readPage(handle, placed))
+  const finish = (placed: AnyInput, first: ListPage) => (isLast(first) ? first : readWhole(handle, placed, first))
+  if (heavy) return handleHeavy(context, heavy, begin, input, request)
+  const first = await readPage(handle, input)
+  if (isLast(first)) return first
+  return handleHeavy(context, 'search', (placed) => readWhole(handle, placed, first), input, request)
 }
 
 /** How each unit of work runs what its route does. */

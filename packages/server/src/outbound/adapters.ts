@@ -45,6 +45,9 @@ export interface Adapters {
   close(): Promise<void>
 }
 
+/** Longer than a job needs to fail on a target that answers, and shorter than the patience with one that does not. */
+const slowMs = 5000
+
 type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>
 
 export function openAdapters(config: Settings, log: Log): Adapters {
@@ -56,6 +59,8 @@ export function openAdapters(config: Settings, log: Log): Adapters {
     door,
     max: adapterProcesses,
     maxOfOwner: Math.floor(adapterProcesses / 2),
+    reserved: 1,
+    slowMs,
     onFault: ({ name, frames }) => log.warn('an adapter failed', { error: name, frames }),
   })
   const use = <T>(orgId: string, job: Parameters<typeof pool.use<T>>[1], waitMs?: number): Promise<T> => {

@@ -45,7 +45,7 @@ async function expectServing(): Promise<void> {
   })
 }
 
-async function register(provider: LeaseTag, port: number) {
+async function register(provider: LeaseTag, port: number, owner = tenant) {
   const database = provider === 'redis' ? { db: 0 } : { database: 'shop' }
   const scheme = { postgres: 'postgres', redis: 'redis', mysql: 'mysql', mongodb: 'mongodb' }[provider as 'redis']
   const path = provider === 'redis' ? '0' : 'shop'
@@ -58,8 +58,10 @@ async function register(provider: LeaseTag, port: number) {
     ...(provider === 'postgres' ? { schema: 'app' } : {}),
     ...(provider === 'mysql' ? { userHost: '%' } : {}),
   }
-  const wrappedAdminSecret = await wrappedForBroker(world, tenant, credential)
-  return world.call(leases.createTarget, { as, params: { orgId }, body: { config, wrappedAdminSecret } as never })
+  const wrappedAdminSecret = await wrappedForBroker(world, owner, credential)
+  const params = { orgId: owner.orgId }
+  const body = { config, wrappedAdminSecret } as never
+  return world.call(leases.createTarget, { as: owner.admin.as, params, body })
 }
 
 const dataRow = Buffer.concat([Buffer.from('44000003ee0001000003e4', 'hex'), Buffer.alloc(996)])
@@ -116,6 +118,19 @@ test('what a child is told is neither in its arguments nor in its environment', 
   }
   await hostile.close()
   expect((await registering).status).toBe(409)
+})
+
+test('two organizations whose targets never answer leave a process to a third one', async () => {
+  const hostile = await openHostileTarget()
+  hostile.attack(() => {})
+  const owners = [tenant, await signUp(world)]
+  const waiting = owners.flatMap((owner) => Array.from({ length: 4 }, () => register('postgres', hostile.port, owner)))
+  await until('their processes to be busy', () => hostile.connections >= 3)
+  await expectServing()
+  expect(hostile.connections).toBe(3)
+  hostile.attack((socket) => socket.destroy())
+  for (const answer of waiting) expect((await answer).status).not.toBe(200)
+  await hostile.close()
 })
 
 describe('the address guard', () => {

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { openSocketServer } from './socket-server.ts'
 
 /** A target of leases that says whatever a test wants. Until then it passes on what a real server says, if there is one. */
 export interface HostileTarget {
@@ -36,16 +36,10 @@ export function pour(socket: Socket, start: string | Buffer, piece: Buffer): voi
 }
 
 export async function openHostileTarget(realPort?: number): Promise<HostileTarget> {
-  const sockets = new Set<Socket>()
   let attack: Attack | null = null
   let connections = 0
-  const keep = (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}).once('close', () => sockets.delete(socket))
-  }
-  const server = createServer((socket) => {
+  const server = await openSocketServer((socket, { keep }) => {
     connections++
-    keep(socket)
     if (attack !== null) return attack(socket)
     if (realPort === undefined) return socket.destroy()
     const real = connect(realPort, '127.0.0.1')
@@ -53,21 +47,15 @@ export async function openHostileTarget(realPort?: number): Promise<HostileTarge
     socket.pipe(real).pipe(socket)
     socket.once('close', () => real.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: server.port,
     get connections() {
       return connections
     },
     attack(how) {
       attack = how
-      for (const socket of sockets) socket.destroy()
+      server.endConnections()
     },
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
+    close: server.close,
   }
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { openSocketServer } from './socket-server.ts'
 
 /** A network that changes one piece of what a server sends, somewhere else in each connection. */
 export interface MutatingWire {
@@ -25,16 +25,11 @@ export function randomFrom(seed: number): () => number {
 /** @param pieces one of so many at the beginning of a connection is changed; one with fewer pieces may stay as it is */
 export async function openMutatingWire(seed: number, pieces: number): Promise<MutatingWire> {
   const random = randomFrom(seed)
-  const sockets = new Set<Socket>()
   let real = 0
   let changed = 0
-  const keep = (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}).once('close', () => sockets.delete(socket))
-  }
-  const server = createServer((client) => {
+  const server = await openSocketServer((client, { keep }) => {
     const upstream = connect(real, '127.0.0.1')
-    for (const socket of [client, upstream]) keep(socket)
+    keep(upstream)
     let piecesLeft = Math.floor(random() * pieces)
     client.pipe(upstream)
     upstream.on('data', (piece) => {
@@ -46,21 +41,15 @@ export async function openMutatingWire(seed: number, pieces: number): Promise<Mu
     client.once('close', () => upstream.destroy())
     upstream.once('close', () => client.end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: server.port,
     get changed() {
       return changed
     },
     to(port) {
       real = port
     },
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
+    close: server.close,
   }
 }
 

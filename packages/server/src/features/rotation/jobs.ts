@@ -7,10 +7,16 @@ import { recordEnded } from '../envs/ended.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 
+/** An organization has so many runs at once. Where its targets do not answer, other organizations have the rest. */
+const lanesOfOrganization = 2
+
+/** A policy is always in the same lane, so that it runs once at a time. */
+const laneOf = (rotationId: string): number => rotationId.charCodeAt(rotationId.length - 1) % lanesOfOrganization
+
 /** Does nothing where its policy is not due any more. What fails is written down with the policy, which is tried again. */
 export const runDue = job<{ orgId: string; rotationId: string }>(
   'rotation.run',
-  { concurrency: 4, perKey: ({ rotationId }) => rotationId, deadLetter: false },
+  { concurrency: 8, perKey: ({ orgId, rotationId }) => `${orgId} ${laneOf(rotationId)}`, deadLetter: false },
   async (context, { orgId, rotationId }) => {
     try {
       await runRotation(context, { orgId, id: rotationId }, { origin: system, onlyDue: true })

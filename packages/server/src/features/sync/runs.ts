@@ -11,11 +11,8 @@ import { performRun } from './run-job.ts'
 import { findRun, insertRun, listRuns } from './run-store.ts'
 import type { OnBinding, Run } from './scope.ts'
 
-/** Without a limit, as many as people look at: a history grows for as long as it is kept. */
-const runsDefault = 50
-
 export async function list({ db, org, query }: In<typeof sync.runs, InOrg>): Out<typeof sync.runs> {
-  const cursor = pageFrom(query, 'syncRun', runsDefault)
+  const cursor = pageFrom(query, 'syncRun', limits.syncRunsDefault)
   const rows = await listRuns(db, org, query.bindingId, cursor)
   const page = pageOf(rows, cursor, ({ startedAt, id }) => [startedAt, id])
   return { runs: page.rows.map(toResponse), nextCursor: page.nextCursor }

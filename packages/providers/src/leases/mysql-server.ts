@@ -1,0 +1,79 @@
+import { ProviderError } from '../provider-error.ts'
+import type { Query } from './mysql-client.ts'
+import { rightsOnObjects } from './mysql-objects.ts'
+import type { LeaseTarget, TargetFacts } from './provider.ts'
+
+// The server behind a target: its product and version, and the rights of the admin account.
+
+export const nativePassword = 'mysql_native_password'
+
+const isGrantee = `grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')`
+
+export const isMariadb = (version: unknown): boolean => /mariadb/i.test(String(version))
+
+/** Refuses a server or an admin account with which leases can never work. */
+export async function verifyServer(query: Query, config: LeaseTarget<'mysql'>['config']): Promise<TargetFacts> {
+  const [server] = await query(
+    `SELECT VERSION() AS version, @@global.read_only AS replica,
+       (SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = '${nativePassword}') AS plugin`,
+  )
+  const mariadb = isMariadb(server?.version)
+  const number = /(?:5\.5\.5-)?(\d+\.\d+(?:\.\d+)?)/.exec(server?.version)?.[1] ?? ''
+  const name = `${mariadb ? 'MariaDB' : 'MySQL'} ${number}`
+  const problem = pluginProblem(mariadb, number, server?.plugin === 'ACTIVE')
+  if (problem !== null) throw new ProviderError('unsupported', `${name}: ${problem}`)
+  if (Number(server?.replica) === 1)
+    throw new ProviderError('unsupported', `${name}: this server is read-only, a replica; name the primary`)
+  await checkRights(query, mariadb)
+  const notes: string[] = []
+  const anonymous = await query(`SELECT Host AS host FROM mysql.user WHERE User = ''`)
+  for (const { host } of anonymous)
+    if (host !== '')
+      notes.push(
+        `The anonymous account ''@'${host}' comes before leases that sign in from ${host}, and they fail there: drop it.`,
+      )
+  if (config.accessLevel === 'custom') notes.push(...(await lacksOnObjects(query, config.connection.database)))
+  return { server: name, notes }
+}
+
+async function lacksOnObjects(query: Query, database: string): Promise<string[]> {
+  const rows = await query(
+    `SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}
+     UNION SELECT privilege_type FROM information_schema.schema_privileges
+     WHERE ${isGrantee} AND REPLACE(table_schema, '\\\\', '') = '${database}'`,
+  )
+  const held = new Set(rows.map(({ name }) => String(name)))
+  const lacking = rightsOnObjects.filter((right) => !held.has(right))
+  if (lacking.length === 0) return []
+  return [
+    `The admin account lacks ${lacking.join(', ')} on ${database}. It cannot remove views, routines, triggers and events that leases define there: a later lease of the same name would lend them its rights.`,
+  ]
+}
+
+/** A session that nobody may end, or an account that nobody may look for, would show itself only at the first revocation. */
+async function checkRights(query: Query, mariadb: boolean): Promise<void> {
+  const rows = await query(`SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}`)
+  const held = new Set(rows.map(({ name }) => String(name).replace('_', ' ')))
+  const lacks = (...names: string[]) => !names.some((name) => held.has(name))
+  if (lacks('CREATE USER')) throw new ProviderError('denied', 'the admin account lacks CREATE USER')
+  if (lacks('PROCESS')) throw new ProviderError('denied', 'the admin account lacks PROCESS, which shows sessions')
+  if (lacks('CONNECTION ADMIN', 'SUPER'))
+    throw new ProviderError(
+      'denied',
+      `the admin account lacks ${mariadb ? 'CONNECTION ADMIN' : 'CONNECTION_ADMIN'}, which ends sessions`,
+    )
+  await query('SELECT User FROM mysql.user LIMIT 1')
+}
+
+/** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
+function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (mariadb && (major < 10 || (major === 10 && minor < 5))) return 'versions before 10.5 are not supported'
+  // Attributes of accounts came with it.
+  if (!mariadb && (major < 8 || (major === 8 && minor === 0 && patch < 21)))
+    return 'versions before 8.0.21 are not supported'
+  if (active) return null
+  if (!mariadb && major >= 9)
+    return `this version no longer has ${nativePassword}, without which an account cannot be created from a verifier; use MySQL 8.0 or 8.4, or MariaDB`
+  return `${nativePassword} is not loaded; start the server with --mysql-native-password=ON`
+}

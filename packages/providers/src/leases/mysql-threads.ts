@@ -1,0 +1,42 @@
+import type { RowDataPacket } from 'mysql2/promise'
+import { ProviderError } from '../provider-error.ts'
+import { verifierDigest } from './checks.ts'
+import { MysqlFailure, noSuchThread, type Query } from './mysql-client.ts'
+
+// Connections to the server, which MySQL calls threads, and the statements that run on them.
+
+/** More than one of `createStatements` holds. */
+const statementChars = 16_384
+
+/**
+ * Connections of a user, without this one. A statement may be as long as the server takes, and so is cut. Names are compared
+ * byte for byte, and an admin's may hold quotes.
+ */
+const threadsOf = (user: string) =>
+  `SELECT ID AS thread, LEFT(INFO, ${statementChars}) AS statement FROM information_schema.processlist
+   WHERE CAST(USER AS BINARY) = X'${Buffer.from(user).toString('hex')}' AND ID <> CONNECTION_ID()`
+
+/** Whether a statement that runs now makes a part of the lease: it holds its verifier or its id. */
+export const makesLease = (id: string, digest: string | null, statement: unknown): boolean =>
+  String(statement ?? '').includes(id) ||
+  (String(statement ?? '').match(/\*[0-9A-F]{40}/g) ?? []).some((verifier) => verifierDigest(verifier) === digest)
+
+/** @param label the threads, as an error names them */
+export async function endThreads(
+  query: Query,
+  label: string,
+  user: string,
+  isMeant: (thread: RowDataPacket) => boolean = () => true,
+): Promise<void> {
+  // A session that began before the lock may show itself only now, and a killed one takes a moment to end.
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const threads = (await query(threadsOf(user))).filter(isMeant)
+    if (threads.length === 0) return
+    for (const { thread } of threads)
+      await query(`KILL CONNECTION ${Number(thread)}`).catch((error: unknown) => {
+        if (!(error instanceof MysqlFailure && error.errno === noSuchThread)) throw error
+      })
+    await query('DO SLEEP(0.05)')
+  }
+  throw new ProviderError('failed', `${label} do not end`)
+}

@@ -1,0 +1,176 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, type RunningEngine } from '../../test/db/engines.ts'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+
+// A migration that makes something unique meets databases in which it is not. Each test fills a database of the release
+// before, and looks at the rows afterwards.
+
+const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** The migrations of this release up to a number. */
+function migrationsUntil(number: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-old-data-'))
+  for (const name of readdirSync(ownFolder))
+    if (Number(name.slice(0, 4)) <= number) cpSync(join(ownFolder, name), join(folder, name))
+  return folder
+}
+
+async function migrateUntil(db: Database, number: number): Promise<void> {
+  const folder = migrationsUntil(number)
+  try {
+    await migrate(db, { folder })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`
+
+async function insertTarget(db: Database, id: string, provider: string, host: string): Promise<void> {
+  const config = { provider, connection: { host, port: 5432 } }
+  await db.rows(
+    `insert into lease_targets (org_id, id, name, provider, config, wrapped_admin_secret, status, notes, created_at, updated_at)
+     values ('org_1', $1, $2, $3, $4, 'wd1.x', 'ready', '[]', $5, $5)`,
+    [id, id, provider, JSON.stringify(config), at(0)],
+  )
+}
+
+async function insertPolicy(
+  db: Database,
+  id: string,
+  { kind, config, target, minute }: { kind: string; config: object; target: string; minute: number },
+): Promise<void> {
+  await db.rows(
+    `insert into rotation_policies (org_id, id, secret_name, kind, config, interval_seconds, target_id, status, next_run_at,
+                                    created_at, updated_at)
+     values ('org_1', $1, 'S', $2, $3, 3600, $4, 'active', $5, $6, $6)`,
+    [id, kind, JSON.stringify(config), target, at(30), at(minute)],
+  )
+}
+
+async function insertLease(
+  db: Database,
+  id: string,
+  { target, name, status, minute }: { target: string | null; name: string; status: string; minute: number },
+): Promise<void> {
+  await db.rows(
+    `insert into leases (org_id, id, target_id, provider, status, resource_ref, requested_by_type, requested_by_id,
+                         ttl_seconds, created_at, expires_at, next_try_at)
+     values ('org_1', $1, $2, 'postgres', $3, $4, 'user', 'usr_1', 600, $5, $6, $6)`,
+    [id, target, status, name, at(minute), at(59)],
+  )
+}
+
+for (const engine of engines) {
+  describe.skipIf(engine.missing)(`0030 on ${engine.name}`, () => {
+    let running: RunningEngine
+    let db: Database
+    beforeAll(async () => {
+      running = await engine.start()
+      db = await running.open()
+      await migrateUntil(db, 29)
+      await db.rows(
+        `insert into organizations (id, name, slug, created_at, updated_at) values ('org_1', 'Acme', 'acme', $1, $1)`,
+        [at(0)],
+      )
+      // Two spellings of one server, and another server.
+      await insertTarget(db, 'tgt_a', 'postgres', 'DB.example.com.')
+      await insertTarget(db, 'tgt_b', 'postgres', 'db.example.com')
+      await insertTarget(db, 'tgt_c', 'postgres', 'other.example.com')
+      await insertTarget(db, 'tgt_m', 'mysql', 'my.example.com')
+      const postgres = (username: string, alternateUsername?: string) => ({
+        kind: 'postgres',
+        username,
+        alternateUsername,
+      })
+      await insertPolicy(db, 'older', {
+        kind: 'postgres',
+        config: postgres('app', 'app_b'),
+        target: 'tgt_a',
+        minute: 1,
+      })
+      await insertPolicy(db, 'newer', { kind: 'postgres', config: postgres('app'), target: 'tgt_b', minute: 2 })
+      await insertPolicy(db, 'half', {
+        kind: 'postgres',
+        config: postgres('free', 'app_b'),
+        target: 'tgt_b',
+        minute: 3,
+      })
+      await insertPolicy(db, 'elsewhere', { kind: 'postgres', config: postgres('app'), target: 'tgt_c', minute: 4 })
+      const mysql = (userHost: string) => ({ kind: 'mysql', username: 'app', userHost })
+      await insertPolicy(db, 'my-older', { kind: 'mysql', config: mysql('Web.Internal'), target: 'tgt_m', minute: 1 })
+      await insertPolicy(db, 'my-newer', { kind: 'mysql', config: mysql('web.internal'), target: 'tgt_m', minute: 2 })
+      await insertPolicy(db, 'my-other', { kind: 'mysql', config: mysql('%'), target: 'tgt_m', minute: 3 })
+      await insertLease(db, 'same-first', { target: 'tgt_a', name: 'lease_x', status: 'active', minute: 1 })
+      await insertLease(db, 'same-second', { target: 'tgt_a', name: 'lease_x', status: 'revoking', minute: 2 })
+      await insertLease(db, 'other-target', { target: 'tgt_b', name: 'lease_x', status: 'active', minute: 1 })
+      await insertLease(db, 'ended', { target: 'tgt_a', name: 'lease_x', status: 'expired', minute: 3 })
+      await insertLease(db, 'no-target', { target: null, name: 'lease_y', status: 'orphaned', minute: 1 })
+      await migrateUntil(db, 30)
+    })
+    afterAll(() => running?.stop())
+
+    test('the older of two policies keeps an account, and the other one is paused with the reason', async () => {
+      const rows = await db.rows<{ id: string; status: string; next: string | null; error: string | null }>(
+        'select id, status, next_run_at::text as next, last_error as error from rotation_policies order by id',
+      )
+      const paused = rows.filter(({ status }) => status === 'paused')
+      expect(paused.map(({ id }) => id)).toEqual(['half', 'my-newer', 'newer'])
+      for (const { next, error } of paused)
+        expect([next, error]).toEqual([
+          null,
+          'another policy rotates the same account: delete one of the two, then resume',
+        ])
+      const active = rows.filter(({ status }) => status === 'active')
+      expect(active.map(({ id }) => id)).toEqual(['elsewhere', 'my-older', 'my-other', 'older'])
+      for (const { next, error } of active) expect([next === null, error]).toEqual([false, null])
+    })
+
+    test('each account belongs to one policy, whatever the spelling of its server', async () => {
+      const rows = await db.rows(
+        'select server, account, rotation_id as policy from rotation_accounts order by server, account',
+      )
+      expect(rows).toEqual([
+        { server: 'mysql my.example.com:5432', account: 'app@%', policy: 'my-other' },
+        { server: 'mysql my.example.com:5432', account: 'app@web.internal', policy: 'my-older' },
+        { server: 'postgres db.example.com:5432', account: 'app', policy: 'older' },
+        { server: 'postgres db.example.com:5432', account: 'app_b', policy: 'older' },
+        { server: 'postgres db.example.com:5432', account: 'free', policy: 'half' },
+        { server: 'postgres other.example.com:5432', account: 'app', policy: 'elsewhere' },
+      ])
+    })
+
+    test('the latest lease keeps an account name, and the others are revoked with the reason', async () => {
+      const rows = await db.rows(
+        'select id, status, last_error as error, next_try_at is null as rests from leases order by id',
+      )
+      expect(rows).toEqual([
+        { id: 'ended', status: 'expired', error: null, rests: false },
+        {
+          id: 'no-target',
+          status: 'revoked',
+          error: 'the target was deleted: the account may still be there',
+          rests: true,
+        },
+        { id: 'other-target', status: 'active', error: null, rests: false },
+        {
+          id: 'same-first',
+          status: 'revoked',
+          error: 'a later lease of the target had the same account name',
+          rests: true,
+        },
+        { id: 'same-second', status: 'revoking', error: null, rests: false },
+      ])
+    })
+
+    test('the later migrations of this release apply to these rows too', async () => {
+      await migrate(db)
+      expect(await db.rows('select count(*)::int as count from rotation_policies')).toEqual([{ count: 7 }])
+    })
+  })
+}

@@ -1,0 +1,45 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { limits } from '@skerry/contract/limits'
+import { json, Ready } from './ready.ts'
+import type { AnyInput, Route } from './route.ts'
+
+// Some lists answer every row to a caller who sends no limit, as clients that know no paging expect. An organization may have
+// 100,000 tokens. One statement for all of them, and one call of JSON.stringify, would hold up every other organization.
+
+/** A page as handlers of lists answer it: an array of rows, and the place of the next page. */
+export type ListPage = Record<string, unknown> & { nextCursor: string | null }
+
+export const isLast = ({ nextCursor }: ListPage): boolean => nextCursor === null
+
+/** Whether a list without a limit is answered whole. Others name the rows that they answer then. */
+export function isAnsweredWhole({ unit, query: { properties } }: Pick<Endpoint, 'unit' | 'query'>): boolean {
+  const { cursor, limit } = properties
+  return unit === 'read' && cursor !== undefined && limit !== undefined && !('default' in limit)
+}
+
+export const readPage = (handle: Route['handle'], input: AnyInput, cursor?: string): Promise<ListPage> =>
+  handle({
+    ...input,
+    query: { ...input.query, ...(cursor !== undefined && { cursor }), limit: limits.listMax },
+  }) as Promise<ListPage>
+
+/** Reads the pages that follow the first one. Between two of them the thread is free for others. */
+export async function readWhole(handle: Route['handle'], input: AnyInput, first: ListPage): Promise<Ready> {
+  const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
+  const pieces = [Buffer.from(`{${JSON.stringify(name)}:[`)]
+  let page = first
+  while (true) {
+    const rows = JSON.stringify(page[name]).slice(1, -1)
+    if (rows !== '') pieces.push(Buffer.from(pieces.length > 1 ? `,${rows}` : rows))
+    if (page.nextCursor === null) break
+    await setImmediate()
+    page = await readPage(handle, input, page.nextCursor)
+  }
+  pieces.push(Buffer.from('],"nextCursor":null}'))
+  const body = Buffer.concat(pieces)
+  return new Ready(200, [...always, 'content-length', String(body.length)], body)
+}
+
+/** As on every other answer, which the framework sends. */
+const always = ['content-type', json, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff']
