@@ -34,7 +34,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   try {
     const pgDir = join(directory, PG_DIR)
     keepToOwner(join(directory, LOCK), 0o600, options)
-    await createPgDir(pgDir, options.log)
+    createPgDir(pgDir, options.log)
     keepToOwner(pgDir, 0o700, options)
     return databaseOver(await start(pgDir, options), lock)
   } catch (error) {
