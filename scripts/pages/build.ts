@@ -43,9 +43,14 @@ function bundle(home: string, outDir: string): void {
   mkdirSync(outDir, { recursive: true })
   const config = ['--config', join(home, 'vite.config.ts'), '--mode', 'production', '--logLevel', 'warn']
   const args = [vite, 'build', home, ...config, '--outDir', outDir, '--manifest', 'manifest.json']
+  runBuild(args)
+}
+
+/** Runs Node with these arguments to its end, and names memory where the system killed it. */
+export function runBuild(args: string[]): void {
   const { error, status, signal } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   if (error) throw error
-  if (signal === 'SIGKILL')
+  if (signal === 'SIGKILL' || status === 137)
     throw new Error(
       'the system ended it, most likely because memory was short. A build needs 1 GB of free memory. ' +
         'Build on a larger machine with `npm run build`, then copy the dist folder of the package here',
