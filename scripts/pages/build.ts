@@ -34,13 +34,13 @@ function sourcesOf(dist: string): string | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Build).sources : undefined
 }
 
-const vite = join(dirname(fileURLToPath(import.meta.resolve('vite/package.json'))), 'bin/vite.js')
-
 /**
  * Vite runs in a process of its own. Where memory is short, the system ends that process and not the start of the server.
  */
 function bundle(home: string, outDir: string): void {
   mkdirSync(outDir, { recursive: true })
+  // Looked up here, and not above: a machine that has the pages already may lack Vite.
+  const vite = join(dirname(fileURLToPath(import.meta.resolve('vite/package.json'))), 'bin/vite.js')
   const config = ['--config', join(home, 'vite.config.ts'), '--mode', 'production', '--logLevel', 'warn']
   const args = [vite, 'build', home, ...config, '--outDir', outDir, '--manifest', 'manifest.json']
   runBuild(args)
