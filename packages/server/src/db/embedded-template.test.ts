@@ -33,5 +33,5 @@ test('a new database holds no data and takes the settings of Skerry', async () =
   expect(await db.rows('select datname from pg_database')).toEqual([{ datname: 'postgres' }])
   expect(await db.rows(`select relname from pg_class where relnamespace = 'public'::regnamespace`)).toEqual([])
   expect(await db.rows('show timezone')).toEqual([{ TimeZone: 'UTC' }])
-  expect(await db.rows('show wal_segment_size')).toEqual([{ wal_segment_size: '4MB' }])
+  expect(await db.rows('show wal_segment_size')).toEqual([{ walSegmentSize: '4MB' }])
 })
