@@ -19,8 +19,8 @@ const isWanted = (name: string) => named.length === 0 || named.includes(name)
 
 const pageWords = { dashboard: 'the dashboard', connect: 'the Connect page' }
 for (const bundle of bundles.filter((one) => isWanted(one.name)))
-  await attempt(pageWords[bundle.name], async (name) => {
-    const done = await buildPages(root, bundle)
+  await attempt(pageWords[bundle.name], (name) => {
+    const done = buildPages(root, bundle)
     if (!done) return
     const kilobytes = Math.ceil(done.firstLoadBytes / 1000)
     console.log(`Built ${name} in ${done.seconds.toFixed(1)} s; a first load is ${kilobytes} kB of script at most`)
@@ -31,7 +31,7 @@ if (isWanted('command'))
     if (seconds !== null) console.log(`Built ${name} in ${seconds.toFixed(1)} s`)
   })
 
-async function attempt(name: string, build: (name: string) => Promise<void>): Promise<void> {
+async function attempt(name: string, build: (name: string) => Promise<void> | void): Promise<void> {
   try {
     await build(name)
   } catch (error) {

@@ -44,7 +44,7 @@ ${rows.join('\n')}
 function settingsMarkdown(): string {
   const rows = Object.entries(settings).map(([name, { fallback, help }]) => [
     `\`${name}\``,
-    fallback === null ? '' : `\`${fallback}\``,
+    fallbackCell(fallback),
     help,
   ])
   const blocks = [
@@ -54,6 +54,13 @@ function settingsMarkdown(): string {
     markdownTable({ columns: ['Variable', 'Default', 'What it sets'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`
+}
+
+/** A default as it is written in the environment: lists with commas, tables as JSON. An empty cell stands for unset. */
+function fallbackCell(fallback: unknown): string {
+  const isTable = typeof fallback === 'object' && fallback !== null && !Array.isArray(fallback)
+  const text = isTable ? JSON.stringify(fallback) : String(fallback ?? '')
+  return text === '' ? '' : `\`${text}\``
 }
 
 async function main(): Promise<void> {

@@ -7,5 +7,6 @@ test.each(Object.entries(await generatedFiles()))(
   'generated files are what the tables generate: %s (else: npm run generate)',
   async (path, text) => {
     expect(await readFile(join(root, path), 'utf8')).toBe(text)
+    expect(text).not.toMatch(/\[object \w+\]|\bundefined`/)
   },
 )

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Build } from '../../packages/server/src/http/build.ts'
 import type { Bundle } from './bundles.ts'
 import { finish } from './finish.ts'
@@ -9,10 +11,7 @@ import { hashSources } from './sources.ts'
  * Builds pages into the `dist` of their package, unless what is there was made from the same sources. They are built beside
  * and moved into place, so that a server that starts meanwhile finds a whole build or none. null when nothing was built.
  */
-export async function buildPages(
-  root: string,
-  pages: Bundle,
-): Promise<{ seconds: number; firstLoadBytes: number } | null> {
+export function buildPages(root: string, pages: Bundle): { seconds: number; firstLoadBytes: number } | null {
   const startedAt = performance.now()
   const home = join(root, 'packages', pages.name)
   const dist = join(home, 'dist')
@@ -20,7 +19,7 @@ export async function buildPages(
   if (sourcesOf(dist) === sources) return null
   const fresh = join(home, `dist.${process.pid}`)
   try {
-    await bundle(home, fresh)
+    bundle(home, fresh)
     // The list of routes is made from the files, and may just have been made anew.
     const firstLoadBytes = finish(fresh, pages, hashSources(root, pages.sources))
     replace(dist, fresh)
@@ -35,13 +34,28 @@ function sourcesOf(dist: string): string | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Build).sources : undefined
 }
 
-/** Loaded here, and not above: where nothing is to be built, nothing of it is needed. */
-async function bundle(home: string, outDir: string): Promise<void> {
+/**
+ * Vite runs in a process of its own. Where memory is short, the system ends that process and not the start of the server.
+ */
+function bundle(home: string, outDir: string): void {
   mkdirSync(outDir, { recursive: true })
-  const { build } = await import('vite')
-  const configFile = join(home, 'vite.config.ts')
-  const silent = { logLevel: 'warn' as const, clearScreen: false }
-  await build({ ...silent, root: home, configFile, mode: 'production', build: { outDir, manifest: 'manifest.json' } })
+  // Looked up here, and not above: a machine that has the pages already may lack Vite.
+  const vite = join(dirname(fileURLToPath(import.meta.resolve('vite/package.json'))), 'bin/vite.js')
+  const config = ['--config', join(home, 'vite.config.ts'), '--mode', 'production', '--logLevel', 'warn']
+  const args = [vite, 'build', home, ...config, '--outDir', outDir, '--manifest', 'manifest.json']
+  runBuild(args)
+}
+
+/** Runs Node with these arguments to its end, and names memory where the system killed it. */
+export function runBuild(args: string[]): void {
+  const { error, status, signal } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (error) throw error
+  if (signal === 'SIGKILL' || status === 137)
+    throw new Error(
+      'the system ended it, most likely because memory was short. A build needs 1 GB of free memory. ' +
+        'Build on a larger machine with `npm run build`, then copy the dist folder of the package here',
+    )
+  if (status !== 0) throw new Error(`vite ended with ${signal ?? `exit code ${status}`}`)
 }
 
 function replace(dist: string, fresh: string) {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isTold } from '@skerry/sdk/rollback'
+import { networkError } from '@skerry/sdk/transport'
 import { credentialsPath } from './credentials.ts'
 import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
@@ -102,7 +103,10 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
       await checkDatabase(url),
       checkClock(live.headers.get('date'), before + tookMs / 2),
     ]
-  } catch {
+  } catch (error) {
+    const failure = networkError(error, url)
+    const untrusted = failure.code === 'untrusted_certificate' ? toFailure(failure).next : undefined
+    if (untrusted !== undefined) return [{ what, state: 'fail', message: failure.message, next: untrusted }]
     const next = 'start it with `npm start`, or set the address with --url or SKERRY_URL'
     return [{ what, state: 'fail', message: `${url} cannot be reached`, next }]
   }

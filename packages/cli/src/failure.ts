@@ -45,6 +45,7 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   rate_limited: 'unavailable',
   internal: 'unavailable',
   unavailable: 'unavailable',
+  untrusted_certificate: 'unavailable',
   timeout: 'unavailable',
   offline: 'unavailable',
   malformed_token: 'refused',
@@ -59,6 +60,9 @@ const nextOfCode: Readonly<Record<string, string>> = {
   forbidden: 'use a credential that may; see `skerry whoami`',
   unavailable:
     'check that the server runs, and set its address with --url or SKERRY_URL; `skerry doctor` shows what fails',
+  untrusted_certificate:
+    'set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority (PEM), and run the command again',
+  old_server: 'upgrade the server',
   internal: 'look into the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
   malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',

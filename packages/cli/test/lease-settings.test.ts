@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { leaseConfigProblem } from '@skerry/contract/lease-config'
 import { leaseProviders } from '@skerry/contract/lease-providers'
+import { tlsSettings } from '@skerry/providers/leases/tls'
 import { variablesOf } from '@skerry/sdk/lease-variables'
 import type { LeaseTarget, MadeLease } from '@skerry/sdk/leases'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -130,6 +131,17 @@ describe('the variables of a lease', () => {
   const variables = (made: object, config: object) =>
     variablesOf(made as Exclude<MadeLease, { provider: 'ssh' }>, { config } as LeaseTarget, rootCertificates)
   const connection = { host: 'db.example.com', port: 1, database: 'shop' }
+
+  it.each([
+    ['127.db.example.com', 'verify-full'],
+    ['localhost.example.com', 'verify-full'],
+    ['127.0.0.1', 'disable'],
+    ['::1', 'disable'],
+  ])('of a target at %s have the TLS mode %s', (host, mode) => {
+    const made = { provider: 'postgres', connection: { ...account, host }, password: 'p' }
+    expect(variables(made, { connection: { ...connection, host } }).values.get('PGSSLMODE')).toBe(mode)
+    expect(tlsSettings({ host })).toEqual(mode === 'disable' ? false : expect.objectContaining({ host }))
+  })
 
   it('check the certificate of PostgreSQL, by the authorities of this program where the target names none', () => {
     const made = { provider: 'postgres', connection: account, password: 'p' }

@@ -7,6 +7,11 @@ export interface Proxy {
   close: () => Promise<void>
 }
 
+const refusals: Readonly<Record<number, { code: string; message: string }>> = {
+  404: { code: 'not_found', message: 'no such path' },
+  409: { code: 'conflict', message: 'refused by the test' },
+}
+
 export type Refuse = (method: string, path: string) => number | undefined
 
 export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> {
@@ -15,17 +20,16 @@ export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> 
     if (status !== undefined) {
       incoming.resume()
       answer.writeHead(status, { 'content-type': 'application/json' })
-      answer.end(
-        JSON.stringify({ error: { code: status === 409 ? 'conflict' : 'internal', message: 'refused by the test' } }),
+      return answer.end(
+        JSON.stringify({ error: refusals[status] ?? { code: 'internal', message: 'refused by the test' } }),
       )
-      return
     }
     const { method, headers } = incoming
     const outgoing = request(new URL(incoming.url!, target), { method: method!, headers }, (reply) => {
       answer.writeHead(reply.statusCode!, reply.headers)
       reply.pipe(answer)
     })
-    incoming.pipe(outgoing)
+    return incoming.pipe(outgoing)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {

@@ -67,6 +67,9 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       await refused(admin, `skerry recovery setup --threshold 1 ${named()} --yes`, 'a whole number from 2')
       await refused(admin, 'skerry recovery setup --threshold 2 --yes', 'no custodian is named')
       await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'add --yes')
+      const all = 'all 5 custodians are needed: if one of them loses their key or leaves, nothing can be recovered'
+      await refused(admin, `skerry recovery setup --threshold 5 ${named()}`, all)
+      expect((await admin.shell(`skerry recovery setup --threshold 3 ${named()}`)).stderr).not.toContain('are needed')
       expect((await json(admin, 'skerry recovery status')).recovery).toBeNull()
     })
 

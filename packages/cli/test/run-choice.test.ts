@@ -43,10 +43,18 @@ describe('the choice of secrets', () => {
     expect(stderr).toMatch(/^A +shop\/development +process environment$/m)
   })
 
-  it('a terminal is told which secrets its environment hides, and a script is not', async () => {
-    const hiding = 'env A=mine B=secret-b skerry run -- true'
-    expect((await machine.terminal(hiding)).stdout).toMatch(/warning:.* A is set differently.*--override/s)
-    expect((await machine.shell(hiding)).stderr).toBe('')
+  it('a warning names the secrets that the environment hides and how to use them, in a pipeline too', async () => {
+    const hiding = 'env A=mine B=secret-b skerry run'
+    const warning =
+      'A is also set in the environment that started skerry, which wins; add --override=A to use the secret'
+    expect((await machine.terminal(`${hiding} -- true`)).stdout).toContain(warning)
+    const { stderr } = await machine.shell(`${hiding} -- true`)
+    expect(stderr).toBe(`warning: ${warning}, or unset it\n`)
+    const both = await machine.shell('env A=mine B=other skerry run -- true')
+    expect(both.stderr).toContain('A, B are also set')
+    expect(both.stderr).toContain('add --override=A,B to use the secrets, or unset them')
+    for (const chosen of ['--override=A', '--override', '--mount secrets.env'])
+      expect((await machine.shell(`${hiding} ${chosen} -- true`)).stderr).toBe('')
   })
 })
 

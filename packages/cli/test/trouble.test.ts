@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { certificateFor } from '../../providers/test/services/certificate.ts'
+import { type Json, openLiar } from './hostile/liar.ts'
 import { type Machine, newMachine, signedUp } from './machine.ts'
 import { openProxy, type Refuse } from './proxy.ts'
 import { openServer, type Server } from './server.ts'
@@ -345,4 +350,53 @@ it('a server that is not at the address is told with the two ways to set the add
   } finally {
     await machine.remove()
   }
+})
+
+describe('a server of an earlier release', () => {
+  it('that has no timeline is named with its version and what to do, and its audit log is read without names', async () => {
+    const liar = await openLiar(server.url)
+    const proxy = await openProxy(liar.url, (_, path) => (path.includes('/audit/timeline') ? 404 : undefined))
+    const machine = await signedUp(proxy.url, 'Older Server')
+    liar.lie(/^\/openapi\.json$/, (body: Json) => ({ ...body, info: { ...body.info, version: '0.0.9' } }))
+    liar.lie(/\/audit\?/, ({ entries }: Json) => ({ entries }))
+    try {
+      const timeline = await machine.skerry(['audit', 'timeline'])
+      const said = 'skerry: this server is older than this client: version 0.0.9 does not have audit.timeline'
+      expect([timeline.code, timeline.stderr]).toEqual([1, `${said}; upgrade the server\n`])
+      const audit = await machine.skerry(['audit'])
+      expect([audit.code, audit.stderr]).toEqual([0, ''])
+      expect(audit.stdout).toMatch(/org\.created +/)
+    } finally {
+      await machine.remove()
+      await proxy.close()
+      await liar.close()
+    }
+  })
+})
+
+describe('a server behind TLS', () => {
+  it('whose authority is not known is named with NODE_EXTRA_CA_CERTS, which is enough to reach it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'skerry-authority-'))
+    const { certFile, keyFile } = certificateFor({}, { path: folder, remove: () => {} })
+    const tls = { cert: await readFile(certFile), key: await readFile(keyFile) }
+    const front = createTlsServer(tls, (_, answer) => answer.writeHead(413).end('<html>too large</html>'))
+    await new Promise<void>((done) => front.listen(0, '127.0.0.1', done))
+    const url = `https://localhost:${(front.address() as AddressInfo).port}`
+    const machine = await newMachine(url, { cold: true })
+    try {
+      const refused = await machine.skerry(['signup', 'Behind'])
+      expect(refused.code).toBe(6)
+      expect(refused.stderr).toContain('the certificate of the server is not trusted')
+      expect(refused.stderr).toContain('set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority')
+      expect((await machine.skerry(['doctor'])).stdout).toContain('NODE_EXTRA_CA_CERTS')
+      const reached = await machine.skerry(['signup', 'Behind'], { env: { NODE_EXTRA_CA_CERTS: certFile } })
+      expect(reached.code).toBe(1)
+      expect(reached.stderr).toMatch(/^skerry: the request is too large for a proxy .*client_max_body_size.*\n$/)
+    } finally {
+      front.close()
+      front.closeAllConnections()
+      await machine.remove()
+      await rm(folder, { recursive: true })
+    }
+  })
 })

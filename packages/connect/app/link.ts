@@ -1,3 +1,4 @@
+import { isLoopback } from '@skerry/contract/loopback'
 /** The executor that a link names, and the one key of it that credentials are encrypted to. */
 export interface NamedExecutor {
   origin: string
@@ -15,13 +16,11 @@ export type Fragment =
   | { kind: 'none' }
   | { kind: 'broken' }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 /** https; for development on one machine also http on the loopback interface. No other scheme, and nobody's name in it. */
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
   if (!url || url.username || url.password) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname))
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
 }
 
 const isOrigin = (text: string) => isSafeUrl(text) && new URL(text).origin === text

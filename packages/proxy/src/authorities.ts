@@ -37,6 +37,3 @@ export function checkHost(header: string | undefined, { host, port }: Place): vo
   if (named.host !== host || named.port !== port)
     throw badRequest('the Host header names another host than the one that was asked for')
 }
-
-export const isThisMachine = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

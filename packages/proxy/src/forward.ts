@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { checkHost, isThisMachine, type Place, parseAbsolute, parsePlace } from './authorities.ts'
+import { isLoopback } from '@skerry/contract/loopback'
+import { checkHost, type Place, parseAbsolute, parsePlace } from './authorities.ts'
 import type { Authority } from './authority.ts'
 import type { Core } from './core.ts'
 import { handle, type Incoming, refusalOf, refuse } from './handle.ts'
@@ -63,7 +64,7 @@ function isForRoutes({ config }: Core, routes: Server | null, { host, port }: Pl
   const own = routes?.address() as AddressInfo | null | undefined
   if (!own || (own.port !== port && config.listen.port !== port)) return false
   const isAny = /^(?:::|0\.0\.0\.0)$/.test(own.address)
-  return host === own.address || (isThisMachine(host) && (isAny || isThisMachine(own.address)))
+  return host === own.address || (isLoopback(host) && (isAny || isLoopback(own.address)))
 }
 
 /** Whether a request without CONNECT is for the routes. It then looks as one that came to their listener. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { isLoopback } from '@skerry/contract/loopback'
 import type { Event } from './activity.ts'
-import { isThisMachine } from './authorities.ts'
 import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
@@ -117,7 +117,7 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   if (signing) checkSigned(headers, target)
   // What is signed anew is passed on while it comes.
   const body = hasBody(request) && !signing ? wholeBody(core, request) : async () => null
-  const isSafe = settings?.allowHttp === true || to.protocol === 'https:' || isThisMachine(to.host)
+  const isSafe = settings?.allowHttp === true || to.protocol === 'https:' || isLoopback(to.host)
   const asking = {
     route,
     host: to.host,

@@ -1,3 +1,4 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { invalid } from './errors.ts'
 
 /**
@@ -19,18 +20,11 @@ export function parseBaseUrl(baseUrl: string, options: { allowInsecure?: boolean
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalid(`${setting}: https:// expected`)
   if (url.username || url.password) throw invalid(`${setting}: no user or password belongs there`)
   if (url.search || url.hash) throw invalid(`${setting}: no query or fragment belongs there`)
-  if (url.protocol === 'http:' && !options.allowInsecure && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !options.allowInsecure && !isThisMachine(url.hostname)) {
     throw invalid(`${setting}: http:// to another machine would show the credential; use https://, or allowInsecure`)
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** `localhost` and below never leave the machine (RFC 6761 section 6.3); the URL parser has normalized addresses. */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
-}
+/** Names below `localhost` count here, too: RFC 6761 section 6.3 keeps them on this machine. */
+const isThisMachine = (hostname: string) => isLoopback(hostname) || hostname.endsWith('.localhost')

@@ -134,8 +134,14 @@ export function createClient(settings: ClientSettings): Client {
     checkHeaders(outgoing.headers)
     return outgoing
   }
+  const explained = (operation: Operation) => async (error: unknown) => {
+    if ((error as { status?: unknown }).status !== 404) throw error
+    // Loaded here, and not above: almost no client ever needs it.
+    const { explainUnknownPath } = await import('./old-server.ts')
+    throw await explainUnknownPath(error, transport, operation)
+  }
   const perform = async (operation: Operation, input: LooseInput = {}, options: LooseOptions = {}) => {
-    const incoming = await send(transport, outgoingOf(operation, input, options))
+    const incoming = await send(transport, outgoingOf(operation, input, options)).catch(explained(operation))
     const { status, etag, requestId } = incoming
     if (status !== 304) return { status, etag, requestId, text: incoming.text, body: parseBody(incoming) }
     if (options.etag === undefined) throw clientError('malformed_answer', '304 to a request without a condition')
@@ -154,8 +160,10 @@ export function createClient(settings: ClientSettings): Client {
   })
   const request = (heading: string, name: string, input: LooseInput, options?: LooseOptions) =>
     perform(lookUp(heading, name), input, options)
-  const stream = async (heading: string, name: string, input: LooseInput, options: LooseOptions = {}) =>
-    openBody(transport, outgoingOf(lookUp(heading, name), input, options))
+  const stream = async (heading: string, name: string, input: LooseInput, options: LooseOptions = {}) => {
+    const operation = lookUp(heading, name)
+    return openBody(transport, outgoingOf(operation, input, options)).catch(explained(operation))
+  }
   return Object.freeze({ ...Object.fromEntries(headings), baseUrl: transport.baseUrl, request, stream }) as Client
 }
 

@@ -3,6 +3,9 @@ import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 /** Refusals that the client itself finds, beside the codes that the API answers. */
 const clientErrors = {
   unavailable: 'the server cannot be reached',
+  untrusted_certificate: 'the certificate of the server is not trusted',
+  request_too_large: 'the request is too large for a proxy in front of the server',
+  old_server: 'this server is older than this client',
   timeout: 'the server did not answer in time',
   offline: 'there is no usable cached copy',
   malformed_answer: 'the server’s answer does not have the shape that the API promises',
@@ -84,19 +87,15 @@ export class DecryptionError extends SkerryError {
  *
  * @example throw clientError('offline')
  */
-export function clientError(
-  code: 'unavailable' | 'timeout' | 'offline',
-  detail?: string,
-  context?: ErrorContext,
-): UnavailableError
+export function clientError(code: UnavailableCode, detail?: string, context?: ErrorContext): UnavailableError
 export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError
 export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError {
   const message = detail === undefined ? clientErrors[code] : `${clientErrors[code]}: ${detail}`
-  if (code === 'unavailable' || code === 'timeout' || code === 'offline') {
-    return new UnavailableError(code, message, context)
-  }
-  return new SkerryError(code, message, context)
+  return isUnavailable(code) ? new UnavailableError(code, message, context) : new SkerryError(code, message, context)
 }
+
+type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'offline'
+const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 
 /**
  * A setting or argument that cannot work: `invalid_request`, before anything is sent.
@@ -108,19 +107,34 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * An answer's status and body text -> the error to throw. A body that is not the API's error shape gives code
- * `unavailable` and names the status.
+ * An answer's status and body text -> the error to throw. A body that is not the API's error shape comes from a proxy in
+ * front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
  *
  * @param secrets texts that must not come back in a message, whatever the server put there.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
   const known = parseErrorBody(body)
-  if (!known) return clientError('unavailable', `HTTP ${status}, and not in Skerry’s words`, { ...context, status })
+  if (!known) return proxyError(status, { ...context, status })
   const message = secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), known.message)
   const unavailable = status >= 500 || status === errorStatus.rate_limited
   const Failure = unavailable ? UnavailableError : RefusedError
   return new Failure(known.code, message, { ...context, status })
+}
+
+/** What a proxy means by a status of its own. The body is left out, because it is a page for a browser. */
+const proxyReasons: Readonly<Record<number, string>> = {
+  502: 'it does not run, or does not answer',
+  503: 'it is not ready',
+  504: 'it takes too long',
+}
+
+function proxyError(status: number, context: ErrorContext): SkerryError {
+  const raise = 'HTTP 413; raise its limit for request bodies, for example `client_max_body_size 64m` of nginx'
+  if (status === 413) return clientError('request_too_large', raise, context)
+  const reason = proxyReasons[status]
+  const answer = `a proxy in front of it answers HTTP ${status}`
+  return clientError('unavailable', reason === undefined ? answer : `${answer}, because ${reason}`, context)
 }
 
 function parseErrorBody(body: string): { code: string; message: string } | undefined {

@@ -1,4 +1,5 @@
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { isLoopback } from '@skerry/contract/loopback'
 import type { LeaseTarget, MadeLease } from './lease-making.ts'
 
 type Mode = 'disable' | 'require' | 'verify-full'
@@ -56,8 +57,6 @@ function rows(made: Exclude<MadeLease, Of<'ssh'>>, config: object, trusted: read
       }
   }
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** As the server does: all is checked unless the target is this machine, or says otherwise. */
 const modeOf = (host: string, tls: Mode | undefined): Mode => tls ?? (isLoopback(host) ? 'disable' : 'verify-full')

@@ -25,6 +25,21 @@ describe('a name that makes a program load or trust something', () => {
     ['SSL_CERT_FILE', 'it changes which certificates are trusted'],
     ['GIT_CONFIG_COUNT', 'git runs or loads what it says'],
     ['LUA_INIT_5_4', 'Lua loads code from it'],
+    ['GUNICORN_CMD_ARGS', 'Python servers and tools load code or options from it'],
+    ['PYTEST_ADDOPTS', 'Python servers and tools load code or options from it'],
+    ['PYTEST_PLUGINS', 'Python servers and tools load code or options from it'],
+    ['ANSIBLE_CALLBACK_PLUGINS', 'Ansible loads code and configuration from it'],
+    ['TS_NODE_PROJECT', 'Node.js loads code from it'],
+    ['MIX_EXS', 'a language’s runtime loads code or options from it'],
+    ['SPRING_APPLICATION_JSON', 'Java frameworks load configuration or code from it'],
+    ['SPRING_CONFIG_LOCATION', 'Java frameworks load configuration or code from it'],
+    ['ES_JAVA_OPTS', 'Java servers load code or options from it'],
+    ['KAFKA_OPTS', 'Java servers load code or options from it'],
+    ['HELM_PLUGINS', 'cloud tools run what it says, or talk to whom it names'],
+    ['AWS_ENDPOINT_URL', 'cloud tools run what it says, or talk to whom it names'],
+    ['AWS_ENDPOINT_URL_STS', 'cloud tools run what it says, or talk to whom it names'],
+    ['PGSERVICEFILE', 'database clients load code or configuration from it'],
+    ['REDISCLI_RCFILE', 'database clients load code or configuration from it'],
     ['SKERRY_URL', 'it changes which server and credential a skerry inside the program takes'],
   ])('%s is one', (name, reason) => expect(loadingReason(name)).toBe(reason))
 
@@ -32,6 +47,23 @@ describe('a name that makes a program load or trust something', () => {
     ...['DATABASE_URL', 'API_KEY', 'NODE_ENV', 'NODE_AUTH_TOKEN', 'NPM_TOKEN', 'PYTHONUNBUFFERED', 'GIT_TOKEN'],
     ...['PGPASSWORD', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'CARGO_REGISTRY_TOKEN', 'PROXY', 'TZ', 'LANG'],
     ...['constructor', '__proto__', 'TERM', 'PORT', 'HOST', 'COMPOSER_AUTH', 'GOOGLE_APPLICATION_CREDENTIALS'],
+    ...['PGHOST', 'PGUSER', 'PGSSLMODE', 'PGSSLROOTCERT', 'MYSQL_PWD', 'MYSQL_PASSWORD', 'REDIS_URL', 'REDISCLI_AUTH'],
+    ...['AWS_SESSION_TOKEN', 'AWS_REGION', 'HELM_KUBETOKEN', 'KAFKA_BROKERS', 'SPRING_DATASOURCE_PASSWORD', 'GH_TOKEN'],
+    ...[
+      'SPRING_PROFILES_ACTIVE',
+      'DOCKER_PASSWORD',
+      'TWINE_PASSWORD',
+      'UV_PUBLISH_TOKEN',
+      'HEX_API_KEY',
+      'GEM_HOST_API_KEY',
+    ],
+    ...[
+      'TF_VAR_token',
+      'TF_TOKEN_app_terraform_io',
+      'PULUMI_ACCESS_TOKEN',
+      'ARM_CLIENT_SECRET',
+      'BUNDLE_GEMS__CONTRIBSYS__COM',
+    ],
   ])('%s is none', (name) => expect(loadingReason(name)).toBeUndefined())
 
   test('is withheld from an environment unless it is expected under exactly that name', () => {

@@ -157,6 +157,20 @@ describe('a refusal', () => {
   })
 })
 
+describe('an answer of a proxy in front', () => {
+  test.each([
+    [502, 'unavailable', 'a proxy in front of it answers HTTP 502, because it does not run, or does not answer'],
+    [504, 'unavailable', 'a proxy in front of it answers HTTP 504, because it takes too long'],
+    [403, 'unavailable', 'a proxy in front of it answers HTTP 403'],
+    [413, 'request_too_large', 'raise its limit for request bodies, for example `client_max_body_size 64m` of nginx'],
+  ])('of status %i is one line that says what to do', async (status, code, said) => {
+    const { client } = await scripted({ status, text: '<html>\n<h1>secret-page</h1></html>' })
+    const error = (await client.apps.create({ params, body }).catch((thrown: unknown) => thrown)) as Error
+    expect(error).toMatchObject({ code, status, message: expect.stringContaining(said) })
+    expect(error.message).not.toMatch(/secret-page|\n/)
+  })
+})
+
 describe('an answer', () => {
   test.each(['{"apps":[', '', 'null', '"x"', '<html>'])('of %j is malformed and is not quoted', async (text) => {
     const { client } = await scripted({ text })

@@ -104,9 +104,8 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
     if (timeout.aborted) {
       return { error: clientError('timeout', `${settings.timeoutMs} ms`), retryAfterMs: undefined }
     }
-    const cause = causeOf(thrown)
-    const detail = cause === undefined ? settings.baseUrl : `${settings.baseUrl} (${cause})`
-    return { error: clientError('unavailable', detail), retryAfterMs: repeatable ? backoffMs : undefined }
+    const error = networkError(thrown, settings.baseUrl)
+    return { error, retryAfterMs: repeatable && error.code === 'unavailable' ? backoffMs : undefined }
   }
 }
 
@@ -147,7 +146,7 @@ export async function openAnswer(
     if (thrown instanceof SkerryError) throw thrown
     throw beginning.signal.aborted
       ? clientError('timeout', `${settings.timeoutMs} ms`)
-      : clientError('unavailable', settings.baseUrl)
+      : networkError(thrown, settings.baseUrl)
   } finally {
     clearTimeout(timer)
   }
@@ -213,6 +212,16 @@ export function parseRetryAfter(header: string | null, now = Date.now()): number
   if (!httpDate.test(header)) return undefined
   const at = Date.parse(header)
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** How Node names a certificate whose authority it does not know. */
+const untrusted = /SELF_SIGNED_CERT|GET_ISSUER_CERT|VERIFY_LEAF|CERT_UNTRUSTED/
+
+/** Builds the error for a request that got no answer, and tells an untrusted certificate from a server that is away. */
+export function networkError(thrown: unknown, baseUrl: string): SkerryError {
+  const cause = causeOf(thrown)
+  if (cause === undefined) return clientError('unavailable', baseUrl)
+  return clientError(untrusted.test(cause) ? 'untrusted_certificate' : 'unavailable', `${baseUrl} (${cause})`)
 }
 
 /** Names the kind of a network failure (`ECONNREFUSED`). The failure itself stays here: it may hold the request. */

@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { isLoopback } from '@skerry/contract/loopback'
 import { settings, type Values } from './settings.ts'
 
 export interface Config {
@@ -156,14 +156,10 @@ const clientVariables = new Set([
 
 /** Behind a proxy, a loopback address is open to everyone who reaches the proxy. */
 function isForThisMachine({ SKERRY_HOST, SKERRY_BASE_URL, SKERRY_TRUSTED_PROXIES }: Values): boolean {
-  const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : hostOf(SKERRY_BASE_URL)
+  const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : new URL(SKERRY_BASE_URL).hostname
   return isLoopback(SKERRY_HOST) && isLoopback(shown) && !SKERRY_TRUSTED_PROXIES?.length
 }
 
 /** Without the brackets of an IPv6 address; empty where there is no URL. */
 const hostOf = (url: string | null): string =>
   url === null ? '' : new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase()
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
-}

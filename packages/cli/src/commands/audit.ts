@@ -47,8 +47,8 @@ async function audit(flags: Options): Promise<void> {
       params: { orgId },
       query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
-    const { entries, names, environments = {}, nextCursor, searchedUntil } = page
-    // An older server searches to the end before it answers.
+    // An older server sends no names, and searches to the end before it answers.
+    const { entries, names = {}, environments = {}, nextCursor = null, searchedUntil } = page
     if (searchedUntil) note(`searched back to ${searchedUntil}, going on`)
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {

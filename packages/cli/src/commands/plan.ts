@@ -55,10 +55,10 @@ async function showUsage(flags: Flags): Promise<void> {
     view.usage.map(({ key, quantity, included }) => [
       key,
       quantity === null ? 'unknown' : String(quantity),
-      included === null ? 'unlimited' : String(included),
+      included === null || !view.enforced ? 'unlimited' : String(included),
     ]),
   )
-  if (!view.enforced) note('this server enforces no limits')
+  if (!view.enforced) note('this server enforces no limits, whatever the plan includes')
 }
 
 async function fetchView(flags: Flags): Promise<View> {

@@ -13,7 +13,6 @@ import { findProgram } from '../run/program.ts'
 interface Options extends LaunchOptions {
   command?: string
   mask?: boolean
-  mount?: string
   format?: ExportFormat
   watch?: boolean
   interval: string

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isLoopback } from '@skerry/contract/loopback'
 import { isNamed } from '@skerry/contract/prefixes'
 import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
 import { Failure, usage } from '../failure.ts'
@@ -52,8 +53,7 @@ export async function gateway(flags: Options): Promise<void> {
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? 'unknown reason'
 
 function tell({ address, port }: AddressInfo, count: number): void {
-  const isLoopback = address === '::1' || address.startsWith('127.')
-  if (!isLoopback)
+  if (!isLoopback(address))
     warn('this is not the machine itself: others on the network can read what is encrypted and decrypted')
   const host = address.includes(':') ? `[${address}]` : address
   note(`AWS KMS with ${count} managed keys; programs need:`)

@@ -119,6 +119,11 @@ async function confirmPlan(
 ): Promise<void> {
   for (const { label, publicKeyJwk } of custodians) note(`custodian ${label}: ${await wordsOf(publicKeyJwk)}`)
   const covered = places.length === 0 ? 'no environment yet' : places.map(({ label }) => label).join(', ')
+  if (threshold === custodians.length)
+    warn(
+      `all ${threshold} custodians are needed: if one of them loses their key or leaves, nothing can be recovered; ` +
+        'name one more --custodian or lower --threshold',
+    )
   await confirmOrRefuse(`${what}: any ${threshold} of ${custodians.length} custodians together open ${covered}`, flags)
 }
 

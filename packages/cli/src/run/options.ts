@@ -16,6 +16,7 @@ export interface LaunchOptions extends Flags, Selection {
   maxAge: string
   cache: boolean
   explain?: boolean
+  mount?: string
 }
 
 export function launching(command: Command): Command {

@@ -1,6 +1,6 @@
 import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
-import { formatTable, isTerminal, note, warn, writeStderr } from '../output.ts'
+import { formatTable, note, warn, writeStderr } from '../output.ts'
 import { openSession } from '../session.ts'
 import { buildLaunch, type Ingredients, type Launch } from './environment.ts'
 import type { LaunchOptions } from './options.ts'
@@ -30,7 +30,8 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   const launch = buildLaunch({ ...ingredients, resolved })
   for (const one of launch.withheld) tellWithheld(one)
   if (flags.explain) explain(launch, flags)
-  else tellHidden(launch)
+  // A mounted file always holds the secrets.
+  else if (flags.mount === undefined) tellHidden(launch)
   return { skerry, resolved, launch, ingredients }
 }
 
@@ -53,12 +54,13 @@ async function readOverlay(file: string): Promise<{ file: string; values: Map<st
   return { file, values }
 }
 
-/** In a terminal someone may wonder why a new value does not arrive; a deployment overrides on purpose. */
+/** A variable that is set by accident, for example on a CI runner, would replace a secret without a word. */
 function tellHidden({ hidden }: Launch): void {
-  if (hidden.length === 0 || !isTerminal.stderr()) return
-  const [is, them] = hidden.length === 1 ? ['is set', 'the secret'] : ['are set', 'the secrets']
+  if (hidden.length === 0) return
+  const [is, one, them] = hidden.length === 1 ? ['is', 'the secret', 'it'] : ['are', 'the secrets', 'them']
   warn(
-    `${hidden.join(', ')} ${is} differently in this terminal’s environment, which wins; take ${them} with --override`,
+    `${hidden.join(', ')} ${is} also set in the environment that started skerry, which wins; ` +
+      `add --override=${hidden.join(',')} to use ${one}, or unset ${them}`,
   )
 }
 

@@ -79,6 +79,12 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
         onChange={setThreshold}
         error={custodians.length > 0 && !isSound && `From ${limits.recoveryThresholdMin} to the number of custodians.`}
       />
+      {isSound && needed === custodians.length && (
+        <Alert color="orange" variant="light">
+          All {needed} custodians are needed. If one of them loses their key or leaves, nothing can be recovered. Choose
+          one more custodian, or a lower number.
+        </Alert>
+      )}
       <ProblemAlert error={places.error} retry={() => places.refetch()} />
       <Stack>
         {custodians.map((one, i) => (

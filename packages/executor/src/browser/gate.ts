@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { isLoopback } from '@skerry/contract/loopback'
 import { type Place, parseAbsolute, parsePlace } from '@skerry/proxy/authorities'
 import { checkForm, endToEnd, framing, pairs, requestHeaders } from '@skerry/proxy/headers'
 import type { Upstreams } from '@skerry/proxy/upstream'
 import { both } from '@skerry/proxy/websocket'
 import { covers, type Domain } from '../config/site.ts'
-import { isLoopbackHost } from '../config/values.ts'
 
 /** The one way out of a browser. */
 export interface Gate {
@@ -61,7 +61,7 @@ async function tunnelled(upstreams: Upstreams, check: Check, request: IncomingMe
 async function plain(upstreams: Upstreams, check: Check, request: IncomingMessage, response: ServerResponse) {
   const { target, ...place } = parseAbsolute(request.url ?? '')
   check(place)
-  if (!isLoopbackHost(place.host)) throw new Error('plain HTTP')
+  if (!isLoopback(place.host)) throw new Error('plain HTTP')
   const headers = pairs(request.rawHeaders)
   checkForm(request, headers)
   const gone = new AbortController()

@@ -1,11 +1,5 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { ConfigError, given, list, matching, needed, type Read, text, whole } from '@skerry/proxy/config/read'
-
-const loopback = new Set(['localhost', '127.0.0.1', '::1'])
-
-/** @param host without brackets */
-export const isLoopbackHost = (host: string): boolean => loopback.has(host)
-
-export const isLoopback = (address: URL): boolean => isLoopbackHost(hostOf(address))
 
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
@@ -15,7 +9,7 @@ export const portOf = ({ port, protocol }: URL): number =>
 /** https; for development on one machine also http on the loopback interface. */
 export const url: Read<URL> = (value, place) => {
   const found = URL.parse(text(value, place))
-  if (!found || !(found.protocol === 'https:' || (found.protocol === 'http:' && isLoopback(found))))
+  if (!found || !(found.protocol === 'https:' || (found.protocol === 'http:' && isLoopback(found.hostname))))
     throw new ConfigError(place, 'is no https:// address')
   if (found.username || found.password) throw new ConfigError(place, 'has a user or a password in it')
   return found

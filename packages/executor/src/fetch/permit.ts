@@ -1,6 +1,7 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { decide } from '@skerry/crypto/policy-decide'
 import type { Config, Provider, Rule } from '../config/config.ts'
-import { hostOf, isLoopback, portOf } from '../config/values.ts'
+import { hostOf, portOf } from '../config/values.ts'
 import { fail } from '../http/refusal.ts'
 import type { Wanted } from './request.ts'
 
@@ -25,7 +26,7 @@ export function permit({ providers, sites }: Config, providerId: string, { metho
     throw fail('invalid_request', 'connectionId: is that of a site, which is used in a browser: /v1/browser/open')
   const provider = providers.find(({ id }) => id === providerId)
   if (!provider) throw fail('not_allowed', 'the settings no longer have this provider')
-  if (url.protocol !== 'https:' && !isLoopback(url))
+  if (url.protocol !== 'https:' && !isLoopback(url.hostname))
     throw fail('not_allowed', 'a credential does not go out over plain HTTP')
   const rules = provider.rules.filter(({ port }) => port === portOf(url))
   const operation = { host: hostOf(url), method, path: url.pathname }

@@ -1,7 +1,7 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { ConfigError } from '@skerry/proxy/config/read'
 import type { Configuration, CustomFetch, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import type { Config, OAuth2 } from '../config/config.ts'
-import { isLoopback } from '../config/values.ts'
 import { type Account, accountOf } from './id-token.ts'
 import { idTokenMember, readTokenAnswer } from './token-answer.ts'
 
@@ -96,7 +96,7 @@ async function configure(provider: OAuth2, secret: string | undefined): Promise<
   const oidc = await import('openid-client')
   const { issuer, authorizationEndpoint, tokenEndpoint, clientId } = provider
   const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretPost(secret)
-  const insecure = isLoopback(issuer) ? [oidc.allowInsecureRequests] : []
+  const insecure = isLoopback(issuer.hostname) ? [oidc.allowInsecureRequests] : []
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
     return oidc.discovery(issuer, clientId, undefined, authentication, {
       ...{ execute: insecure, timeout: timeoutSeconds, [oidc.customFetch]: fetchSpelled },

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
+import { isLoopback } from '@skerry/contract/loopback'
 import { addressFamily } from '../address.ts'
 import { OutsideError } from '../outside.ts'
 
@@ -31,8 +32,6 @@ export function tlsSettings(connection: Connection): TlsSettings | false {
     ...(caCertificate === undefined ? {} : { ca: caCertificate }),
   }
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
 /** The socket under TLS where settings ask for it, for drivers that take a stream as it is. */
 export async function secured(socket: Socket, settings: TlsSettings | false, timeoutMs: number): Promise<Socket> {

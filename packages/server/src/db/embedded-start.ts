@@ -47,7 +47,7 @@ export async function startPglite(pgDir: string, { onFsync, onPanic }: StartOpti
   return await PGlite.create({
     fs: new DurableFs(pgDir, onFsync),
     startParams,
-    // Instead of 16 MB: with the databases that embedded-init drops, a new data directory takes 14 MB instead of 39.
+    // Instead of 16 MB: without the databases that scripts/database-template.ts drops, a data directory takes 16 MB instead of 39.
     initDbStartParams: ['--wal-segsize=4'],
     onStderr(line) {
       const [, message] = /(?:PANIC|FATAL): +(.*)/.exec(line) ?? []

@@ -33,7 +33,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   const lock = lockDataDir(directory)
   try {
     const pgDir = join(directory, PG_DIR)
-    await createPgDir(pgDir, options.log)
+    createPgDir(pgDir, options.log)
     keepToOwner(pgDir, 0o700, options)
     return databaseOver(await start(pgDir, options), lock)
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { limits } from '@skerry/contract/limits'
+import { isLoopbackAddress } from '@skerry/contract/loopback'
 import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-in'
 import type { Static } from 'typebox'
 import type { Config } from '../config.ts'
@@ -40,7 +41,7 @@ const supportedAlgorithmIDs = [-8, -7, -257]
  */
 function relyingParty({ baseUrl }: Config): { rpID: string; origin: string } {
   const url = new URL(baseUrl ?? '')
-  if (/^(127\.|\[::1\])/.test(url.hostname)) url.hostname = 'localhost'
+  if (isLoopbackAddress(url.hostname)) url.hostname = 'localhost'
   return { rpID: url.hostname, origin: url.origin }
 }
 

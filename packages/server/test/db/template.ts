@@ -11,7 +11,7 @@ export interface Template {
   remove(): Promise<void>
 }
 
-/** Makes an embedded database once (initdb takes seconds), lets `prepare` fill it, and hands out copies. */
+/** Makes an embedded database once, lets `prepare` fill it, and hands out copies. */
 export async function makeTemplate(prepare: (db: Database) => Promise<void> = async () => {}): Promise<Template> {
   const root = await mkdtemp(join(tmpdir(), 'skerry-template-'))
   const template = join(root, 'template')

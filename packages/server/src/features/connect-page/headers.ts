@@ -1,9 +1,8 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { always, policy } from '../../http/page-policy.ts'
 
 /** Executors of the same machine, for development. */
 const loopback = 'http://localhost:* http://127.0.0.1:*'
-
-const isLoopback = (hostname: string) => ['localhost', '127.0.0.1'].includes(hostname)
 
 /**
  * The page: its own script and style, nothing inline, no frame around it. It asks the executor that the link names, which

@@ -1,12 +1,11 @@
+import { isLoopback } from '@skerry/contract/loopback'
 import { fail } from '../../kernel/errors.ts'
-
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** https; for development on one machine also http on the loopback interface. Without a user in it. */
 function readUrl(text: string, place: string): URL {
   const url = URL.parse(text)
   if (!url) throw fail('invalid_request', `${place}: is not a URL`)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.has(url.hostname)))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw fail('invalid_request', `${place}: must start with https://`)
   if (url.username || url.password) throw fail('invalid_request', `${place}: has credentials in it`)
   return url
