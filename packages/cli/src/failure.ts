@@ -130,9 +130,10 @@ function unexpected(message: unknown): Failure {
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
   Object.hasOwn(table, code) ? table[code] : undefined
 
-/** One line, for people: what happened; what to do. */
-export function describe(failure: Failure): string {
-  return redact(failure.next === undefined ? failure.message : `${failure.message}; ${failure.next}`)
+/** One line, for people: what happened; what to do. A message that is a sentence is followed by another one. */
+export function describe({ message, next }: Failure): string {
+  if (next === undefined) return redact(message)
+  return redact(message.endsWith('.') ? `${message} ${next}` : `${message}; ${next}`)
 }
 
 /**

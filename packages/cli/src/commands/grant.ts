@@ -44,7 +44,7 @@ async function grant(flags: Options): Promise<void> {
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
   if (flags.all) {
     // Nobody has named these environments, so they are named before they are handed over.
-    await confirmOrRefuse(`grant ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
+    await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
   }
   const { granted, held } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
@@ -82,7 +82,7 @@ async function revoke(grantId: string, own: Flags & { yes?: boolean }, command: 
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })
   const found = grants.find(({ id, principalId }) => id === grantId || principalId === grantId)
   if (!found) throw new Failure('notFound', `${label} has no grant ${grantId}`, 'see `skerry grant list`')
-  await confirmOrRefuse(`take the key of ${label} from ${found.principalId}`, own)
+  await confirmOrRefuse(`takes the key of ${label} from ${found.principalId}`, own)
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
   forgetReader(session, orgId, found.principalId, envId)
   note(`${found.principalId} no longer gets the key of ${label}; change values that it must not know from now on`)

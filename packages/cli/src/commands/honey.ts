@@ -67,7 +67,7 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   const found = honeyTokens.find((one) => one.id === id || one.tokenId === id)
   if (!found) throw new Failure('notFound', `there is no decoy ${id}`, 'see `skerry honey list`')
   const where = found.placement === null ? '' : ` (${found.placement})`
-  await confirmOrRefuse(`remove decoy ${found.id}${where} with its count of trips`, flags)
+  await confirmOrRefuse(`deletes decoy ${found.id}${where} with its count of trips`, flags)
   await session.client.honeyTokens.delete({ params: { orgId, honeyTokenId: found.id } })
   note(`removed decoy ${found.id}; take the text away from where it lies, too`)
   if (flags.json) writeJson({ deleted: found.id })

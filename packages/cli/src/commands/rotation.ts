@@ -94,7 +94,7 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
   if (!rotator.grantedEnvironmentIds.includes(envId)) {
     warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
-    await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
+    await confirmOrRefuse(`lets the server read ${label}, to rotate ${secretName} there`, flags)
     const { publicKeyJwk } = rotator
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
   }
@@ -134,7 +134,10 @@ async function checkReplacement(session: Session, wanted: Replacement, flags: Cr
     )
   const lost = lostSettings(existing.config, config)
   if (lost.length > 0)
-    await confirmOrRefuse(`replace the rotation of ${secretName} in ${label} and lose its ${lost.join(', ')}`, flags)
+    await confirmOrRefuse(
+      `replaces the rotation of ${secretName} in ${label} and deletes its ${lost.join(', ')}`,
+      flags,
+    )
 }
 
 /** The rotated password is for this target: it is the one that this machine knows. */
@@ -233,7 +236,7 @@ async function setStatus(wanted: string, status: 'active' | 'paused', flags: Fla
 async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, rotation, label } = await find(session, wanted)
-  await confirmOrRefuse(`replace ${rotation.secretName} in ${label} now`, flags)
+  await confirmOrRefuse(`replaces ${rotation.secretName} in ${label} now`, flags)
   const done = await session.client.rotation.rotate({ params: { orgId, rotationId: rotation.id } })
   note(`rotated ${rotation.secretName} in ${label}: version ${done.version}`)
   if (flags.json) writeJson(done)
@@ -242,7 +245,7 @@ async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<vo
 async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, rotation, label } = await find(session, wanted)
-  await confirmOrRefuse(`stop rotating ${rotation.secretName} in ${label}`, flags)
+  await confirmOrRefuse(`stops rotating ${rotation.secretName} in ${label}`, flags)
   const params = { orgId, rotationId: rotation.id }
   const query = flags.force ? { force: 'true' as const } : {}
   const { rotatorRevoked } = await session.client.rotation.delete({ params, query })

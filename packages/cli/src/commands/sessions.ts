@@ -42,7 +42,7 @@ async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   const found = sessions.find((one) => one.id === id)
   if (!found) throw new Failure('notFound', `you have no session ${id}`, 'see `skerry sessions list`')
   const own = id === currentSessionId ? ', which is this one,' : ''
-  await confirmOrRefuse(`end the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
+  await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
   await client.cliSessions.revoke({ params: { cliSessionId: id } })
   note(`ended the session on ${found.deviceLabel}`)
   if (flags.json) writeJson({ revoked: id })

@@ -115,7 +115,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
     'token' in named
       ? { principalType: 'service_token' as const, principalId: named.token }
       : await personOf(session, orgId, named.user)
-  await confirmOrRefuse(`revoke managed key ${key.name} from ${holder.principalId}`, flags)
+  await confirmOrRefuse(`revokes managed key ${key.name} from ${holder.principalId}`, flags)
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
   forgetReader(session, orgId, holder.principalId, key.id)
   note(
@@ -142,7 +142,7 @@ export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?
   if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
   const receivers = { orgId, id: key.id, what: `the next version of managed key ${key.name}`, readers: usable }
   const { keep } = await acceptReaders(session, { receivers }, flags)
-  await confirmOrRefuse(`add a version to ${key.name}, for ${named.join(', ')}`, flags)
+  await confirmOrRefuse(`adds a version to ${key.name}, for ${named.join(', ')}`, flags)
   await keep()
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
@@ -179,7 +179,7 @@ async function keysOf(
 export async function disable(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`stop all use of managed key ${key.name}`, flags)
+  await confirmOrRefuse(`stops all use of managed key ${key.name}`, flags)
   const answer = await session.client.kms.disable({ params: { orgId, kmsKeyId: key.id } })
   note(`disabled ${key.name}; \`skerry kms enable ${key.name}\` lets it be used again`)
   if (flags.json) writeJson({ key: answer.key })
@@ -196,7 +196,7 @@ export async function enable(wanted: string, flags: Flags): Promise<void> {
 export async function remove(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`delete managed key ${key.name}: what it has encrypted cannot be opened any more`, flags)
+  await confirmOrRefuse(`deletes managed key ${key.name}, and nobody can decrypt its ciphertext again`, flags)
   await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
   forget(session, orgId, key)
   note(`deleted managed key ${key.name} (${key.id})`)
@@ -206,7 +206,7 @@ export async function remove(wanted: string, flags: Flags & { yes?: boolean }): 
 export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await lookUp(session, wanted)
-  await confirmOrRefuse(`accept what the server shows for ${key.name} (${key.id}) now`, flags)
+  await confirmOrRefuse(`accepts managed key ${key.name} (${key.id}) as the server shows it now`, flags)
   forget(session, orgId, key)
   note(`the next use of ${key.name} takes it as it is shown then`)
   if (flags.json) writeJson({ trusted: key.id })

@@ -47,7 +47,7 @@ export async function list(flags: ListOptions): Promise<void> {
 export async function revoke(leaseId: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  await confirmOrRefuse(`revoke lease ${leaseId}`, flags)
+  await confirmOrRefuse(`revokes lease ${leaseId}`, flags)
   const { lease } = await session.client.leases.revoke({ params: { orgId, leaseId } })
   if (lease.status === 'revoking') warn(`it is tried again until it is gone: ${lease.lastError ?? 'no answer yet'}`)
   else note(`lease ${lease.id} is ${lease.status}`)
@@ -57,7 +57,7 @@ export async function revoke(leaseId: string, flags: Flags & { yes?: boolean }):
 export async function forget(leaseId: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  await confirmOrRefuse(`forget lease ${leaseId}, whose account may still be on the target`, flags)
+  await confirmOrRefuse(`closes the entry of lease ${leaseId}, whose account may still be on the target`, flags)
   const { lease } = await session.client.leases.forget({ params: { orgId, leaseId } })
   note(`forgot lease ${lease.id}`)
   if (flags.json) writeJson({ lease })

@@ -57,7 +57,7 @@ async function warnAndConfirm(
   if (tokenId !== null) return provisionerKey(session, { id, name }, tokenId, flags)
   await acceptReaders(session, {}, flags)
   warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
-  await confirmOrRefuse(`give the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
+  await confirmOrRefuse(`gives the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
   return undefined
 }
 
@@ -79,7 +79,7 @@ async function provisionerKey(
   const receivers = id === undefined ? {} : { receivers: { orgId, id, what, readers } }
   const { keep } = await acceptReaders(session, receivers, flags)
   note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
-  await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
+  await confirmOrRefuse(`gives the provisioner ${tokenName} the admin credential of ${name}`, flags)
   await checkKeys(session, readers)
   await keep()
   return publicKeyJwk
@@ -131,7 +131,7 @@ export async function trust(wanted: string, flags: Flags & { yes?: boolean }): P
   if (changes === undefined) note(`lease target ${found.name} is as it was`)
   else {
     note(changes)
-    await confirmOrRefuse(`accept lease target ${found.name} as it is now`, flags)
+    await confirmOrRefuse(`accepts lease target ${found.name} as it is now`, flags)
     await acceptTarget(session, found)
   }
   if (flags.json) writeJson({ target: { id: found.id, name: found.name }, accepted: changes ?? null })
@@ -155,8 +155,8 @@ export async function remove(wanted: string, flags: Flags & { force?: boolean; y
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const found = await targetOf(session, wanted)
-  const forced = flags.force ? ', leaving the accounts of its live leases where they are' : ''
-  await confirmOrRefuse(`remove target ${found.name}${forced}`, flags)
+  const forced = flags.force ? ' and leaves the accounts of its live leases on it' : ''
+  await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}
   await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
   note(`removed target ${found.name}; the admin account is still there: remove it, too`)

@@ -29,7 +29,7 @@ export async function setup(flags: Plan): Promise<void> {
   const threshold = parseThreshold(flags.threshold, flags.custodian.length)
   const custodians = await findCustodians(session, flags.custodian)
   const places = await everyOpenPlace(session)
-  await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
+  await confirmPlan('sets recovery up', threshold, custodians, places, flags)
   await checkKeys(session, custodians)
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
@@ -59,7 +59,7 @@ export async function rotate(flags: Plan): Promise<void> {
       `${count(lost.length, 'environment')} that you cannot read will be covered no longer, until someone who can runs \`skerry recovery cover\``,
     )
   await confirmPlan(
-    'make another recovery key, and cancel what is asked for under this one',
+    'makes a new recovery key and cancels all requests under the old one',
     threshold,
     custodians,
     places,
@@ -106,7 +106,7 @@ async function findCustodians(session: Session, names: string[]) {
 }
 
 async function confirmPlan(
-  what: string,
+  effect: string,
   threshold: number,
   custodians: { label: string; publicKeyJwk: string }[],
   places: OpenPlace[],
@@ -114,7 +114,10 @@ async function confirmPlan(
 ): Promise<void> {
   for (const { label, publicKeyJwk } of custodians) note(`custodian ${label}: ${await wordsOf(publicKeyJwk)}`)
   const covered = places.length === 0 ? 'no environment yet' : places.map(({ label }) => label).join(', ')
-  await confirmOrRefuse(`${what}: any ${threshold} of ${custodians.length} custodians together open ${covered}`, flags)
+  await confirmOrRefuse(
+    `${effect}. Any ${threshold} of ${custodians.length} custodians together can open ${covered}`,
+    flags,
+  )
 }
 
 type Made = { recoveryPublicKeyJwk: string; threshold: number; shares: unknown[] }
@@ -162,7 +165,7 @@ export async function cover(flags: Flags & ReaderFlags): Promise<void> {
 export async function disable(flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  await confirmOrRefuse('end recovery, after which a lost passphrase stays lost', flags)
+  await confirmOrRefuse('ends recovery, after which nobody can recover from a lost passphrase', flags)
   await session.client.recovery.disable({ params: { orgId } })
   note('recovery is off: every key that was wrapped to the recovery key is deleted')
   if (flags.json) writeJson({ recovery: null })
@@ -177,7 +180,7 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   if (!(await isAccepted(session, recoveryPublicKeyJwk))) {
     note(`shown by the server now: ${words}`)
     await confirmOrRefuse(
-      'has the person who made the recovery key told you these words, other than through this server, and take it',
+      'accepts the recovery key. Ask its maker for the words first, and not through this server',
       flags,
     )
     await keepRecoveryKey(session, recoveryPublicKeyJwk)

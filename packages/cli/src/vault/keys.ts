@@ -39,7 +39,7 @@ export async function revoke(id: string, flags: InProject & { yes?: boolean }): 
   const { keys } = await session.client.vaultProjects.get({ params: place })
   const found = keys.find((key) => key.id === id)
   if (!found) throw new Failure('notFound', `${project.name} has no platform key ${id}`, 'see `skerry vault key list`')
-  await confirmOrRefuse(`end platform key ${found.name} of ${project.name}`, flags)
+  await confirmOrRefuse(`revokes platform key ${found.name} of ${project.name}`, flags)
   await session.client.vaultProjects.revokeKey({ params: { ...place, vaultKeyId: id } })
   note(`revoked platform key ${found.name}`)
   if (flags.json) writeJson({ ok: true })

@@ -103,7 +103,7 @@ async function setStatus(id: string, status: Webhook['status'], flags: Confirmed
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
   const { url } = await findWebhook(session, place, id)
-  if (status === 'disabled') await confirmOrRefuse(`send nothing to ${url} any more`, flags)
+  if (status === 'disabled') await confirmOrRefuse(`stops all deliveries to ${url}`, flags)
   const params = { ...place, vaultWebhookId: id }
   const { endpoint } = await session.client.vaultWebhooks.update({ params, body: { status } })
   if (flags.json) writeJson({ endpoint })
@@ -114,7 +114,7 @@ export async function remove(id: string, flags: Confirmed): Promise<void> {
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
   const { url } = await findWebhook(session, place, id)
-  await confirmOrRefuse(`delete the webhook to ${url}, and what still waits for it`, flags)
+  await confirmOrRefuse(`deletes the webhook to ${url} with its queued deliveries`, flags)
   await session.client.vaultWebhooks.delete({ params: { ...place, vaultWebhookId: id } })
   note(`deleted webhook ${id}`)
   if (flags.json) writeJson({ ok: true })
