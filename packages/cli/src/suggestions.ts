@@ -107,3 +107,6 @@ const ofWord = (word: string): readonly string[] => (Object.hasOwn(commandsOfWor
 
 const sameVerb = (word: string, below: readonly string[]): string[] =>
   (verbs.find((same) => same.includes(word)) ?? []).filter((verb) => below.includes(verb)).slice(0, 1)
+
+/** Every command that a word of other tools leads to. */
+export const suggestedCommands: readonly string[] = Object.values(commandsOfWord).flat()

@@ -23,6 +23,7 @@ import {
 } from '../rotation-config.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { formatDuration } from '../units.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
   kind?: RotationKind
@@ -165,7 +166,7 @@ async function list(flags: Flags): Promise<void> {
       labelOf(one.environmentId),
       one.kind,
       one.status,
-      `${one.intervalSeconds} s`,
+      formatDuration(one.intervalSeconds),
       one.lastRunAt ?? 'never',
       one.nextRunAt ?? '',
       one.failureStreak === 0 ? '' : String(one.failureStreak),
@@ -199,7 +200,7 @@ async function show(wanted: string, flags: Flags): Promise<void> {
   writeLine(`kind: ${kind}`)
   for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
   if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
-  writeLine(`every: ${rotation.intervalSeconds} s, next: ${rotation.nextRunAt ?? 'when resumed'}`)
+  writeLine(`every: ${formatDuration(rotation.intervalSeconds)}, next: ${rotation.nextRunAt ?? 'when resumed'}`)
   const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
   writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
   if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)

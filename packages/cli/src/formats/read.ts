@@ -52,7 +52,7 @@ const shellGrammar: Grammar = {
 const lineReaders = {
   shell: (text: string, from: string) => readEntries(shellGrammar, text, from),
   docker: (text: string, from: string) =>
-    readEntries({ noun: 'Docker', entry: /([\w.-]+)=(.*?)\r?(?:\n|$)/y, textOf: ([, , value]) => value! }, text, from),
+    readEntries({ noun: 'Docker', entry: /([\w.-]+)=([^\n]*?)\r?(?:\n|$)/y, textOf: ([, , value]) => value! }, text, from),
   systemd: (text: string, from: string) =>
     readEntries(
       {
@@ -78,7 +78,7 @@ const lineReaders = {
 /** Entries one behind the other, with empty lines and comments between them. */
 function readEntries({ noun, entry, textOf }: Grammar, text: string, from: string): Entry[] {
   const entries: Entry[] = []
-  const blank = /(?:[ \t]*(?:#.*)?\r?\n)|[ \t]*(?:#.*)?$/y
+  const blank = /(?:[ \t]*(?:#[^\n]*)?\r?\n)|[ \t]*(?:#[^\n]*)?$/y
   let at = 0
   while (at < text.length) {
     blank.lastIndex = at

@@ -1,5 +1,5 @@
 import type { KmsSpec } from '@skerry/contract/kms-specs'
-import { isNamed } from '@skerry/contract/prefixes'
+import { idPrefixes, isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
 import type { Grantee } from '@skerry/sdk/secrets'
@@ -7,12 +7,14 @@ import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { findGrantee } from '../grants.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
+import { checkTokenId } from '../names.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
 import { findApp, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findToken } from '../tokens/find.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
 
@@ -104,7 +106,7 @@ export async function grant(wanted: string, flags: WhoOptions): Promise<void> {
 function who({ user, token }: WhoOptions): { user: string } | { token: string } {
   if (user !== undefined && token === undefined) return { user }
   if (token !== undefined && user === undefined) return { token }
-  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id>')
+  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id or name>')
 }
 
 export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
@@ -113,7 +115,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   const { orgId, key } = await findKey(session, wanted)
   const holder =
     'token' in named
-      ? { principalType: 'service_token' as const, principalId: named.token }
+      ? { principalType: 'service_token' as const, principalId: await tokenIdOf(session, named.token) }
       : await personOf(session, orgId, named.user)
   await confirmOrRefuse(`revokes managed key ${key.name} from ${holder.principalId}`, flags)
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
@@ -123,6 +125,10 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   )
   if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
 }
+
+/** An id needs no look-up: the token may be deleted, and its grant still there. */
+const tokenIdOf = async (session: Session, named: string): Promise<string> =>
+  named.startsWith(idPrefixes.serviceToken) ? checkTokenId(named) : (await findToken(session, named)).id
 
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })

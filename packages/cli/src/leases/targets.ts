@@ -1,4 +1,5 @@
 import { leaseFacts } from '@skerry/contract/lease-facts'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import {
   createLeaseTarget,
   findLeaseTarget,
@@ -11,12 +12,14 @@ import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'
+import { checkTokenId } from '../names.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findKnownToken } from '../tokens/find.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
@@ -28,7 +31,8 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const adminSecret = await readAdminSecret(flags)
-  const config = buildConfig(adminSecret, flags)
+  const provisioner = await provisionerIdOf(session, flags.provisioner)
+  const config = buildConfig(adminSecret, { ...flags, ...(provisioner === undefined ? {} : { provisioner }) })
   const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
   // Remembers the settings that this client sent, because the server's answer may be false.
@@ -38,6 +42,14 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
     await noteReaders(session, { orgId, id: target.id }, [{ principalId: tokenId, publicKeyJwk: provisionerKeyJwk }])
   tell(target, flags)
   note(`added target ${target.name}: ${target.server ?? target.status}`)
+}
+
+/** The id of the service token that `--provisioner` names. A name alone must not decide who can read a credential. */
+async function provisionerIdOf(session: Session, wanted: string | undefined): Promise<string | undefined> {
+  if (wanted === undefined) return undefined
+  checkTokenId(wanted)
+  if (wanted.startsWith(idPrefixes.serviceToken)) return wanted
+  return (await findKnownToken(session, wanted)).id
 }
 
 /** A line’s end, which editors add, is no part of a connection string; a private key does not mind that it is missing. */

@@ -45,7 +45,8 @@ const getSecret = tool({
 
 const listSecrets = tool({
   name: 'list_secrets',
-  description: 'Names and versions of the secrets of an environment, never values.',
+  description:
+    'Names and versions of the secrets that a program gets in an environment, and where each comes from; never values.',
   input: anyPlace,
   does: 'read',
   run: async (place, { json }) => told(await json(['secrets', 'list', ...options(place)])),

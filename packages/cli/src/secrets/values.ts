@@ -94,7 +94,7 @@ export interface View {
   with?: string[] | undefined
 }
 
-export type ViewKind = 'stored' | 'merged' | 'expanded'
+type ViewKind = 'stored' | 'merged' | 'expanded'
 
 /** Checks that the options fit together, before anything is fetched. */
 export function kindOf({ stored, merged, expand, with: groups }: View): ViewKind {
