@@ -88,8 +88,8 @@ it('a terminal that does not know its width is asked in lines all the same', asy
 })
 
 it('a destructive command asks, and does nothing when told no', async () => {
-  const { stdout, code } = await machine.terminal('skerry secrets rm A', [['delete A', 'n']])
-  expect(stdout).toContain('delete A from shop/development')
+  const { stdout, code } = await machine.terminal('skerry secrets rm A', [['deletes A', 'n']])
+  expect(stdout).toContain('deletes A from shop/development')
   expect(code).toBe(1)
   expect((await machine.skerry(['secrets', 'get', 'A'])).stdout).toBe('shown-to-nobody')
 })

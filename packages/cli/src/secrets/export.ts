@@ -56,7 +56,7 @@ function warnReferences(format: ExportFormat, values: Values): void {
   const referring = [...values].filter(([, value]) => referencesIn(value).length > 0).map(([name]) => name)
   const reader = readers[format]
   if (reader !== undefined && referring.length > 0)
-    warn(`${reader} does not expand references: ${referring.join(', ')}; the values that programs get need no option`)
+    warn(`${reader} does not expand the references in ${referring.join(', ')}; leave out --stored and --merged`)
 }
 
 function warnLoading(format: ExportFormat, names: Iterable<string>): void {
