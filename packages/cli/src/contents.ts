@@ -14,10 +14,15 @@ interface Listed {
 export async function contentsOf(session: Session, environments: readonly Listed[]): Promise<string> {
   if (environments.length === 0) return 'no environment'
   const names = new Intl.ListFormat('en').format(environments.map(({ slug }) => slug))
+  return `${await secretsIn(session, environments)} in ${names}`
+}
+
+/** `12 secrets`, or `all secrets` where they cannot be counted. */
+export async function secretsIn(session: Session, environments: readonly Listed[]): Promise<string> {
   const counts = await Promise.all(environments.map((one) => countSecrets(session, one)))
-  if (counts.includes(undefined)) return `all secrets in ${names}`
+  if (counts.includes(undefined)) return 'all secrets'
   const total = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
-  return `${total} ${total === 1 ? 'secret' : 'secrets'} in ${names}`
+  return `${total} ${total === 1 ? 'secret' : 'secrets'}`
 }
 
 /** Undefined where this credential holds no key, because it may not list names there either. */

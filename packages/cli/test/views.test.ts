@@ -87,6 +87,20 @@ it('a difference is one of what programs get, and with --stored of the stored te
   expect(secrets[0]).toMatchObject({ leftSource: { label: 'shared:development' }, rightSource: { type: 'own' } })
 })
 
+it('a credential without the key of a group is told about --stored', async () => {
+  const token = (await ok('skerry token create --name half')).trim()
+  await ok('skerry grant revoke half --group shared --env development --yes')
+  for (const line of ['list', 'export', 'diff development staging']) {
+    const refused = await machine.shell(`SKERRY_TOKEN=${token} skerry secrets ${line}`)
+    expect([refused.code, refused.stdout, refused.stderr], line).toEqual([
+      3,
+      '',
+      expect.stringContaining('add --stored'),
+    ])
+  }
+  expect((await machine.shell(`SKERRY_TOKEN=${token} skerry secrets list --stored`)).code).toBe(0)
+})
+
 it('--stored is refused beside the options that it contradicts', async () => {
   for (const line of [
     'list --stored --with shared=development',

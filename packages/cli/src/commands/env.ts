@@ -4,7 +4,7 @@ import { isReader, readerWords } from '@skerry/contract/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
-import { contentsOf } from '../contents.ts'
+import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey, openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
@@ -238,9 +238,9 @@ function rekeyFailure(error: unknown, session: Session, label: string): unknown 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const place = await findNamed(session, slug, flags)
-  const contents = await contentsOf(session, [place.environment])
-  const branches = place.kind === 'app' ? ', and its branches' : ''
-  await confirmOrRefuse(`deletes ${place.label} with ${contents}${branches}`, flags)
+  const secrets = await secretsIn(session, [place.environment])
+  const branches = place.kind === 'app' ? ' and its branches' : ''
+  await confirmOrRefuse(`deletes ${place.label} with ${secrets}${branches}`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
   if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)

@@ -173,7 +173,7 @@ async function revoke(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revokes token ${token.id} (${token.name})${leases}`, flags)
+  await confirmOrRefuse(`revokes token ${token.name} (${token.id})${leases}`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   forgetReader(session, token.orgId, token.id)
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
@@ -186,7 +186,7 @@ async function remove(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revokes and deletes token ${token.id} (${token.name}) with its grants${leases}`, flags)
+  await confirmOrRefuse(`revokes and deletes token ${token.name} (${token.id}) with its grants${leases}`, flags)
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
   // Between the two: it works no longer, and its grants are still there to be seen.

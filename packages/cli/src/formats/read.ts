@@ -52,7 +52,11 @@ const shellGrammar: Grammar = {
 const lineReaders = {
   shell: (text: string, from: string) => readEntries(shellGrammar, text, from),
   docker: (text: string, from: string) =>
-    readEntries({ noun: 'Docker', entry: /([\w.-]+)=([^\n]*?)\r?(?:\n|$)/y, textOf: ([, , value]) => value! }, text, from),
+    readEntries(
+      { noun: 'Docker', entry: /([\w.-]+)=([^\n]*?)\r?(?:\n|$)/y, textOf: ([, , value]) => value! },
+      text,
+      from,
+    ),
   systemd: (text: string, from: string) =>
     readEntries(
       {

@@ -5,7 +5,7 @@ import { select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import type { Source } from './sources.ts'
-import { kindOf, type View, viewValues } from './values.ts'
+import { hintStored, kindOf, type View, viewValues } from './values.ts'
 
 interface Options extends Flags, View {
   reveal?: boolean
@@ -18,7 +18,7 @@ export async function diff(left: string, right: string, flags: Options): Promise
   const session = await openSession(flags)
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
-  const views = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
+  const views = await Promise.all([a!, b!].map((place) => hintStored(viewValues(session, place, flags), place)))
   const [valuesA, valuesB] = views.map((view) => select(view, {})) as [Map<string, string>, Map<string, string>]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))

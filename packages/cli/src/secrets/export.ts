@@ -9,7 +9,7 @@ import { findPlace, namedPlace } from '../places.ts'
 import { checkSelection, type Selection, select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { kindOf, sorted, type View, viewValues } from './values.ts'
+import { hintStored, kindOf, sorted, type View, viewValues } from './values.ts'
 
 interface Options extends Flags, View, Selection, Overwriting {
   format?: ExportFormat
@@ -31,7 +31,7 @@ export async function exportValues(flags: Options): Promise<void> {
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await viewValues(session, place, flags)
+  const viewed = await hintStored(viewValues(session, place, flags), place)
   const values = sorted(select(viewed, flags))
   for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
   const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })

@@ -3,7 +3,7 @@ import { findPlace, namedPlace, type Place } from '../places.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { listSources, ownSource, type Source, sourceText } from './sources.ts'
-import { checkGroups, kindOf, listSecrets, type View, type Viewed, viewValues } from './values.ts'
+import { checkGroups, hintStored, kindOf, listSecrets, type View, type Viewed, viewValues } from './values.ts'
 
 interface Options extends Flags, View {
   reveal?: boolean
@@ -25,7 +25,7 @@ export async function list(flags: Options): Promise<void> {
   const place = await findPlace(session, namedPlace(session, flags))
   checkGroups(place, flags.with)
   const isOwn = kind === 'stored' || place.kind === 'group'
-  const sources = isOwn ? [ownSource(place)] : await listSources(session, place, flags.with)
+  const sources = isOwn ? [ownSource(place)] : await hintStored(listSources(session, place, flags.with), place)
   const rows = await rowsOf(session, place, sources)
   const viewed = flags.reveal ? await viewValues(session, place, flags) : undefined
   if (flags.json) {

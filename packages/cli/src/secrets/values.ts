@@ -132,6 +132,18 @@ export async function viewValues(session: Session, place: Place, view: View): Pr
   return { ...rest, sources, unexpanded: failed }
 }
 
+/** Names the way out for a credential that lacks the key of a group: nothing of the environment can be resolved without it. */
+export async function hintStored<T>(asked: Promise<T>, { label }: Place): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message?: string }
+    if (code !== 'forbidden') throw error
+    const next = `ask for its key with \`skerry grant\`, or add --stored for what ${label} itself stores`
+    throw new Failure('refused', `${label}: ${message}`, next)
+  }
+}
+
 export function checkGroups(place: Place, groups: readonly string[] | undefined): void {
   if (groups?.length && place.kind === 'group') throw usage(`${place.label} is a group, which contains no other group`)
 }
