@@ -90,7 +90,7 @@ it('a difference is one of what programs get, and with --stored of the stored te
 it('a credential without the key of a group is told about --stored', async () => {
   const token = (await ok('skerry token create --name half')).trim()
   await ok('skerry grant revoke half --group shared --env development --yes')
-  for (const line of ['list', 'export', 'diff development staging']) {
+  for (const line of ['list', 'export', 'diff development development@pr-7']) {
     const refused = await machine.shell(`SKERRY_TOKEN=${token} skerry secrets ${line}`)
     expect([refused.code, refused.stdout, refused.stderr], line).toEqual([
       3,
