@@ -141,7 +141,7 @@ function optionProblem(text: string): string | undefined {
 
 /** A person who typed a command knows neither the request nor its fields. */
 function withoutPlace(text: string): string {
-  const [, path, problem] = /^(?:(?:body|query|params)\.)?((?:\w+\.)*\w+): (.*)/s.exec(text) ?? []
+  const [, path, problem] = /^((?:body|query|params)\.[\w.]+|\w+): (.*)/s.exec(text) ?? []
   if (path === undefined || problem === undefined) return inWords(text)
   const field = path.split('.').at(-1)!
   return `${rowOf(nameOnCommandLine, field) ?? field}: ${inWords(problem)}`
