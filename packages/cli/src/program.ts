@@ -135,6 +135,6 @@ An option wins over a variable, a variable over skerry.json, skerry.json over th
 Exit codes:
   0 done               3 refused: not signed in, or not allowed   6 server unavailable
   1 failed             4 not found                              126 program cannot be executed
-  2 wrong command line 5 conflict: changed by someone else      127 program not found
+  2 wrong command line 5 conflict: changed meanwhile, or exists   127 program not found
   130 interrupted; \`skerry run\` ends as its program ends
 `
