@@ -64,7 +64,7 @@ describe('a file that exists', () => {
   })
 
   it('is protected by every command that has --out, or that this table names', async () => {
-    const program = new Command('skerry')
+    const program = new Command('skerry').enablePositionalOptions()
     for (const { name, load } of commands) (await load()).register(program.command(name))
     const writing: string[] = []
     const visit = (command: Command, path: string) => {

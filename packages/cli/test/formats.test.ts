@@ -139,7 +139,9 @@ describe('what is exported is read exactly by a parser of the format', () => {
   it('as docker reads lines: up to the first =, and nothing of the value is changed', () => {
     for (const values of sets()) {
       const held = new Map([...values].filter(([, value]) => !/\n|\r$/.test(value)))
-      const read = textOf(held, 'docker').split('\n').filter(Boolean)
+      const read = textOf(held, 'docker')
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
       const pairs = read.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
       expect(Object.fromEntries(pairs)).toEqual(Object.fromEntries(held))
     }

@@ -4,7 +4,7 @@ import { commands } from '../src/commands/table.ts'
 import { suggestedCommands, suggestionFor } from '../src/suggestions.ts'
 import { formatDuration } from '../src/units.ts'
 
-const program = new Command('skerry')
+const program = new Command('skerry').enablePositionalOptions()
 beforeAll(async () => {
   for (const { name, load } of commands) (await load()).register(program.command(name))
 })
