@@ -166,10 +166,11 @@ function unexpected(message: unknown): Failure {
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
   Object.hasOwn(table, code) ? table[code] : undefined
 
-/** One line, for people: what happened; what to do. A message that is a sentence is followed by another one. */
+/** One line, for people: what happened; what to do. Two sentences stand one behind the other. */
 export function describe({ message, next }: Failure): string {
   if (next === undefined) return redact(message)
-  return redact(message.endsWith('.') ? `${message} ${next}` : `${message}; ${next}`)
+  const areSentences = message.endsWith('.') && /^[A-Z]/.test(next)
+  return redact(areSentences ? `${message} ${next}` : `${message}; ${next}`)
 }
 
 /**

@@ -95,7 +95,7 @@ it('a credential without the key of a group is told about --stored', async () =>
     expect([refused.code, refused.stdout, refused.stderr], line).toEqual([
       3,
       '',
-      expect.stringContaining('add --stored'),
+      expect.stringContaining('--stored shows what'),
     ])
   }
   expect((await machine.shell(`SKERRY_TOKEN=${token} skerry secrets list --stored`)).code).toBe(0)

@@ -18,7 +18,9 @@ export async function diff(left: string, right: string, flags: Options): Promise
   const session = await openSession(flags)
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
-  const views = await Promise.all([a!, b!].map((place) => hintStored(viewValues(session, place, flags), place)))
+  const views = await Promise.all(
+    [a!, b!].map((place) => hintStored(viewValues(session, place, flags), session, place)),
+  )
   const [valuesA, valuesB] = views.map((view) => select(view, {})) as [Map<string, string>, Map<string, string>]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))

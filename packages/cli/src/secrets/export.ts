@@ -31,7 +31,7 @@ export async function exportValues(flags: Options): Promise<void> {
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await hintStored(viewValues(session, place, flags), place)
+  const viewed = await hintStored(viewValues(session, place, flags), session, place)
   const values = sorted(select(viewed, flags))
   for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
   const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })

@@ -25,7 +25,7 @@ export async function list(flags: Options): Promise<void> {
   const place = await findPlace(session, namedPlace(session, flags))
   checkGroups(place, flags.with)
   const isOwn = kind === 'stored' || place.kind === 'group'
-  const sources = isOwn ? [ownSource(place)] : await hintStored(listSources(session, place, flags.with), place)
+  const sources = isOwn ? [ownSource(place)] : await hintStored(listSources(session, place, flags.with), session, place)
   const rows = await rowsOf(session, place, sources)
   const viewed = flags.reveal ? await viewValues(session, place, flags) : undefined
   if (flags.json) {

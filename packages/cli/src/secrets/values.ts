@@ -5,7 +5,7 @@ import { environmentKey } from '@skerry/sdk/secrets'
 import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
-import { keyFailure } from '../grants.ts'
+import { keyFailure, noKey } from '../grants.ts'
 import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
@@ -132,14 +132,16 @@ export async function viewValues(session: Session, place: Place, view: View): Pr
   return { ...rest, sources, unexpanded: failed }
 }
 
-/** Names the way out for a credential that lacks the key of a group: nothing of the environment can be resolved without it. */
-export async function hintStored<T>(asked: Promise<T>, { label }: Place): Promise<T> {
+/** Says what to do where a key is missing. Without the key of one group, nothing of the environment can be resolved. */
+export async function hintStored<T>(asked: Promise<T>, session: Session, { label }: Place): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: string }
+    const { code, message = '' } = error as { code?: unknown; message?: string }
     if (code !== 'forbidden') throw error
-    const next = `ask for its key with \`skerry grant\`, or add --stored for what ${label} itself stores`
+    const failure = noKey(session, label)
+    if (!/ grant on \S+:\S+/.test(message)) throw failure
+    const next = `${failure.next}; --stored shows what ${label} itself stores`
     throw new Failure('refused', `${label}: ${message}`, next)
   }
 }
