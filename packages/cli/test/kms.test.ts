@@ -131,7 +131,7 @@ describe('signing', () => {
     async (spec) => {
       await kms(`create ${spec}-key --spec ${spec}`)
       await writeFile(path('message'), 'a message')
-      await kms(`sign ${spec}-key --file message --out signature`)
+      await kms(`sign ${spec}-key --file message --out signature --force`)
       expect(await machine.read('signature')).toMatch(/^sg1\.kms_\w{22}\.1\.[\w-]{86}\n$/)
       await kms(`rotate ${spec}-key --yes`)
       expect((await ok(['kms', 'verify', 'signature', '--file', 'message'])).stderr).toContain(

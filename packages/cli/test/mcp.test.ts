@@ -219,9 +219,9 @@ describe.skipIf(isQuick)('leases', () => {
       const { lease, variables } = await call(`create_${word}_lease`, {
         target: `${word}-db`,
         ttl: '5m',
-        file: 'lease.env',
+        file: `${word}.env`,
       })
-      const written = await machine.read('lease.env')
+      const written = await machine.read(`${word}.env`)
       for (const name of variables) expect(written).toContain(`${name}=`)
       const [, password = ''] = /^(?:PGPASSWORD|MYSQL_PWD)=(.+)$/m.exec(written) ?? []
       expect(password.length).toBeGreaterThan(8)
