@@ -95,7 +95,7 @@ it('a destructive command asks, and does nothing when told no', async () => {
 })
 
 it('Ctrl-C at a question ends with 130 and changes nothing', async () => {
-  const { code } = await machine.terminal('skerry secrets rm A', [['delete A', '\x03']])
+  const { code } = await machine.terminal('skerry secrets rm A', [['deletes A', '\x03']])
   expect(code).toBe(130)
   expect((await machine.skerry(['secrets', 'get', 'A'])).code).toBe(0)
 })
