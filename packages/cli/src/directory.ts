@@ -1,6 +1,8 @@
-import { toFailure } from './failure.ts'
+import { Failure, toFailure, usage } from './failure.ts'
+import { checkTokenId } from './names.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
+import { listTokens } from './tokens/find.ts'
 
 /** What people call what an id names; undefined where this credential may not know, or it is gone. */
 export type Directory = (id: string | null) => string | undefined
@@ -27,6 +29,31 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
   )
   const names = new Map(found.flat())
   return (id) => names.get(id ?? '')
+}
+
+/**
+ * The id of a member, service token or machine client that a person names by its id, its name or an e-mail address.
+ *
+ * @param option the option that was given: `--by`.
+ */
+export async function principalIdOf(session: Session, wanted: string, option: string): Promise<string> {
+  if (/^[a-z0-9]{2,3}_[0-9A-Za-z]{22}$/.test(wanted)) return wanted
+  checkTokenId(wanted)
+  const { client } = session
+  const params = { orgId: (await session.org()).id }
+  const [members, tokens, clients] = await Promise.all([
+    unlessRefused(async () => (await client.orgs.members({ params })).members),
+    unlessRefused(() => listTokens(session)),
+    unlessRefused(async () => (await client.machineClients.list({ params })).clients),
+  ])
+  const found = [
+    ...members.filter(({ email, name }) => email === wanted || name === wanted).map(({ userId }) => userId),
+    ...[...tokens, ...clients].filter(({ name }) => name === wanted).map(({ id }) => id),
+  ]
+  if (found.length > 1) throw usage(`${option} ${wanted} names ${found.join(', ')}`, 'give one of these ids')
+  if (found[0] !== undefined) return found[0]
+  const what = `${option} ${wanted} is no member, token or machine client that this credential can see`
+  throw new Failure('notFound', what, 'see `skerry members list`, `skerry token list` and `skerry client list`')
 }
 
 async function unlessRefused<T>(ask: () => Promise<T[]>): Promise<T[]> {

@@ -1,3 +1,5 @@
+import { formatDuration } from './units.ts'
+
 /**
  * Exit codes, documented for scripts: they never change their meaning.
  *
@@ -75,17 +77,37 @@ const nextOfCode: Readonly<Record<string, string>> = {
   reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
 }
 
-/** What a request calls a value -> what a command line calls it. */
+/** The fields of requests, in the words of a command line. Others are shown by their own names. */
 const nameOnCommandLine: Readonly<Record<string, string>> = {
   actorId: '--actor',
-  intervalSeconds: '--every, in seconds,',
+  alphabet: '--alphabet',
+  alternateUsername: '--alternate-username',
+  approvals: '--approvals',
+  expiresAt: '--expires',
+  intervalSeconds: '--every',
+  length: '--length',
+  label: '--label',
   limit: '--limit',
+  maxTtlSeconds: '--max-ttl',
   name: 'the name',
+  note: '--note',
   orgName: 'the name',
+  placement: '--placement',
+  provisionerTokenId: '--provisioner',
+  requestedById: '--by',
+  requestId: '--request',
   requiredApprovals: '--approvals',
   resourceId: '--resource',
   resourceType: '--resource-type',
-  ttlSeconds: '--ttl, in seconds,',
+  scopes: '--scope',
+  since: '--since',
+  statements: '--statement',
+  targetId: '--target',
+  ttlSeconds: '--ttl',
+  until: '--until',
+  userHost: '--user-host',
+  username: '--username',
+  with: '--with',
 }
 
 /** Anything thrown -> what to tell and how to exit. */
@@ -98,8 +120,11 @@ export function toFailure(error: unknown): Failure {
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
   if (badOption !== undefined) return usage(badOption)
-  const hint = typeof next === 'string' ? next : hintOf(name)
-  return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), hint)
+  const told = withoutPlace(firstLine(text))
+  // The server has said it already.
+  const isRepeated = name === 'rate_limited' && told.includes('again in')
+  const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name)
+  return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
 }
 
 /** Nobody signs in in a pipeline: its token is replaced where it is kept. */
@@ -111,19 +136,30 @@ function hintOf(code: string): string | undefined {
   return code === 'unauthorized' && isPipeline ? inPipeline : rowOf(nextOfCode, code)
 }
 
-/** `query.limit: must be <= 200` -> `--limit must be <= 200`; undefined for what was not typed as it is. */
+/** `query.limit: must be <= 200` -> `--limit must be at most 200`; undefined for a value that was not typed as it is. */
 function optionProblem(text: string): string | undefined {
-  const [, field = ''] = /^(?:body|query)\.(\w+): must /.exec(text) ?? []
+  const [, field = '', problem = ''] = /^(?:body|query)\.(\w+): (must .*)/.exec(text) ?? []
   const option = rowOf(nameOnCommandLine, field)
-  return option && withoutPlace(text).replace(`${field}:`, option)
+  return option && `${option} ${field.endsWith('Seconds') ? inUnits(inWords(problem)) : inWords(problem)}`
 }
 
-/** The server says where in a request something is wrong; a person who typed a command knows of no request. */
+/** A person who typed a command knows neither the request nor its fields. */
 function withoutPlace(text: string): string {
-  return text
-    .replace(/^(?:body|query|params)\.(\w+): /, '$1: ')
-    .replace(/: must match pattern .*/, ': has a character that is not allowed, or misses one')
+  const [, path, problem] = /^((?:body|query|params)\.[\w.]+|\w+): (.*)/s.exec(text) ?? []
+  if (path === undefined || problem === undefined) return inWords(text)
+  const field = path.split('.').at(-1)!
+  return `${rowOf(nameOnCommandLine, field) ?? field}: ${inWords(problem)}`
 }
+
+const inWords = (text: string): string =>
+  text
+    .replace(/\bmust match pattern .*/, 'has a character that is not allowed, or misses one')
+    .replace('must be <= ', 'must be at most ')
+    .replace('must be >= ', 'must be at least ')
+    .replace(/\bforce=true\b/, '--force')
+    .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
+
+const inUnits = (text: string): string => text.replace(/\d+$/, (seconds) => formatDuration(Number(seconds)))
 
 function unexpected(message: unknown): Failure {
   const text = `the server’s answer was not understood, or this is a fault of skerry (${firstLine(String(message))})`
@@ -134,9 +170,11 @@ function unexpected(message: unknown): Failure {
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
   Object.hasOwn(table, code) ? table[code] : undefined
 
-/** One line, for people: what happened; what to do. */
-export function describe(failure: Failure): string {
-  return redact(failure.next === undefined ? failure.message : `${failure.message}; ${failure.next}`)
+/** One line, for people: what happened; what to do. Two sentences stand one behind the other. */
+export function describe({ message, next }: Failure): string {
+  if (next === undefined) return redact(message)
+  const areSentences = message.endsWith('.') && /^[A-Z]/.test(next)
+  return redact(areSentences ? `${message} ${next}` : `${message}; ${next}`)
 }
 
 /**

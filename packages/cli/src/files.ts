@@ -1,12 +1,15 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   openSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -15,6 +18,9 @@ import { Failure } from './failure.ts'
 import { makePrivate } from './folders.js'
 
 const ownerOnlyFile = 0o600
+
+/** The mode of files that hold nothing secret. */
+export const readableByAll = 0o644
 
 /** The file's text, or null when there is no such file. */
 export function readIfThere(path: string): string | null {
@@ -42,6 +48,10 @@ export function makePrivateFolder(folder: string): void {
 
 /** Writes beside the target and renames, so that a reader sees the old text or the new one. */
 export function writeWhole(path: string, text: string, mode: number): void {
+  writeBeside(path, text, { mode, force: true })
+}
+
+function writeBeside(path: string, text: string, { mode, force }: Overwriting & { mode: number }): void {
   const beside = `${path}.${crypto.randomUUID()}`
   try {
     const file = openSync(beside, 'wx', mode)
@@ -52,29 +62,73 @@ export function writeWhole(path: string, text: string, mode: number): void {
     } finally {
       closeSync(file)
     }
-    renameSync(beside, path)
+    putInPlace(beside, path, { force })
   } catch (error) {
     rmSync(beside, { force: true })
-    throw cannotWrite(path, error)
+    throw error instanceof Failure ? error : cannotWrite(path, error)
   }
 }
 
-/** Writes the file that a person names, readable by its owner alone, and leaves alone what is no file. */
-export function writeNamed(path: string, text: string): void {
-  writeWhole(targetOf(path), text, ownerOnlyFile)
+/** Whether a command may replace a file that exists: the option `--force`. */
+export interface Overwriting {
+  force?: boolean | undefined
 }
 
-/** Where a link leads: its target is to be replaced, not the link. Renaming would replace a pipe or a device, too. */
-function targetOf(path: string): string {
+/**
+ * Writes the file that a person names. It must not exist yet unless `force` is set. Only its owner can read it unless a
+ * mode says otherwise.
+ */
+export function writeNamed(
+  path: string,
+  text: string,
+  { force, mode = ownerOnlyFile }: Overwriting & { mode?: number },
+) {
+  writeBeside(targetOf(path, { force }), text, { mode, force })
+}
+
+/** Refuses a file that exists before a command does anything else: a refusal afterwards would lose its result. */
+export function checkWritable(path: string | undefined, overwriting: Overwriting): void {
+  if (path !== undefined && path !== '-') targetOf(path, overwriting)
+}
+
+/** Gives a whole file its name. Without `force`, a link fails where a file has appeared in the meantime. */
+export function putInPlace(beside: string, path: string, { force }: Overwriting): void {
+  if (!force && tryLink(beside, path)) rmSync(beside)
+  else renameSync(beside, path)
+}
+
+/** False on a file system without hard links. */
+function tryLink(beside: string, path: string): boolean {
+  try {
+    linkSync(beside, path)
+    return true
+  } catch {
+    if (existsSync(path)) throw fileExists(path)
+    return false
+  }
+}
+
+/**
+ * The path to write for a path that a person names. A symbolic link is followed, so that its target is replaced and not the
+ * link. Pipes and devices are refused, because renaming would replace them.
+ */
+export function targetOf(path: string, { force }: Overwriting): string {
+  let status: Stats
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path
-    const status = statSync(path)
-    if (status.isFile() || status.isDirectory()) return realpathSync(path)
+    status = statSync(path)
   } catch (error) {
     throw cannotWrite(path, error)
   }
-  throw new Failure('failure', `cannot write ${path}: it is not a regular file`, 'name a file, or - for stdout')
+  if (status.isDirectory()) throw cannotWrite(path, { code: 'EISDIR' })
+  if (!status.isFile())
+    throw new Failure('failure', `cannot write ${path}: it is not a regular file`, 'name a file, or - for stdout')
+  if (!force) throw fileExists(path)
+  return realpathSync(path)
 }
+
+const fileExists = (path: string) =>
+  new Failure('conflict', `${path} exists, so nothing was written`, 'name another file, or replace it with --force')
 
 export function unreadable(path: string, error: unknown): Failure {
   return new Failure('failure', `cannot read ${path}: ${reasonOf(error)}`)

@@ -1,6 +1,7 @@
 import { Failure, usage } from './failure.ts'
 import { formatDotenv } from './formats/dotenv.ts'
 import type { ExportFormat, Formatted, Values } from './formats/names.ts'
+import { headers } from './formats/read.ts'
 import { isSecretName } from './names.ts'
 
 interface FormatSettings {
@@ -16,7 +17,8 @@ export function formatValues(values: Values, format: ExportFormat, settings: For
   const entries = [...values]
   const cannotHold = refused[format]
   const impossible = entries.filter(([, value]) => cannotHold?.test(value)).map(([name]) => name)
-  if (impossible.length === 0) return { text: writers[format](entries, settings), remarks: [] }
+  const header = headers[format] === undefined ? '' : `${headers[format]}\n`
+  if (impossible.length === 0) return { text: `${header}${writers[format](entries, settings)}`, remarks: [] }
   throw new Failure('failure', `the ${format} format cannot hold ${impossible.join(', ')}`, 'use --format json')
 }
 

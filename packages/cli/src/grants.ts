@@ -4,9 +4,9 @@ import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secr
 import { Failure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { placeOptions, trustHint } from './labels.ts'
-import { checkTokenId } from './names.ts'
 import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
+import { findKnownToken } from './tokens/find.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
 export interface OpenPlace {
@@ -127,17 +127,14 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
   )
 }
 
-/** A token by id, or a person by id or e-mail address, with the key that the server has on record. Before something is wrapped to it: `acceptGrantees`. */
+/** A token by id or name, or a person by id or e-mail address, with the key that the server has on record. Before something is wrapped to it: `acceptGrantees`. */
 export async function lookUpGrantee(
   session: Session,
   who: { token?: string; user?: string },
 ): Promise<Grantee & { name: string }> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
-    checkTokenId(who.token)
-    const { tokens } = await session.client.tokens.list({ params: { orgId } })
-    const found = tokens.find((one) => one.id === who.token)
-    if (!found) throw new Failure('notFound', `there is no token ${who.token}`, 'see `skerry token list`')
+    const found = await findKnownToken(session, who.token)
     if (found.revokedAt !== null) throw new Failure('conflict', `token ${found.id} is revoked`, 'create another')
     const { id, publicKeyJwk } = found
     return { principalType: 'service_token', principalId: id, name: id, publicKeyJwk }

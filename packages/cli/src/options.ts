@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { usage } from './failure.ts'
+import { exportFormats } from './formats/names.ts'
 
 /**
  * One command that does something, with the options that all of them share. The shared ones stand on each command
@@ -33,6 +34,9 @@ export function parseLimit(text: string, least: 0 | 1): number {
   throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
 }
 
+/** For commands that write a file which a person names. */
+export const overwriting = (command: Command) => command.option('--force', 'replace a file that exists')
+
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
 
 /** For commands that wrap a key to readers which the server lists. */
@@ -53,9 +57,11 @@ export const noted = (command: Command) =>
 /** How a file of values is read. */
 export const reading = (command: Command) =>
   command
-    .addOption(new Option('--format <format>', 'by the file’s name unless given').choices(['dotenv', 'json']))
+    .addOption(
+      new Option('--format <format>', 'told by the file’s content or name unless given').choices([...exportFormats]),
+    )
     .option('--rename', 'take my.name and my-name as my_name')
-    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes')
+    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes and in formats for programs')
     .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
 
 /** A list that may be given in one option or in several. */

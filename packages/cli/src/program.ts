@@ -4,6 +4,7 @@ import { normalize } from './arguments.ts'
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
+import { suggestionFor } from './suggestions.ts'
 
 /** Runs one command line, without the program's name -> exit code. */
 export async function main(typed: string[]): Promise<number> {
@@ -14,7 +15,7 @@ export async function main(typed: string[]): Promise<number> {
     const words = Math.max(1, namedBy(program, rest).length)
     args = [...rest.slice(0, words), ...leading, ...rest.slice(words)]
     await program.parseAsync(args, { from: 'user' }).catch((error) => {
-      throw isUsage(error) ? usageFailure(error, commandOf(program, args)) : error
+      throw isUsage(error) ? usageFailure(error, pathOf(program, args)) : error
     })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
@@ -35,8 +36,8 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .helpCommand(false)
     .addHelpText('after', helpAfter)
   quietly(program)
-  for (const { name, summary, load } of commands) {
-    const command = program.command(name).description(summary)
+  for (const { name, summary, load, hidden = false } of commands) {
+    const command = program.command(name, { hidden }).description(summary)
     command.helpCommand(false)
     if (wanted === name || wanted === 'completion') (await load()).register(command)
   }
@@ -74,7 +75,9 @@ function report(error: unknown, args: string[]): number {
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Commander repeats what it does not understand: a value in the wrong place is among that, so it is left out. */
-function usageFailure(error: CommanderError, command: string): Failure {
+function usageFailure(error: CommanderError, path: Command[]): Failure {
+  const command = path.map((one) => one.name()).join(' ')
+  if (error.code === 'commander.unknownCommand') return unknownCommand(error.message, path)
   const message = error.message
     .replace(/^error: /, '')
     .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
@@ -86,14 +89,25 @@ function usageFailure(error: CommanderError, command: string): Failure {
 const isUsage = (error: unknown): error is CommanderError =>
   error instanceof CommanderError && !/^commander\.(help|version)/.test(error.code)
 
-/** The command that a command line means, as far as it names one: `skerry secrets set`. */
-function commandOf(program: Command, args: string[]): string {
+function unknownCommand(message: string, path: Command[]): Failure {
+  const [skerry, ...above] = path.map((one) => one.name())
+  const command = [skerry, ...above].join(' ')
+  const word = /unknown command '(.*)'/.exec(message)?.[1] ?? ''
+  const below = path.at(-1)!.commands.map((one) => one.name())
+  const near = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message)?.[1]
+  const byLetters = near && `did you mean ${near.replace(/[\w-]+/g, (name) => `\`${command} ${name}\``)}?`
+  const next = suggestionFor(word, above, below) ?? byLetters ?? `see \`${command} --help\``
+  return new Failure('usage', `there is no command \`${command} ${word}\``, next)
+}
+
+/** The commands that a command line names, from `skerry` on: `skerry`, `secrets`, `set`. */
+function pathOf(program: Command, args: string[]): Command[] {
   const found = [program]
   for (const arg of args) {
     const below = found.at(-1)!.commands.find((one) => one.name() === arg)
     if (below) found.push(below)
   }
-  return found.map((one) => one.name()).join(' ')
+  return found
 }
 
 /** The commands that the first words name, one below the other. */
@@ -121,6 +135,6 @@ An option wins over a variable, a variable over skerry.json, skerry.json over th
 Exit codes:
   0 done               3 refused: not signed in, or not allowed   6 server unavailable
   1 failed             4 not found                              126 program cannot be executed
-  2 wrong command line 5 conflict: changed by someone else      127 program not found
+  2 wrong command line 5 conflict: changed meanwhile, or exists   127 program not found
   130 interrupted; \`skerry run\` ends as its program ends
 `

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Failure } from './failure.ts'
-import { readIfThere, writeWhole } from './files.ts'
+import { readableByAll, readIfThere, writeWhole } from './files.ts'
 import { isSecretName } from './names.ts'
 
 /** What a folder's commands work on. Nothing in it is secret: it is made to be committed. */
@@ -43,7 +43,7 @@ export function findProject(folder: string): FoundProject | null {
 }
 
 export function writeProject(file: string, project: Project): void {
-  writeWhole(file, `${JSON.stringify(project, null, 2)}\n`, 0o644)
+  writeWhole(file, `${JSON.stringify(project, null, 2)}\n`, readableByAll)
 }
 
 /** The entry of `paths` that encloses the folder most closely wins, member by member. */

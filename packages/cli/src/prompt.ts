@@ -105,11 +105,20 @@ function openTerminal(): ReadStream {
   return process.platform === 'win32' ? process.stdin : new ReadStream(openSync('/dev/stdin', 'r'))
 }
 
-/** Lets a destructive command go on: `--yes`, or a person who says so. A script that says neither is refused. */
-export async function confirmOrRefuse(what: string, options: { yes?: boolean }): Promise<void> {
+/**
+ * Lets a destructive command continue: with `--yes`, or when a person agrees. A script that does neither is refused.
+ *
+ * @param effect the rest of a sentence that begins with "This": `deletes application shop`.
+ * @param next the advice for a script, where there is another way than `--yes`.
+ */
+export async function confirmOrRefuse(
+  effect: string,
+  options: { yes?: boolean },
+  next = 'Run again with --yes.',
+): Promise<void> {
   if (options.yes) return
-  if (!canAsk()) throw usage(`${what} needs a confirmation`, 'add --yes')
-  if (!(await ask(`${what}?`))) throw new Failure('failure', 'nothing was changed')
+  if (!canAsk()) throw usage(`This ${effect}.`, next)
+  if (!(await ask(`This ${effect}. Continue?`))) throw new Failure('failure', 'nothing was changed')
 }
 
 const cancelled = () => new Failure('interrupted', 'cancelled; nothing was changed')

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 /** The archive, and the key that the command showed with it. */
 async function exported(path: string, ...options: string[]) {
-  const { code, stdout, stderr } = await machine.shell(['skerry export', path, ...options].join(' '))
+  const { code, stdout, stderr } = await machine.shell(['skerry org export', path, ...options].join(' '))
   expect([code, stdout]).toEqual([0, ''])
   return { key: /--key ([\w-]{43})/.exec(stderr)?.[1] ?? '', stderr }
 }
@@ -26,7 +26,7 @@ test('an archive is written for its owner alone, checked without a server, and r
   const { key, stderr } = await exported('whole.json')
   expect(stderr).toMatch(/exported is in whole\.json: \d+ bytes, \d+ lines/)
   expect((await machine.shell('stat -c %a whole.json')).stdout).toBe('600\n')
-  const verify = `SKERRY_URL=http://127.0.0.1:1 skerry export verify`
+  const verify = `SKERRY_URL=http://127.0.0.1:1 skerry org export verify`
   const checked = await machine.shell(`${verify} whole.json --key ${key}`)
   expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('all as they were written')])
 
@@ -38,15 +38,15 @@ test('an archive is written for its owner alone, checked without a server, and r
 
 test('a key of another server is no proof, and none at all has to be asked for', async () => {
   await exported('other.json', '--no-audit')
-  const other = await machine.shell(`skerry export verify other.json --key ${'A'.repeat(43)}`)
+  const other = await machine.shell(`skerry org export verify other.json --key ${'A'.repeat(43)}`)
   expect([other.code, other.stderr]).toEqual([3, expect.stringContaining('manifest')])
-  expect(await machine.shell('skerry export verify other.json')).toMatchObject({ code: 2 })
+  expect(await machine.shell('skerry org export verify other.json')).toMatchObject({ code: 2 })
   const unsigned = await machine.shell('skerry export verify other.json --unsigned')
   expect([unsigned.code, unsigned.stderr]).toEqual([0, expect.stringContaining('nobody has looked at who made it')])
 })
 
 test('a pipe gets the archive and nothing else', async () => {
-  const { code, stdout } = await machine.shell('skerry export - --audit-limit 1 2>/dev/null')
+  const { code, stdout } = await machine.shell('skerry org export - --audit-limit 1 2>/dev/null')
   expect(code).toBe(0)
   const { format, data } = JSON.parse(stdout)
   expect([format, data.audit.length]).toEqual(['skerry.archive.v1', 1])

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { readDotenv } from '../src/dotenv-file.ts'
 import type { ExportFormat, Values } from '../src/formats/names.ts'
+import { formatOfFile, readFormat } from '../src/formats/read.ts'
 import { formatValues, readJsonValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
@@ -69,6 +70,50 @@ describe('what is exported reads back exactly, or is refused by name', () => {
   })
 })
 
+describe('every format that is exported can be imported, and is recognised by its content', () => {
+  it.each(['shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const)('%s', (format) => {
+    const next = random(20_261_126)
+    let compared = 0
+    for (let round = 0; round < 1500; round++) {
+      const values = randomValues(next)
+      let text: string
+      try {
+        text = textOf(values, format)
+      } catch {
+        continue
+      }
+      expect(formatOfFile('stdin', text)).toBe(format)
+      expect(readFormat(format, text, 'stdin')).toEqual(values)
+      compared++
+    }
+    expect(compared).toBeGreaterThan(format === 'docker' ? 300 : 1499)
+  })
+
+  it.each([
+    [
+      'a Kubernetes Deployment',
+      'apiVersion: apps/v1\nkind: Deployment\n',
+      'not a Kubernetes Secret that can be imported',
+    ],
+    ['nested YAML', 'values.yaml:A:\n  B: c\n', 'values.yaml, line 1: this line of YAML cannot be read'],
+    ['a shell script', 'values.sh:export A="$(id)"\n', 'values.sh, line 1: this is not an entry of the shell format'],
+    [
+      'a Docker file with a damaged line',
+      '# skerry: docker env file\nA\n',
+      'line 2: this is not an entry of the Docker',
+    ],
+  ])('%s is refused in one message that names the place', (_, given, message) => {
+    const [, path = 'file', text = given] = /^(values\.\w+):([\s\S]*)$/.exec(given) ?? []
+    const format = formatOfFile(path, text) as Exclude<ExportFormat, 'dotenv' | 'json'>
+    expect(() => readFormat(format, text, path)).toThrow(message)
+  })
+
+  it('a .env file stays one, also with export and quotes that no shell would close', () => {
+    for (const text of ['A=1\n', 'export A="b c"\n', "export A='it\\'s'\n", 'A={"b":1}\n', 'A: b\n'])
+      expect(formatOfFile('.env', text)).toBe('dotenv')
+  })
+})
+
 describe('what is exported is read exactly by a parser of the format', () => {
   const sets = () => {
     const next = random(20_261_122)
@@ -94,7 +139,9 @@ describe('what is exported is read exactly by a parser of the format', () => {
   it('as docker reads lines: up to the first =, and nothing of the value is changed', () => {
     for (const values of sets()) {
       const held = new Map([...values].filter(([, value]) => !/\n|\r$/.test(value)))
-      const read = textOf(held, 'docker').split('\n').filter(Boolean)
+      const read = textOf(held, 'docker')
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
       const pairs = read.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
       expect(Object.fromEntries(pairs)).toEqual(Object.fromEntries(held))
     }

@@ -62,9 +62,9 @@ describe('encrypting', () => {
     await kms(`create files-${length}`)
     const bytes = randomBytes(length)
     await writeFile(path('plain'), bytes)
-    await kms(`encrypt files-${length} --file plain --out sealed`)
+    await kms(`encrypt files-${length} --file plain --out sealed --force`)
     expect((await stat(path('sealed'))).mode & 0o777).toBe(0o600)
-    await kms(`decrypt files-${length} --file sealed --out back`)
+    await kms(`decrypt files-${length} --file sealed --out back --force`)
     expect((await readFile(path('back'))).equals(bytes)).toBe(true)
     await machine.shell(
       `skerry kms encrypt files-${length} < plain > piped && skerry kms decrypt files-${length} < piped > back`,
@@ -75,7 +75,7 @@ describe('encrypting', () => {
   it('a file that was cut, appended to, reordered or altered does not open, and leaves what was there', async () => {
     await kms('create damage')
     await writeFile(path('plain'), randomBytes(3 * 1_048_576))
-    await kms('encrypt damage --file plain --out sealed')
+    await kms('encrypt damage --file plain --out sealed --force')
     const sealed = await readFile(path('sealed'))
     const head = sealed.indexOf(10) + 1
     const [one, two, three] = [0, 1, 2].map((at) => sealed.subarray(head + at * 1_048_592, head + (at + 1) * 1_048_592))
@@ -96,7 +96,7 @@ describe('encrypting', () => {
     await writeFile(path('kept'), 'kept')
     for (const parts of spoilt) {
       await writeFile(path('spoilt'), Buffer.concat(parts))
-      const ended = await machine.skerry(['kms', 'decrypt', 'damage', '--file', 'spoilt', '--out', 'kept'])
+      const ended = await machine.skerry(['kms', 'decrypt', 'damage', '--file', 'spoilt', '--out', 'kept', '--force'])
       expect(ended.code).toBe(1)
       expect(await machine.read('kept')).toBe('kept')
     }
@@ -131,7 +131,7 @@ describe('signing', () => {
     async (spec) => {
       await kms(`create ${spec}-key --spec ${spec}`)
       await writeFile(path('message'), 'a message')
-      await kms(`sign ${spec}-key --file message --out signature`)
+      await kms(`sign ${spec}-key --file message --out signature --force`)
       expect(await machine.read('signature')).toMatch(/^sg1\.kms_\w{22}\.1\.[\w-]{86}\n$/)
       await kms(`rotate ${spec}-key --yes`)
       expect((await ok(['kms', 'verify', 'signature', '--file', 'message'])).stderr).toContain(
@@ -199,7 +199,7 @@ describe('a client written from the published formats alone', () => {
       ['ce1', 'customer/17', ' --context customer/17'],
       ['dk1', '', ''],
     ] as const) {
-      await kms(`decrypt made${options} --out back`, makeSealed(prefix, plaintext, key, context))
+      await kms(`decrypt made${options} --out back --force`, makeSealed(prefix, plaintext, key, context))
       expect((await readFile(path('back'))).equals(plaintext)).toBe(true)
     }
     const other = await machine.skerry(['kms', 'decrypt', 'made'], { input: makeSealed('ce1', plaintext, key, 'x') })

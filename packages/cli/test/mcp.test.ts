@@ -104,6 +104,8 @@ describe('tools', () => {
     expect(JSON.parse(text)).toEqual({ format: 'dotenv', file: 'values.env' })
     expect(await machine.read('values.env')).toContain(`API_KEY=${planted}`)
     expect((await stat(inProject('values.env'))).mode & 0o777).toBe(0o600)
+    const again = await ask(revealing, 'export_env', { file: 'values.env' })
+    expect([again.isError, again.text]).toEqual([true, expect.stringContaining('values.env exists')])
     await symlink(tmpdir(), inProject('elsewhere'))
     const outside = ['../out.env', join(tmpdir(), 'out.env'), 'elsewhere/out.env', '.']
     for (const file of outside)
@@ -217,9 +219,9 @@ describe.skipIf(isQuick)('leases', () => {
       const { lease, variables } = await call(`create_${word}_lease`, {
         target: `${word}-db`,
         ttl: '5m',
-        file: 'lease.env',
+        file: `${word}.env`,
       })
-      const written = await machine.read('lease.env')
+      const written = await machine.read(`${word}.env`)
       for (const name of variables) expect(written).toContain(`${name}=`)
       const [, password = ''] = /^(?:PGPASSWORD|MYSQL_PWD)=(.+)$/m.exec(written) ?? []
       expect(password.length).toBeGreaterThan(8)

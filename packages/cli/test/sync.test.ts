@@ -54,7 +54,7 @@ test('a terminal is asked for each field with its explanation, and what is typed
   const { stdout, code } = await machine.terminal('skerry sync connect edge-workers --name edge', [
     ['Id of the Cloudflare account', `${'a'.repeat(32)}\r`],
     ['Credential of Cloudflare Workers', 'typed-credential\r'],
-    ['give the server a credential', 'y'],
+    ['gives the server a credential', 'y'],
   ])
   expect([code, stdout.includes('typed-credential')]).toEqual([0, false])
   expect(stdout).toContain('so it can read it')

@@ -88,14 +88,14 @@ it('a terminal that does not know its width is asked in lines all the same', asy
 })
 
 it('a destructive command asks, and does nothing when told no', async () => {
-  const { stdout, code } = await machine.terminal('skerry secrets rm A', [['delete A', 'n']])
-  expect(stdout).toContain('delete A from shop/development')
+  const { stdout, code } = await machine.terminal('skerry secrets rm A', [['deletes A', 'n']])
+  expect(stdout).toContain('deletes A from shop/development')
   expect(code).toBe(1)
   expect((await machine.skerry(['secrets', 'get', 'A'])).stdout).toBe('shown-to-nobody')
 })
 
 it('Ctrl-C at a question ends with 130 and changes nothing', async () => {
-  const { code } = await machine.terminal('skerry secrets rm A', [['delete A', '\x03']])
+  const { code } = await machine.terminal('skerry secrets rm A', [['deletes A', '\x03']])
   expect(code).toBe(130)
   expect((await machine.skerry(['secrets', 'get', 'A'])).code).toBe(0)
 })

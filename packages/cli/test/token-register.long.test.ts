@@ -45,7 +45,7 @@ test('a restored token reads secrets on the other server once it is registered t
   try {
     await admin.ok('skerry org create Moving && skerry init --yes && echo -n planted | skerry secrets set API_KEY')
     await admin.ok('skerry token create --name web > token 2> /dev/null')
-    const { stderr } = await admin.shell('skerry export moving.json')
+    const { stderr } = await admin.shell('skerry org export moving.json')
     const key = /--key ([\w-]{43})/.exec(stderr)?.[1] as string
     // The embedded database has one owner.
     await target.stop()

@@ -230,10 +230,20 @@ describe('a failure', () => {
         const { code, stderr } = await machine.skerry(args)
         return [code, stderr]
       }
-      expect(await wrong('audit', '--actor', 'a b')).toEqual([2, expect.stringMatching(/^skerry: --actor has a char/)])
-      const tooLong = 'skerry: --ttl, in seconds, must be <= 2592000\n'
+      expect(await wrong('audit', '--actor', 'a b')).toEqual([
+        4,
+        expect.stringMatching(/^skerry: --actor a b is no member/),
+      ])
+      expect(await wrong('audit', '--resource', 'a b')).toEqual([
+        2,
+        expect.stringMatching(/^skerry: --resource has a c/),
+      ])
+      const tooLong = 'skerry: --ttl must be at most 30 days\n'
       expect(await wrong('branch', 'create', 'pr-7', '--ttl', '31d')).toEqual([2, tooLong])
-      expect(await wrong('secrets', 'history', 'A', '--limit', '201')).toEqual([2, 'skerry: --limit must be <= 200\n'])
+      expect(await wrong('secrets', 'history', 'A', '--limit', '201')).toEqual([
+        2,
+        'skerry: --limit must be at most 200\n',
+      ])
       const empty = 'skerry: the name must not have fewer than 1 characters\n'
       expect(await wrong('app', 'create', 'web', '--name', '')).toEqual([2, empty])
     } finally {

@@ -253,7 +253,7 @@ describe('an export', () => {
     await chooseFile('of acme.json')
     await press(owner, 'Save an archive…')
     await page.getByText('of acme.json is written').waitFor()
-    const command = await page.getByText(/skerry export verify 'of acme.json' --key /).innerText()
+    const command = await page.getByText(/skerry org export verify 'of acme.json' --key /).innerText()
     const key = command.slice(command.indexOf('--key ') + 6)
     const { manifest, data } = await readArchive(await bytesOf('of acme.json'), key)
     expect(manifest).toMatchObject({ organization: { id: place.orgId }, requestedBy: { type: 'user' } })

@@ -68,7 +68,7 @@ export async function show(wanted: string, flags: Flags): Promise<void> {
 export async function update(wanted: string, enabled: boolean, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, agent } = await agentOf(session, wanted)
-  if (!enabled) await confirmOrRefuse(`disable agent ${agent.slug}`, flags)
+  if (!enabled) await confirmOrRefuse(`disables agent ${agent.slug}`, flags)
   const { agent: after } = await session.client.agents.update({
     params: { orgId, agentId: agent.id },
     body: { enabled },
@@ -80,7 +80,7 @@ export async function update(wanted: string, enabled: boolean, flags: Flags & { 
 export async function remove(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, agent } = await agentOf(session, wanted)
-  await confirmOrRefuse(`remove agent ${agent.slug} with its policy, tasks and activity`, flags)
+  await confirmOrRefuse(`deletes agent ${agent.slug} with its policy, tasks and activity`, flags)
   await session.client.agents.delete({ params: { orgId, agentId: agent.id } })
   note(`removed agent ${agent.slug}; a proxy keeps the policy that it has until that expires`)
   if (flags.json) writeJson({ deleted: agent.id })

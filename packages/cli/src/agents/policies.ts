@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { limits } from '@skerry/contract/limits'
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { fingerprint } from '@skerry/crypto/digest'
@@ -8,6 +7,7 @@ import { decide } from '@skerry/crypto/policy-decide'
 import { type Agent, type AgentPolicy, publishPolicy } from '@skerry/sdk/agents'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
+import { checkWritable, type Overwriting, readableByAll, writeNamed } from '../files.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
@@ -30,11 +30,12 @@ export async function rulesInForce(session: Session, orgId: string, agent: Agent
   return newest ? readUnverifiedPolicy(newest.bundle).rules : []
 }
 
-export async function edit(wanted: string, flags: Flags & { file: string }): Promise<void> {
+export async function edit(wanted: string, flags: Flags & Overwriting & { file: string }): Promise<void> {
+  checkWritable(flags.file, flags)
   const session = await openSession(flags)
   const { orgId, agent } = await agentOf(session, wanted)
   const rules = await rulesInForce(session, orgId, agent)
-  writeFileSync(flags.file, `${JSON.stringify({ rules }, null, 2)}\n`)
+  writeNamed(flags.file, `${JSON.stringify({ rules }, null, 2)}\n`, { force: flags.force, mode: readableByAll })
   note(
     `wrote ${rules.length} rules to ${flags.file}; then: skerry agent policy publish ${agent.slug} --file ${flags.file}`,
   )
@@ -102,7 +103,10 @@ async function signAndPublish(
     throw usage('--expires takes 1h to 90d')
   const signer = await signerOf(session)
   if (!flags.json) printRules(rules)
-  await confirmOrRefuse(`sign these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`, flags)
+  await confirmOrRefuse(
+    `signs these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`,
+    flags,
+  )
   const issuedAtMs = Date.now()
   const expiresAtMs = issuedAtMs + Math.min(Math.max(seconds, limits.policyExpiryMinSeconds + 60), longest) * 1000
   const policy = await publishPolicy(session.client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs })

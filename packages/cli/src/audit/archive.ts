@@ -7,7 +7,7 @@ import { writeJson, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
 export async function verifyArchive(path: string, { key, json }: Flags & { key: string }): Promise<void> {
-  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key takes the 43 characters that `skerry export` shows')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key takes the 43 characters that `skerry org export` shows')
   const archive = await readArchive(path, key)
   if (json) return writeJson(archive)
   const { orgId, start, size } = archive

@@ -1,7 +1,9 @@
 import { auditActions } from '@skerry/contract/audit-actions'
 import type { Command } from 'commander'
+import { principalIdOf } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 /** Which entries are meant. */
@@ -19,7 +21,7 @@ export interface FilterFlags extends Flags {
 export const filtering = (command: Command): Command =>
   command
     .option('--action <name>', 'for example secret.written')
-    .option('--actor <id>', 'by this user, token or machine client')
+    .option('--actor <who>', 'by this member, token or machine client: a name, an e-mail address or an id')
     .option('--resource-type <type>', 'for example environment')
     .option('--resource <id>', 'on this one')
     .option('--request <id>', 'by this request: the id that the server’s log and its answers name')
@@ -27,7 +29,17 @@ export const filtering = (command: Command): Command =>
     .option('--since <when>', 'from then on: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
     .option('--until <when>', 'before then')
 
-export function filtersOf({ action, actor, resourceType, resource, request, text, since, until }: FilterFlags) {
+/** The filters of a request. `--actor` may be a name, which is looked up. */
+export async function filtersOf(session: Session, flags: FilterFlags) {
+  const { actor } = flags
+  if (actor === undefined) return filtersWithout(flags)
+  return { ...filtersWithout(flags), actorId: await principalIdOf(session, actor, '--actor') }
+}
+
+/** Refuses senseless filters before anything is asked. */
+export const checkFilters = (flags: FilterFlags): void => void filtersWithout(flags)
+
+function filtersWithout({ action, resourceType, resource, request, text, since, until }: FilterFlags) {
   if (action !== undefined && !Object.hasOwn(auditActions, action)) {
     throw usage(
       `there is no action '${action}'`,
@@ -36,7 +48,6 @@ export function filtersOf({ action, actor, resourceType, resource, request, text
   }
   return {
     ...(action === undefined ? {} : { action }),
-    ...(actor === undefined ? {} : { actorId: actor }),
     ...(resourceType === undefined ? {} : { resourceType }),
     ...(resource === undefined ? {} : { resourceId: resource }),
     ...(request === undefined ? {} : { requestId: request }),

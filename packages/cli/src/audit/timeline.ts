@@ -3,15 +3,16 @@ import { auditGroups } from '@skerry/contract/audit-groups'
 import type { Answer } from '@skerry/contract/endpoint'
 import { note, writeJson, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'
-import { type FilterFlags, filtersOf } from './filters.ts'
+import { checkFilters, type FilterFlags, filtersOf } from './filters.ts'
 
 type Span = Answer<typeof audit.timeline>['spans'][number]
 
 const barWidth = 30
 
 export async function timeline(flags: FilterFlags): Promise<void> {
-  const query = filtersOf(flags)
+  checkFilters(flags)
   const session = await openSession(flags)
+  const query = await filtersOf(session, flags)
   const { id: orgId } = await session.org()
   const answer = await session.client.audit.timeline({ params: { orgId }, query })
   if (flags.json) return writeJson(answer)

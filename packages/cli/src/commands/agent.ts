@@ -3,7 +3,7 @@ import { create, list, remove, show, update } from '../agents/identities.ts'
 import { edit, history, publish, rollback, simulate } from '../agents/policies.ts'
 import { review } from '../agents/review.ts'
 import { dispatch, revoke, tasks } from '../agents/tasks.ts'
-import { addressed, confirmable, gather, leaf } from '../options.ts'
+import { addressed, confirmable, gather, leaf, overwriting } from '../options.ts'
 
 export function register(command: Command): void {
   addressed(leaf(command, 'create <slug>', 'Make an agent; it holds no key. With --app and --env it is bound there'))
@@ -32,7 +32,7 @@ export function register(command: Command): void {
 
 function registerPolicy(command: Command): void {
   command.helpCommand(false)
-  leaf(command, 'edit <agent>', 'Write the rules in force into a file, to edit and publish')
+  overwriting(leaf(command, 'edit <agent>', 'Write the rules in force into a file, to edit and publish'))
     .requiredOption('--file <path>', 'where to write them')
     .action(edit)
   leaf(command, 'simulate <agent> <method> <url>', 'What the policy says to a request')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { contentsOf } from '../contents.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -57,8 +58,11 @@ async function rename(slug: string, name: string, flags: Flags): Promise<void> {
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const app = await findApp(session, slug)
-  await confirmOrRefuse(`delete application ${app.slug} with its environments, branches and secrets`, flags)
-  await session.client.apps.delete({ params: { orgId: app.orgId, appId: app.id } })
+  const params = { orgId: app.orgId, appId: app.id }
+  const { environments } = await session.client.apps.envs({ params })
+  const contents = await contentsOf(session, environments)
+  await confirmOrRefuse(`deletes application ${app.slug} with ${contents}, and all branches`, flags)
+  await session.client.apps.delete({ params })
   note(`deleted application ${app.slug}`)
   if (flags.json) writeJson({ deleted: app.id })
 }

@@ -2,7 +2,7 @@ import type { audit as endpoints } from '@skerry/contract/audit'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'
-import { type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
+import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
 import { timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { common, leaf, parseLimit } from '../options.ts'
@@ -36,8 +36,9 @@ type Page = Answer<typeof endpoints.list>
 
 async function audit(flags: Options): Promise<void> {
   const limit = parseLimit(flags.limit, 0)
-  const filters = filtersOf(flags)
+  checkFilters(flags)
   const session = await openSession(flags)
+  const filters = await filtersOf(session, flags)
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null

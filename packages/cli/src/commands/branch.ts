@@ -105,7 +105,7 @@ async function show(slug: string, flags: Options): Promise<void> {
 async function remove(slug: string, flags: Options): Promise<void> {
   const session = await openSession(flags)
   const { orgId, envId, label } = await findParent(session, flags, slug)
-  await confirmOrRefuse(`delete branch ${label} with its values`, flags)
+  await confirmOrRefuse(`deletes branch ${label} with its values`, flags)
   await session.client.envs.delete({ params: { orgId, envId } })
   note(`deleted branch ${label}`)
   if (flags.json) writeJson({ deleted: envId })

@@ -1,7 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients'
 import type { Command } from 'commander'
-import { Failure } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -16,12 +16,16 @@ export function register(command: Command): void {
     .requiredOption('--name <name>', 'what it is for')
     .action(create)
   leaf(command, 'list', 'List machine clients, revoked ones too').action(list)
-  confirmable(leaf(command, 'renew <id>', 'Give a machine client a new secret; the old one ends at once')).action(renew)
-  endingLeases(confirmable(leaf(command, 'revoke <id>', 'End a machine client and its access tokens'))).action(revoke)
+  confirmable(leaf(command, 'renew <client>', 'Give a machine client a new secret; the old one ends at once')).action(
+    renew,
+  )
+  endingLeases(confirmable(leaf(command, 'revoke <client>', 'End a machine client and its access tokens'))).action(
+    revoke,
+  )
   command.addHelpText(
     'after',
     `
-A machine client administers the organization and holds no key. Admins make and end them in person: no token and no
+A machine client is named by its id, or by a name that only one has. It administers the organization and holds no key. Admins make and end them in person: no token and no
 machine client can.`,
   )
 }
@@ -53,12 +57,16 @@ async function list(flags: Flags): Promise<void> {
 
 const stateOf = ({ revokedAt }: MachineClient) => (revokedAt === null ? 'active' : 'revoked')
 
-async function find(session: Session, id: string): Promise<MachineClient> {
+async function find(session: Session, wanted: string): Promise<MachineClient> {
   const { id: orgId } = await session.org()
   const { clients } = await session.client.machineClients.list({ params: { orgId } })
-  const found = clients.find((one) => one.id === id)
-  if (!found) throw new Failure('notFound', `there is no machine client ${id}`, 'see `skerry client list`')
-  return found
+  const active = clients.filter((one) => one.id === wanted || (one.name === wanted && one.revokedAt === null))
+  return findOne(active.length > 0 ? active : clients, wanted, {
+    kind: 'machineClient',
+    noun: 'machine client',
+    list: 'skerry client list',
+    nameOf: ({ name }) => name,
+  })
 }
 
 const labelOf = ({ id, name }: MachineClient) => `${id} (${name})`
@@ -67,7 +75,7 @@ const paramsOf = ({ orgId, id }: MachineClient) => ({ orgId, clientId: id })
 async function renew(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const found = await find(session, id)
-  await confirmOrRefuse(`end the secret of machine client ${labelOf(found)} and make another`, flags)
+  await confirmOrRefuse(`replaces the secret of machine client ${labelOf(found)}`, flags)
   const { client, clientSecret } = await session.client.machineClients.renewSecret({ params: paramsOf(found) })
   if (flags.json) writeJson({ client, clientSecret })
   else writeLine(clientSecret)
@@ -79,7 +87,7 @@ async function revoke(id: string, flags: Flags & EndLeases & { yes?: boolean }):
   const session = await openSession(flags)
   const found = await find(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, found.id), flags)
-  await confirmOrRefuse(`revoke machine client ${labelOf(found)}${leases}`, flags)
+  await confirmOrRefuse(`revokes machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token list\``)
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)

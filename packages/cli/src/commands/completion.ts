@@ -30,19 +30,21 @@ async function completion(shell: string, typed: string[], _: object, command: Co
   writeData(completionFor(known, wordsOf(command.parent!)))
 }
 
+const visible = (command: Command) => command.createHelp().visibleCommands(command)
+
 /** What can follow each command: its subcommands and its long options. */
 function wordsOf(program: Command): Words {
   const words: Words = new Map()
   const add = (path: string, command: Command) => {
     words.set(path, {
-      subcommands: command.commands.map((one) => ({ name: one.name(), summary: one.description() })),
+      subcommands: visible(command).map((one) => ({ name: one.name(), summary: one.description() })),
       options: command.options.map((one: Option) => one.long).filter((long) => long != null),
       choices: Object.fromEntries(
         command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),
       ),
       takesSecrets: path.startsWith('secrets ') && /^NAMES?$/.test(command.registeredArguments[0]?.name() ?? ''),
     })
-    for (const one of command.commands) add(path === '' ? one.name() : `${path} ${one.name()}`, one)
+    for (const one of visible(command)) add(path === '' ? one.name() : `${path} ${one.name()}`, one)
   }
   add('', program)
   return words

@@ -2,6 +2,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { isClient } from '@skerry/contract/readers'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
+import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
@@ -49,12 +50,15 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const label = `${group.slug}:${place.environment.slug}`
   // Granted first: from the moment of composition, a reader who lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
-  const whoLacks = without.map((one) => one.principalId).join(', ')
+  const whoLacks = await namesOf(session, without)
   if (same && flags.grant) await grantReaders(session, place, { envId: same.envId, label }, without, flags)
   else await acceptReaders(session, {}, flags)
   if (without.length > 0 && !flags.grant) {
-    const instead = `--grant gives them the key to ${label} instead`
-    await confirmOrRefuse(`shut ${whoLacks} out of ${place.label} (${instead})`, flags)
+    await confirmOrRefuse(
+      `locks ${whoLacks} out of ${place.label}, because they cannot read ${label}`,
+      flags,
+      `Run again with --grant to share ${label} with them, or with --yes to lock them out.`,
+    )
   }
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
@@ -79,6 +83,12 @@ async function missingReaders(session: Session, place: Place, groupEnvId: string
   ])
   const held = new Set(groupReaders.grantees.map((one) => one.principalId))
   return readers.grantees.filter(isClient).filter((one) => !held.has(one.principalId))
+}
+
+async function namesOf(session: Session, readers: Reader[]): Promise<string> {
+  const ids = readers.map(({ principalId }) => principalId)
+  const nameOf = await openDirectory(session, ids)
+  return ids.map((id) => nameOf(id) ?? id).join(', ')
 }
 
 type Reader = Awaited<ReturnType<typeof missingReaders>>[number]
@@ -127,7 +137,7 @@ async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Prom
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
   const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
   if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
-  await confirmOrRefuse(`take ${found.slug} out of ${label}`, flags)
+  await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
   noteRemoved(found.slug, environments, envId)

@@ -4,6 +4,7 @@ import { isReader, readerWords } from '@skerry/contract/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
+import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey, openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
@@ -170,7 +171,10 @@ async function rekey(flags: RekeyOptions): Promise<void> {
   const receivers = { ...shared, what: `the new key of ${label}`, readers: stay }
   const recovery = await withRecovery(session)
   const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
-  await confirmOrRefuse(`give ${label} another key, after which its earlier versions cannot be restored`, flags)
+  await confirmOrRefuse(
+    `gives ${label} a new key, after which earlier versions of its secrets cannot be restored`,
+    flags,
+  )
   await keep()
   // The SDK asks for the readers again: it wraps to those that were accepted here and to no others.
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
@@ -234,7 +238,9 @@ function rekeyFailure(error: unknown, session: Session, label: string): unknown 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const place = await findNamed(session, slug, flags)
-  await confirmOrRefuse(`delete environment ${place.label} with its branches and secrets`, flags)
+  const secrets = await secretsIn(session, [place.environment])
+  const branches = place.kind === 'app' ? ' and its branches' : ''
+  await confirmOrRefuse(`deletes ${place.label} with ${secrets}${branches}`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
   if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)
@@ -249,7 +255,7 @@ async function trust(flags: Flags & { yes?: boolean; with?: string[] }): Promise
   const { place, changes } = await changesOf(session, asked)
   if (changes.length === 0) note(`${place.label} is as it was`)
   else {
-    await confirmOrRefuse(`accept in ${place.label}: ${wordsOf(changes)}`, flags)
+    await confirmOrRefuse(`accepts in ${place.label}: ${wordsOf(changes)}`, flags)
     await acceptNow(session, asked)
   }
   if (flags.json) writeJson({ environment: { id: place.envId, label: place.label }, accepted: changes })

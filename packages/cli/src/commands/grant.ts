@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openDirectory } from '../directory.ts'
+import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { everyOpenPlace, grantAll, lookUpGrantee, type OpenPlace, openWithGroups } from '../grants.ts'
 import { forgetReader } from '../known-readers.ts'
@@ -20,14 +20,14 @@ interface Options extends Flags, ReaderFlags {
 
 export function register(command: Command): void {
   accepting(confirmable(addressed(common(command))))
-    .option('--token <id>', 'to this service token')
+    .option('--token <id or name>', 'to this service token')
     .option('--user <id or e-mail>', 'to this member')
     .option('--all', 'every environment that this credential can read')
     .action(grant)
   addressed(leaf(command, 'list', 'Who holds the key of an environment')).action(list)
-  confirmable(addressed(leaf(command, 'revoke <id>', 'Take a key grant back, by its id or its holder’s'))).action(
-    revoke,
-  )
+  confirmable(
+    addressed(leaf(command, 'revoke <grant>', 'Revoke a key grant, by its id or its holder’s id, name or e-mail')),
+  ).action(revoke)
 }
 
 /** Options given before a subcommand's name belong to it as well. */
@@ -35,7 +35,7 @@ const merged = (flags: Flags, command: Command) => ({ ...command.parent?.opts(),
 
 async function grant(flags: Options): Promise<void> {
   if ((flags.token === undefined) === (flags.user === undefined)) {
-    throw usage('to whom is not said', 'use --token <id> or --user <id or e-mail>')
+    throw usage('to whom is not said', 'use --token <id or name> or --user <id or e-mail>')
   }
   const session = await openSession(flags)
   const { name, ...grantee } = await lookUpGrantee(session, flags)
@@ -46,7 +46,7 @@ async function grant(flags: Options): Promise<void> {
   const keep = await acceptGrantees(session, { what: keysOf(places), grantees: [{ ...grantee, name }] }, flags)
   if (flags.all) {
     // Nobody has named these environments, so they are named before they are handed over.
-    await confirmOrRefuse(`grant ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
+    await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
   }
   keep()
   const { granted, held } = await grantAll(session, places, grantee)
@@ -81,14 +81,16 @@ async function list(own: Flags, command: Command): Promise<void> {
   )
 }
 
-async function revoke(grantId: string, own: Flags & { yes?: boolean }, command: Command): Promise<void> {
+async function revoke(wanted: string, own: Flags & { yes?: boolean }, command: Command): Promise<void> {
   const flags = merged(own, command)
   const session = await openSession(flags)
   const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })
-  const found = grants.find(({ id, principalId }) => id === grantId || principalId === grantId)
-  if (!found) throw new Failure('notFound', `${label} has no grant ${grantId}`, 'see `skerry grant list`')
-  await confirmOrRefuse(`take the key of ${label} from ${found.principalId}`, own)
+  const isId = /^[a-z0-9]{2,3}_[0-9A-Za-z]{22}$/.test(wanted)
+  const holderId = isId ? wanted : await principalIdOf(session, wanted, 'the holder')
+  const found = grants.find(({ id, principalId }) => id === wanted || principalId === holderId)
+  if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant list`')
+  await confirmOrRefuse(`takes the key of ${label} from ${found.principalId}`, own)
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
   forgetReader(session, orgId, found.principalId, envId)
   note(`${found.principalId} no longer gets the key of ${label}; change values that it must not know from now on`)

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { contentsOf } from '../contents.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -60,9 +61,10 @@ async function rename(slug: string, name: string, flags: Flags): Promise<void> {
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const group = await findGroup(session, slug)
-  await confirmOrRefuse(`delete group ${group.slug} with its environments, secrets and compositions`, flags)
   const params = { orgId: group.orgId, groupId: group.id }
   const { environments } = await session.client.groups.envs({ params })
+  const contents = await contentsOf(session, environments)
+  await confirmOrRefuse(`deletes group ${group.slug} with ${contents}, and removes it from every environment`, flags)
   await session.client.groups.delete({ params })
   noteRemoved(group.slug, environments)
   note(`deleted group ${group.slug}`)

@@ -1,6 +1,7 @@
 import { createHoneyToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
-import { Failure, usage } from '../failure.ts'
+import { usage } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
@@ -21,7 +22,7 @@ export function register(command: Command): void {
     )
     .action(create)
   leaf(command, 'list', 'List decoys, with how often and from where they were tried').action(list)
-  confirmable(leaf(command, 'rm <id>', 'Remove a decoy; it stays as unknown as it was')).action(remove)
+  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its id or its placement')).action(remove)
 }
 
 async function create(flags: CreateOptions): Promise<void> {
@@ -64,11 +65,17 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const { honeyTokens } = await session.client.honeyTokens.list({ params: { orgId } })
-  const found = honeyTokens.find((one) => one.id === id || one.tokenId === id)
-  if (!found) throw new Failure('notFound', `there is no decoy ${id}`, 'see `skerry honey list`')
+  const found =
+    honeyTokens.find((one) => one.tokenId === id) ??
+    findOne(honeyTokens, id, {
+      kind: 'honeyToken',
+      noun: 'decoy',
+      list: 'skerry honey list',
+      nameOf: ({ placement }) => placement,
+    })
   const where = found.placement === null ? '' : ` (${found.placement})`
-  await confirmOrRefuse(`remove decoy ${found.id}${where} with its count of trips`, flags)
+  await confirmOrRefuse(`deletes decoy ${found.id}${where} with its count of trips`, flags)
   await session.client.honeyTokens.delete({ params: { orgId, honeyTokenId: found.id } })
-  note(`removed decoy ${found.id}; take the text away from where it lies, too`)
+  note(`deleted decoy ${found.id}; take the text away from where it lies, too`)
   if (flags.json) writeJson({ deleted: found.id })
 }

@@ -69,7 +69,7 @@ async function accept(which: string | undefined, flags: Flags): Promise<void> {
 async function decline(which: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const { client } = await openSession(flags)
   const { id, orgSlug } = await findMine(client, which)
-  await confirmOrRefuse(`decline the invitation of ${orgSlug}`, flags)
+  await confirmOrRefuse(`declines the invitation of ${orgSlug}`, flags)
   await client.ownInvites.decline({ params: { inviteId: id } })
   note(`declined the invitation of ${orgSlug}`)
   if (flags.json) writeJson({ declined: id })
@@ -114,7 +114,7 @@ async function resend(who: string, flags: Flags): Promise<void> {
 async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, found } = await find(session, who)
-  await confirmOrRefuse(`take the invitation of ${found.email} back`, flags)
+  await confirmOrRefuse(`deletes the invitation of ${found.email}`, flags)
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
   note(`took the invitation of ${found.email} back`)
   if (flags.json) writeJson({ deleted: found.id })

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { gateway } from '../kms/gateway.ts'
 import { create, disable, enable, grant, list, remove, revoke, rotate, show, trust } from '../kms/keys.ts'
 import { dataKey, decrypt, encrypt, sign, verify } from '../kms/use.ts'
-import { accepting, confirmable, gather, leaf } from '../options.ts'
+import { accepting, confirmable, gather, leaf, overwriting } from '../options.ts'
 
 export function register(command: Command): void {
   registerKeys(command)
@@ -11,7 +11,7 @@ export function register(command: Command): void {
   const file = ['--file <path>', 'what to read; stdin unless given'] as const
   const out = ['--out <path>', 'where to write; stdout unless given'] as const
   const reveal = ['--reveal', 'show it on a terminal'] as const
-  leaf(command, 'encrypt <key>', 'Encrypt stdin or a file of any size')
+  overwriting(leaf(command, 'encrypt <key>', 'Encrypt stdin or a file of any size'))
     .option(...file)
     .option(...out)
     .option(...context)
@@ -20,7 +20,7 @@ export function register(command: Command): void {
       '\nUp to 64 KiB make one line of text, ce1. and more. Longer input makes a binary file (docs/kms.md).',
     )
     .action(encrypt)
-  leaf(command, 'decrypt <key>', 'Decrypt what `encrypt`, `data-key` or the gateway made')
+  overwriting(leaf(command, 'decrypt <key>', 'Decrypt what `encrypt`, `data-key` or the gateway made'))
     .option(...file)
     .option(...out)
     .option(...context)
@@ -30,12 +30,12 @@ export function register(command: Command): void {
       '\nInto a pipe, data flows before the end was checked: act on it only when the command ends with 0, or use --out.',
     )
     .action(decrypt)
-  leaf(command, 'data-key <key>', 'Make a key for other programs to encrypt with, and wrap it')
+  overwriting(leaf(command, 'data-key <key>', 'Make a key for other programs to encrypt with, and wrap it'))
     .option('--bytes <number>', 'its length', '32')
     .option('--out <path>', 'file for the key; then only the wrapped one is printed')
     .option(...reveal)
     .action(dataKey)
-  leaf(command, 'sign <key>', 'Sign stdin or a file')
+  overwriting(leaf(command, 'sign <key>', 'Sign stdin or a file'))
     .option(...file)
     .option(...out)
     .action(sign)
@@ -61,11 +61,11 @@ function registerKeys(command: Command): void {
   leaf(command, 'show <key>', 'One managed key, and who holds which versions').action(show)
   accepting(leaf(command, 'grant <key>', 'Give the current version to a person or a token'))
     .option('--user <member>', 'by e-mail address or id')
-    .option('--token <id>', 'by id')
+    .option('--token <token>', 'by id or name')
     .action(grant)
   confirmable(leaf(command, 'revoke <key>', 'Take every version from a person or a token'))
     .option('--user <member>', 'by e-mail address or id')
-    .option('--token <id>', 'by id')
+    .option('--token <token>', 'by id or name')
     .action(revoke)
   accepting(confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one'))).action(rotate)
   confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(disable)

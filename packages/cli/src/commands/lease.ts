@@ -21,11 +21,16 @@ export function register(command: Command): void {
     .action(create)
   leaf(command, 'list', 'The ledger of leases, newest first')
     .option('--limit <number>', 'newest so many; 0: all', '50')
-    .option('--by <id>', 'only leases that this service token, member or machine client asked for')
+    .option(
+      '--by <who>',
+      'only leases that this member, service token or machine client asked for, by name, e-mail or id',
+    )
     .option('--live', 'only leases whose credential may still work')
     .action(list)
-  confirmable(leaf(command, 'revoke <id>', 'End a lease: its account is removed and its sessions end')).action(revoke)
-  confirmable(leaf(command, 'forget <id>', 'Close the entry of a lease whose account could not be removed')).action(
+  confirmable(leaf(command, 'revoke <lease>', 'End a lease: its account is removed and its sessions end')).action(
+    revoke,
+  )
+  confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be removed')).action(
     forget,
   )
 }
@@ -50,7 +55,7 @@ function registerTargets(command: Command): void {
     .option('--principal <name>', 'SSH: login name that a lease may ask for; repeatable', gather)
     .option('--max-ttl <duration>', 'longest lifetime of a lease')
     .option('--max-connections <number>', 'PostgreSQL, MySQL: open connections of a lease; 20 unless given')
-    .option('--provisioner <token id>', 'who signs in to the target instead of the server: see `skerry provisioner`')
+    .option('--provisioner <token>', 'who signs in to the target instead of the server: see `skerry provisioner`')
     .addHelpText('after', addHelp)
     .action(add)
   leaf(command, 'list', 'List targets').action(listTargets)

@@ -76,7 +76,7 @@ function headersOf(flags: { headersFile?: string; headers?: boolean }): Record<s
 async function remove(flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId, slug } = await session.org()
-  await confirmOrRefuse(`send the audit trail of ${slug} to no collector any more`, flags)
+  await confirmOrRefuse(`stops sending the audit log of ${slug} to its collector`, flags)
   await session.client.logSink.delete({ params: { orgId } })
   note('removed the log sink')
   if (flags.json) writeJson({ ok: true })

@@ -27,7 +27,7 @@ async function logout(flags: Options): Promise<void> {
   const { profiles } = readCredentials()
   const names = flags.all ? Object.keys(profiles) : [nameOf(flags)]
   const withKeys = names.filter((name) => profiles[name]?.session === undefined)
-  const what = `remove ${withKeys.join(', ')} from this machine, with keys that may have no other copy`
+  const what = `removes ${withKeys.join(', ')} from this machine, with keys that may have no other copy`
   if (withKeys.length > 0) await confirmOrRefuse(what, flags)
   const settings = readSettings({ ...flags, profile: undefined })
   for (const name of names) await endSession(settings, name, profiles[name], flags)

@@ -94,7 +94,7 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   const session = await openSession(flags)
   const { orgId, userId, label } = await find(session, who)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
-  await confirmOrRefuse(`remove ${label} with every key grant${leases}`, flags)
+  await confirmOrRefuse(`removes ${label} with every key grant${leases}`, flags)
   // Asked for first: their grants go with them.
   const held = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
@@ -115,7 +115,10 @@ async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<voi
   if (known) note(`known since ${known.pinnedAt}: ${await fingerprintWords(known.publicKeyJwk)}`)
   note(`shown by the server now: ${words}`)
   if (pinState(session, orgId, grantee) === 'changed') {
-    await confirmOrRefuse(`has ${label} told you these words, other than through this server, and take the key`, flags)
+    await confirmOrRefuse(
+      `accepts the new key of ${label}. Ask them for its words first, and not through this server`,
+      flags,
+    )
   }
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)

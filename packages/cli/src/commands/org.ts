@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { registerExport } from '../export/command.ts'
 import { usage } from '../failure.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { leaf } from '../options.ts'
@@ -15,6 +16,7 @@ export function register(command: Command): void {
     .usage('[options] [on|off]')
     .action(mfa)
   leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(rename)
+  registerExport(command)
 }
 
 async function create(name: string, flags: Flags & { slug?: string }): Promise<void> {

@@ -97,7 +97,7 @@ async function promo(code: string, flags: Flags): Promise<void> {
 async function cancel(flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId, slug } = await session.org()
-  await confirmOrRefuse(`end every plan of ${slug} above the free ones`, flags)
+  await confirmOrRefuse(`ends every plan of ${slug} above the free ones`, flags)
   const answer = await session.client.billing.cancel({ params: { orgId } })
   note('ended; the free plans hold from now on')
   if (flags.json) writeJson(answer)

@@ -15,6 +15,7 @@ export function register(command: Command): void {
     .option('--agent <slug>', 'take the rules from the signed policy of this agent')
     .option('--signer <thumbprint>', 'key that may sign the policy; repeatable; two are better than one', gather)
     .option('--file <path>', 'where to write', 'skerry-proxy.toml')
+    .option('--force', 'replace a file that exists')
     .option('--json', 'machine-readable output on stdout')
     .option('--debug', 'print stack traces of failures')
     .action(init)

@@ -23,6 +23,7 @@ import {
 } from '../rotation-config.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { formatDuration } from '../units.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
   kind?: RotationKind
@@ -94,7 +95,7 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
   if (!rotator.grantedEnvironmentIds.includes(envId)) {
     warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
-    await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
+    await confirmOrRefuse(`lets the server read ${label}, to rotate ${secretName} there`, flags)
     const { publicKeyJwk } = rotator
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
   }
@@ -134,7 +135,10 @@ async function checkReplacement(session: Session, wanted: Replacement, flags: Cr
     )
   const lost = lostSettings(existing.config, config)
   if (lost.length > 0)
-    await confirmOrRefuse(`replace the rotation of ${secretName} in ${label} and lose its ${lost.join(', ')}`, flags)
+    await confirmOrRefuse(
+      `replaces the rotation of ${secretName} in ${label} and deletes its ${lost.join(', ')}`,
+      flags,
+    )
 }
 
 /** The rotated password is for this target: it is the one that this machine knows. */
@@ -162,7 +166,7 @@ async function list(flags: Flags): Promise<void> {
       labelOf(one.environmentId),
       one.kind,
       one.status,
-      `${one.intervalSeconds} s`,
+      formatDuration(one.intervalSeconds),
       one.lastRunAt ?? 'never',
       one.nextRunAt ?? '',
       one.failureStreak === 0 ? '' : String(one.failureStreak),
@@ -196,7 +200,7 @@ async function show(wanted: string, flags: Flags): Promise<void> {
   writeLine(`kind: ${kind}`)
   for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
   if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
-  writeLine(`every: ${rotation.intervalSeconds} s, next: ${rotation.nextRunAt ?? 'when resumed'}`)
+  writeLine(`every: ${formatDuration(rotation.intervalSeconds)}, next: ${rotation.nextRunAt ?? 'when resumed'}`)
   const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
   writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
   if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
@@ -233,7 +237,7 @@ async function setStatus(wanted: string, status: 'active' | 'paused', flags: Fla
 async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, rotation, label } = await find(session, wanted)
-  await confirmOrRefuse(`replace ${rotation.secretName} in ${label} now`, flags)
+  await confirmOrRefuse(`replaces ${rotation.secretName} in ${label} now`, flags)
   const done = await session.client.rotation.rotate({ params: { orgId, rotationId: rotation.id } })
   note(`rotated ${rotation.secretName} in ${label}: version ${done.version}`)
   if (flags.json) writeJson(done)
@@ -242,7 +246,7 @@ async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<vo
 async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, rotation, label } = await find(session, wanted)
-  await confirmOrRefuse(`stop rotating ${rotation.secretName} in ${label}`, flags)
+  await confirmOrRefuse(`stops rotating ${rotation.secretName} in ${label}`, flags)
   const params = { orgId, rotationId: rotation.id }
   const query = flags.force ? { force: 'true' as const } : {}
   const { rotatorRevoked } = await session.client.rotation.delete({ params, query })

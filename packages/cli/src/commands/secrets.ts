@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
-import { addressed, confirmable, gatherGroups, leaf, noted, reading } from '../options.ts'
+import { addressed, confirmable, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'
 import { generate } from '../secrets/generate.ts'
 import { importFile } from '../secrets/import.ts'
-import { get, history, list } from '../secrets/read.ts'
+import { list } from '../secrets/list.ts'
+import { get, history } from '../secrets/read.ts'
 import { substitute } from '../secrets/substitute.ts'
 import { remove, restore, set } from '../secrets/write.ts'
 import { selective } from '../selection.ts'
@@ -17,8 +18,9 @@ const expectedVersion = [
 const withGroups = ['--with <group=env>', 'take a group at another environment; repeatable', gatherGroups] as const
 const views = (command: Command) =>
   command
-    .option('--merged', 'with the groups and the branch’s parent, as a program gets them')
-    .option('--expand', 'merged, and references expanded')
+    .option('--stored', 'only the texts that this environment stores, without groups, parent and expanded references')
+    .option('--merged', 'with groups and parent, but references as text')
+    .addOption(new Option('--expand', 'the default').hideHelp())
     .option(...withGroups)
 
 export function register(command: Command): void {
@@ -28,8 +30,10 @@ export function register(command: Command): void {
 }
 
 function registerReads(command: Command): void {
-  addressed(leaf(command, 'list', 'Names and versions; values only with --reveal'))
+  addressed(leaf(command, 'list', 'Names of the secrets that a program gets, and where each comes from'))
     .option('--reveal', 'show values')
+    .option('--stored', 'only the secrets that this environment stores, without groups and parent')
+    .option(...withGroups)
     .action(list)
   addressed(leaf(command, 'get <NAME>', 'One value, references expanded; masked on a terminal'))
     .option('--reveal', 'show the value on a terminal')
@@ -40,7 +44,7 @@ function registerReads(command: Command): void {
     .option('--reveal', 'show values')
     .option('--limit <number>', '50 unless given')
     .action(history)
-  views(leaf(command, 'diff <left> <right>', 'Compare two environments'))
+  views(leaf(command, 'diff <left> <right>', 'Compare the values that programs get in two environments'))
     .option('--app <slug>', 'application that both are of, where they name none')
     .option('--reveal', 'show values')
     .option('--exit-code', 'exit with 1 when they differ')
@@ -79,17 +83,21 @@ function registerWrites(command: Command): void {
 }
 
 function registerFiles(command: Command): void {
-  noted(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env or JSON file; - is stdin'))))
+  noted(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another; - is stdin'))))
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
     .action(importFile)
-  selective(views(addressed(leaf(command, 'export', 'Values as text that reads back exactly'))))
+  overwriting(selective(views(addressed(leaf(command, 'export', 'The values that a program gets, as text')))))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
+    .addHelpText(
+      'after',
+      '\nAn import of this text stores the values of groups and of the parent here, too. Use --stored to edit and import.',
+    )
     .action(exportValues)
-  addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin'))
+  overwriting(addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin')))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)

@@ -1,7 +1,7 @@
 import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
-import { Failure } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -12,7 +12,9 @@ type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
 
 export function register(command: Command): void {
   leaf(command, 'list', 'Where you are signed in on the command line; ended ones too').action(list)
-  confirmable(leaf(command, 'revoke <id>', 'End a session; its next request is refused')).action(revoke)
+  confirmable(
+    leaf(command, 'revoke <session>', 'End a session, named by its id or its machine; its next request is refused'),
+  ).action(revoke)
 }
 
 async function list(flags: Flags): Promise<void> {
@@ -36,13 +38,19 @@ function stateOf({ revokedAt, expiresAt }: CliSession): string {
   return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
 }
 
-async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+async function revoke(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const { client } = await openSession(flags)
   const { sessions, currentSessionId } = await client.cliSessions.list()
-  const found = sessions.find((one) => one.id === id)
-  if (!found) throw new Failure('notFound', `you have no session ${id}`, 'see `skerry sessions list`')
+  const live = sessions.filter((one) => one.id === wanted || one.revokedAt === null)
+  const found = findOne(live, wanted, {
+    kind: 'cliSession',
+    noun: 'session',
+    list: 'skerry sessions list',
+    nameOf: ({ deviceLabel }) => deviceLabel,
+  })
+  const { id } = found
   const own = id === currentSessionId ? ', which is this one,' : ''
-  await confirmOrRefuse(`end the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
+  await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
   await client.cliSessions.revoke({ params: { cliSessionId: id } })
   note(`ended the session on ${found.deviceLabel}`)
   if (flags.json) writeJson({ revoked: id })

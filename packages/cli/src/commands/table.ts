@@ -4,6 +4,8 @@ import type { Command } from 'commander'
 export interface CommandRow {
   name: string
   summary: string
+  /** Left out of help and completion. */
+  hidden?: true
   load: () => Promise<{ register: (command: Command) => void }>
 }
 
@@ -76,15 +78,16 @@ export const commands: readonly CommandRow[] = [
     summary: 'Which events are mailed to you',
     load: () => import('./notifications.ts'),
   },
-  { name: 'org', summary: 'Organizations', load: () => import('./org.ts') },
+  { name: 'org', summary: 'Organizations, and their archives', load: () => import('./org.ts') },
   { name: 'members', summary: 'Members: roles, keys, removal', load: () => import('./members.ts') },
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'vault', summary: 'Accounts that a product’s users connect', load: () => import('./vault.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   {
     name: 'export',
-    summary: 'The whole organization in one file, and its check',
+    summary: 'Replaced by `skerry secrets export` and `skerry org export`',
     load: () => import('./export.ts'),
+    hidden: true,
   },
   {
     name: 'log-sink',

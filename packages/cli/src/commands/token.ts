@@ -9,7 +9,6 @@ import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
-import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { pin } from '../pins.ts'
@@ -17,6 +16,7 @@ import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findToken } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
@@ -46,15 +46,18 @@ export function register(command: Command): void {
     )
     .option('--expires <duration>', 'for example 12h or 30d; never unless given')
     .action(create)
+  command.addHelpText('after', '\nA token is named by its id, or by a name that only one token has.')
   leaf(command, 'list', 'List tokens, revoked ones too').action(list)
-  leaf(command, 'show <id>', 'One token').action(show)
-  leaf(command, 'rename <id> <name>', 'Give a token another name; everything else about it is fixed').action(rename)
+  leaf(command, 'show <token>', 'One token').action(show)
+  leaf(command, 'rename <token> <name>', 'Give a token another name; everything else about it is fixed').action(rename)
   leaf(command, 'register', 'Register a token again after its organization was restored; it is read from stdin')
     .option('--request', 'print what an admin needs for that, without any server; nothing of it is secret')
     .option('--from <path>', 'what `--request` has printed, instead of the token; - for stdin')
     .action(registerAgain)
-  endingLeases(confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused'))).action(revoke)
-  endingLeases(confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants'))).action(remove)
+  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; its next request is refused'))).action(revoke)
+  endingLeases(confirmable(leaf(command, 'delete <token>', 'Revoke a token and remove it with its grants'))).action(
+    remove,
+  )
 }
 
 async function create(flags: CreateOptions): Promise<void> {
@@ -142,18 +145,9 @@ function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt
   return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
 }
 
-async function find(session: Session, id: string) {
-  checkTokenId(id)
-  const { id: orgId } = await session.org()
-  const { tokens } = await session.client.tokens.list({ params: { orgId } })
-  const token = tokens.find((one) => one.id === id)
-  if (!token) throw new Failure('notFound', `there is no token ${id}`, 'see `skerry token list`')
-  return token
-}
-
 async function show(id: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const token = await find(session, id)
+  const token = await findToken(session, id)
   if (flags.json) return writeJson({ token })
   writeLine(`${token.id} (${token.name})`)
   writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
@@ -165,7 +159,7 @@ async function show(id: string, flags: Flags): Promise<void> {
 
 async function rename(id: string, name: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const { orgId, id: tokenId } = await find(session, id)
+  const { orgId, id: tokenId } = await findToken(session, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
   note(`token ${token.id} is called ${token.name} now`)
   if (flags.json) writeJson({ token })
@@ -177,9 +171,9 @@ interface EndOptions extends Flags, EndLeases {
 
 async function revoke(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
-  const token = await find(session, id)
+  const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revoke token ${token.id} (${token.name})${leases}`, flags)
+  await confirmOrRefuse(`revokes token ${token.name} (${token.id})${leases}`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   forgetReader(session, token.orgId, token.id)
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
@@ -190,9 +184,9 @@ async function revoke(id: string, flags: EndOptions): Promise<void> {
 
 async function remove(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
-  const token = await find(session, id)
+  const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revoke and delete token ${token.id} (${token.name}) with its grants${leases}`, flags)
+  await confirmOrRefuse(`revokes and deletes token ${token.name} (${token.id}) with its grants${leases}`, flags)
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
   // Between the two: it works no longer, and its grants are still there to be seen.

@@ -81,18 +81,26 @@ function registerWebhooks(command: Command): void {
     .option('--description <text>', 'for people')
     .action(webhooks.create)
   inProject(command, 'list', 'List webhooks, and how delivery goes').action(webhooks.list)
-  inProject(command, 'show <id>', 'One webhook').action(webhooks.show)
-  inProject(command, 'update <id> [url]', 'Change a webhook; what is left out stays, and so does its signing secret')
+  inProject(command, 'show <webhook>', 'One webhook').action(webhooks.show)
+  inProject(
+    command,
+    'update <webhook> [url]',
+    'Change a webhook; what is left out stays, and so does its signing secret',
+  )
     .option('--event <type>', `${types}; in the place of those before; repeatable`, gather)
     .option('--description <text>', 'for people; an empty one takes it away')
     .action(webhooks.update)
-  inProject(command, 'enable <id>', 'Send to a disabled webhook again, first what waits').action(webhooks.enable)
-  confirmable(inProject(command, 'disable <id>', 'Send nothing to a webhook')).action(webhooks.disable)
-  confirmable(inProject(command, 'rm <id>', 'Delete a webhook, and what still waits for it')).action(webhooks.remove)
-  inProject(command, 'test <id>', 'Send a ping now').action(webhooks.test)
-  inProject(command, 'deliveries <id>', 'What was sent in the last 30 days, newest first')
+  inProject(command, 'enable <webhook>', 'Send to a disabled webhook again, first what waits').action(webhooks.enable)
+  confirmable(inProject(command, 'disable <webhook>', 'Send nothing to a webhook')).action(webhooks.disable)
+  confirmable(inProject(command, 'rm <webhook>', 'Delete a webhook, and what still waits for it')).action(
+    webhooks.remove,
+  )
+  inProject(command, 'test <webhook>', 'Send a ping now').action(webhooks.test)
+  inProject(command, 'deliveries <webhook>', 'What was sent in the last 30 days, newest first')
     .addOption(new Option('--status <status>', 'in one state').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'how many; 0 for all', '50')
     .action(webhooks.deliveries)
-  inProject(command, 'redeliver <id> <delivery>', 'Send a delivery again, with the same id').action(webhooks.redeliver)
+  inProject(command, 'redeliver <webhook> <delivery>', 'Send a delivery again, with the same id').action(
+    webhooks.redeliver,
+  )
 }

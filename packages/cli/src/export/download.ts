@@ -1,4 +1,5 @@
 import { Failure, usage } from '../failure.ts'
+import { checkWritable, type Overwriting } from '../files.ts'
 import { writePieces } from '../kms/bytes.ts'
 import { parseLimit } from '../options.ts'
 import { isTerminal, note, writeJson } from '../output.ts'
@@ -6,7 +7,7 @@ import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { startProgress } from './progress.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, Overwriting {
   versions: boolean
   audit: boolean
   auditLimit?: string
@@ -15,6 +16,7 @@ interface Options extends Flags {
 export async function exportTo(path: string, flags: Options): Promise<void> {
   if (path === '-' && isTerminal.stdout()) throw usage('an archive is not for a terminal', 'name a file')
   if (path === '-' && flags.json) throw usage('the archive itself goes to stdout', 'name a file')
+  checkWritable(path, flags)
   const session = await openSession(flags)
   const { id: orgId, slug } = await session.org()
   const body = {
@@ -24,14 +26,14 @@ export async function exportTo(path: string, flags: Options): Promise<void> {
   }
   const progress = startProgress()
   const pieces = await session.client.stream('exporting', 'create', { params: { orgId }, body })
-  await writePieces(path, progress.counting(pieces))
+  await writePieces(path, progress.counting(pieces), flags)
   const { bytes, rows } = progress.end()
   const publicKey = await findKey(session)
   if (flags.json) writeJson({ path, bytes, publicKey })
   if (path !== '-') note(`${slug} is in ${path}: ${bytes} bytes, ${rows} lines`)
   if (publicKey === null)
     note('the server has no server key, so the archive is not signed: keep it where nobody changes it')
-  else note(`signed with ${publicKey}; check it with \`skerry export verify ${path} --key ${publicKey}\``)
+  else note(`signed with ${publicKey}; check it with \`skerry org export verify ${path} --key ${publicKey}\``)
 }
 
 /** Null where the server signs nothing. */

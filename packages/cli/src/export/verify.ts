@@ -48,7 +48,7 @@ async function refusing(check: () => Promise<CheckedArchive>): Promise<CheckedAr
 
 function signedBy(publicKey: string): (text: string, signature: ArchiveSignature) => Promise<boolean> {
   const raw = /^[A-Za-z0-9_-]{43}$/.test(publicKey) ? decodeBase64url(publicKey) : undefined
-  if (!raw) throw usage('--key takes the 43 characters that `skerry export` shows')
+  if (!raw) throw usage('--key takes the 43 characters that `skerry org export` shows')
   return async (text, { value }) => {
     const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
     try {

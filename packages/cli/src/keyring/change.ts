@@ -47,7 +47,7 @@ export async function replace(flags: Flags & NewFile & { yes?: boolean }): Promi
   const { holdings } = await owner.client.me.keyHoldings()
   tellHoldings(holdings)
   const count = holdings.length === 1 ? '1 environment' : `${holdings.length} environments`
-  await confirmOrRefuse(`replace your keypair and lose the keys of ${count}`, flags)
+  await confirmOrRefuse(`replaces your keypair, and you lose the keys of ${count}`, flags)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
@@ -96,7 +96,7 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   if (known?.publicKeyJwk !== sealed.publicKeyJwk) {
     if (known) note(`until now: ${await fingerprintWords(known.publicKeyJwk)}`)
     note(`from now on: ${words}`)
-    await confirmOrRefuse('take this keypair for yours on this machine', flags)
+    await confirmOrRefuse('accepts this keypair as yours on this machine', flags)
     await stopAgent(owner.url, owner.userId)
   }
   keepOpened(owner, sealed)

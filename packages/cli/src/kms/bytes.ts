@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { usage } from '../failure.ts'
-import { cannotWrite, unreadable } from '../files.ts'
+import { cannotWrite, type Overwriting, putInPlace, targetOf, unreadable } from '../files.ts'
 import { isTerminal, writeBytes } from '../output.ts'
 
 /** As long as a chunk of a sealed stream, so that chunks are not copied. */
@@ -70,17 +70,20 @@ export async function peek(
 }
 
 /**
- * Writes to stdout, or to a file that appears when it is whole: what fails halfway leaves nothing behind, and what was there.
+ * Writes to stdout, or to a file that appears when it is whole: a failure halfway leaves no file behind. A file that exists
+ * stays as it is unless `force` is set.
  */
 export async function writePieces(
   path: string | undefined,
   pieces: AsyncIterable<Bytes> | Iterable<Bytes>,
+  overwriting: Overwriting,
 ): Promise<void> {
   if (path === undefined || path === '-') {
     for await (const piece of pieces) writeBytes(piece)
     return
   }
-  const beside = `${path}.${crypto.randomUUID()}`
+  const target = targetOf(path, overwriting)
+  const beside = `${target}.${crypto.randomUUID()}`
   try {
     const file = await open(beside, 'wx', 0o600)
     try {
@@ -89,7 +92,7 @@ export async function writePieces(
     } finally {
       await file.close()
     }
-    await rename(beside, path)
+    putInPlace(beside, target, overwriting)
   } catch (error) {
     await rm(beside, { force: true })
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : cannotWrite(path, error)

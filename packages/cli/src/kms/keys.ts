@@ -1,5 +1,5 @@
 import type { KmsSpec } from '@skerry/contract/kms-specs'
-import { isNamed } from '@skerry/contract/prefixes'
+import { idPrefixes, isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
 import type { Grantee } from '@skerry/sdk/secrets'
@@ -7,12 +7,14 @@ import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { lookUpGrantee } from '../grants.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
+import { checkTokenId } from '../names.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
 import { findApp, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findToken } from '../tokens/find.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
 
@@ -107,7 +109,7 @@ export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Pr
 function who({ user, token }: WhoOptions): { user: string } | { token: string } {
   if (user !== undefined && token === undefined) return { user }
   if (token !== undefined && user === undefined) return { token }
-  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id>')
+  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id or name>')
 }
 
 export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
@@ -116,9 +118,9 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   const { orgId, key } = await findKey(session, wanted)
   const holder =
     'token' in named
-      ? { principalType: 'service_token' as const, principalId: named.token }
+      ? { principalType: 'service_token' as const, principalId: await tokenIdOf(session, named.token) }
       : await personOf(session, orgId, named.user)
-  await confirmOrRefuse(`revoke managed key ${key.name} from ${holder.principalId}`, flags)
+  await confirmOrRefuse(`revokes managed key ${key.name} from ${holder.principalId}`, flags)
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
   forgetReader(session, orgId, holder.principalId, key.id)
   note(
@@ -126,6 +128,10 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   )
   if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
 }
+
+/** An id needs no look-up: the token may be deleted, and its grant still there. */
+const tokenIdOf = async (session: Session, named: string): Promise<string> =>
+  named.startsWith(idPrefixes.serviceToken) ? checkTokenId(named) : (await findToken(session, named)).id
 
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })
@@ -145,7 +151,7 @@ export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?
   if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
   const receivers = { orgId, id: key.id, what: `the next version of managed key ${key.name}`, readers: usable }
   const { keep } = await acceptReaders(session, { receivers }, flags)
-  await confirmOrRefuse(`add a version to ${key.name}, for ${named.join(', ')}`, flags)
+  await confirmOrRefuse(`adds a version to ${key.name}, for ${named.join(', ')}`, flags)
   await keep()
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
@@ -182,7 +188,7 @@ async function keysOf(
 export async function disable(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`stop all use of managed key ${key.name}`, flags)
+  await confirmOrRefuse(`stops all use of managed key ${key.name}`, flags)
   const answer = await session.client.kms.disable({ params: { orgId, kmsKeyId: key.id } })
   note(`disabled ${key.name}; \`skerry kms enable ${key.name}\` lets it be used again`)
   if (flags.json) writeJson({ key: answer.key })
@@ -199,7 +205,7 @@ export async function enable(wanted: string, flags: Flags): Promise<void> {
 export async function remove(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`delete managed key ${key.name}: what it has encrypted cannot be opened any more`, flags)
+  await confirmOrRefuse(`deletes managed key ${key.name}, and nobody can decrypt its ciphertext again`, flags)
   await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
   forget(session, orgId, key)
   note(`deleted managed key ${key.name} (${key.id})`)
@@ -209,7 +215,7 @@ export async function remove(wanted: string, flags: Flags & { yes?: boolean }): 
 export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await lookUp(session, wanted)
-  await confirmOrRefuse(`accept what the server shows for ${key.name} (${key.id}) now`, flags)
+  await confirmOrRefuse(`accepts managed key ${key.name} (${key.id}) as the server shows it now`, flags)
   forget(session, orgId, key)
   note(`the next use of ${key.name} takes it as it is shown then`)
   if (flags.json) writeJson({ trusted: key.id })

@@ -4,6 +4,7 @@ import { parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { formatSignature, parseSignature, verifyMessage } from '@skerry/crypto/kms-sign'
 import { isSealedStream } from '@skerry/crypto/kms-stream'
 import { Failure, usage } from '../failure.ts'
+import { checkWritable, type Overwriting } from '../files.ts'
 import { readTextFile } from '../input.ts'
 import { isTerminal, note, writeJson, writeLine } from '../output.ts'
 import { openSession } from '../session.ts'
@@ -17,38 +18,41 @@ const blobMaxBytes = 65_536
 /** Ed25519 reads its message twice. */
 const wholeMessageMaxBytes = 64 * 1024 * 1024
 
-interface IoOptions extends Flags {
+interface IoOptions extends Flags, Overwriting {
   file?: string
   out?: string
   context?: string
 }
 
 export async function encrypt(wanted: string, flags: IoOptions): Promise<void> {
+  checkWritable(flags.out, flags)
   const input = await peek(readPieces(flags.file), blobMaxBytes)
   if (!input.isAll && flags.out === undefined && isTerminal.stdout())
     throw usage('more than 64 KiB make a binary file', 'use --out, or send it into a pipe')
   const session = await openSession(flags)
   const { opened } = await openKey(session, wanted)
-  if (!input.isAll) return writePieces(flags.out, opened.encryptStream(input.all(), flags.context))
+  if (!input.isAll) return writePieces(flags.out, opened.encryptStream(input.all(), flags.context), flags)
   const blob = await opened.encrypt(input.start, flags.context)
   if (flags.json) return writeJson({ ciphertext: blob })
-  await writePieces(flags.out, [encodeUtf8(`${blob}\n`)])
+  await writePieces(flags.out, [encodeUtf8(`${blob}\n`)], flags)
 }
 
 export async function decrypt(wanted: string, flags: IoOptions & { reveal?: boolean }): Promise<void> {
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
+  checkWritable(flags.out, flags)
   // A blob is at most four thirds as long as what is in it.
   const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
   const session = await openSession(flags)
   const { opened } = await openKey(session, wanted)
-  if (isSealedStream(input.start)) return writePieces(flags.out, opened.decryptStream(input.all(), flags.context))
+  if (isSealedStream(input.start))
+    return writePieces(flags.out, opened.decryptStream(input.all(), flags.context), flags)
   if (!input.isAll) throw usage('the input is neither a ce1. text nor a file of `skerry kms encrypt`')
   const plaintext = await openBlob(opened, textOf(input.start), flags.context).catch((error: { code?: string }) => {
     if (error.code !== 'decryption_failed') throw error
     throw new Failure('failure', 'it does not open: another key, version or --context, or altered ciphertext')
   })
-  await writePieces(flags.out, [plaintext])
+  await writePieces(flags.out, [plaintext], flags)
 }
 
 function textOf(bytes: Bytes): string {
@@ -74,17 +78,19 @@ export async function dataKey(wanted: string, flags: IoOptions & { bytes: string
   if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes takes a number from 1 to 1024')
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
+  checkWritable(flags.out, flags)
   const session = await openSession(flags)
   const { opened } = await openKey(session, wanted)
   const { plaintext, wrapped } = await opened.newDataKey(Number(flags.bytes))
   if (flags.out === undefined)
     return writeJson({ plaintext: Buffer.from(plaintext).toString('base64'), wrapped, keyId: opened.keyId })
-  await writePieces(flags.out, [plaintext])
+  await writePieces(flags.out, [plaintext], flags)
   if (flags.json) writeJson({ wrapped, keyId: opened.keyId })
   else writeLine(wrapped)
 }
 
 export async function sign(wanted: string, flags: IoOptions): Promise<void> {
+  checkWritable(flags.out, flags)
   const session = await openSession(flags)
   const { opened } = await openKey(session, wanted)
   const key = opened.signingKey()
@@ -93,7 +99,7 @@ export async function sign(wanted: string, flags: IoOptions): Promise<void> {
       ? await signHash(await hashOf(readPieces(flags.file)), key)
       : await opened.sign(await wholeMessage(flags.file))
   if (flags.json) return writeJson({ signature })
-  await writePieces(flags.out, [encodeUtf8(`${signature}\n`)])
+  await writePieces(flags.out, [encodeUtf8(`${signature}\n`)], flags)
 }
 
 async function signHash(digest: Bytes, key: Parameters<typeof formatSignature>[0] & object): Promise<string> {

@@ -30,7 +30,7 @@ export async function liveLeasesOf(session: Session, principalId: string): Promi
 export function leasesInQuestion(leases: Lease[] | undefined, { endLeases }: EndLeases): string {
   if (leases === undefined || leases.length === 0) return ''
   const [its, them] = leases.length === 1 ? ['its lease', 'it'] : [`its ${leases.length} leases`, 'them']
-  return endLeases ? ` and end ${its}` : ` and leave ${its} usable (--end-leases would end ${them})`
+  return endLeases ? ` and ends ${its}` : ` and leaves ${its} usable (--end-leases would end ${them})`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { leaseFacts } from '@skerry/contract/lease-facts'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import {
   createLeaseTarget,
   findLeaseTarget,
@@ -11,11 +12,13 @@ import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'
+import { checkTokenId } from '../names.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findKnownToken } from '../tokens/find.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
@@ -27,7 +30,8 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const adminSecret = await readAdminSecret(flags)
-  const config = buildConfig(adminSecret, flags)
+  const provisioner = await provisionerIdOf(session, flags.provisioner)
+  const config = buildConfig(adminSecret, { ...flags, ...(provisioner === undefined ? {} : { provisioner }) })
   const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
   // Remembers the settings that this client sent, because the server's answer may be false.
@@ -37,6 +41,14 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
     await noteReaders(session, { orgId, id: target.id }, [{ principalId: tokenId, publicKeyJwk: provisionerKeyJwk }])
   tell(target, flags)
   note(`added target ${target.name}: ${target.server ?? target.status}`)
+}
+
+/** The id of the service token that `--provisioner` names. A name alone must not decide who can read a credential. */
+async function provisionerIdOf(session: Session, wanted: string | undefined): Promise<string | undefined> {
+  if (wanted === undefined) return undefined
+  checkTokenId(wanted)
+  if (wanted.startsWith(idPrefixes.serviceToken)) return wanted
+  return (await findKnownToken(session, wanted)).id
 }
 
 /** A line’s end, which editors add, is no part of a connection string; a private key does not mind that it is missing. */
@@ -56,7 +68,7 @@ async function warnAndConfirm(
   if (tokenId !== null) return provisionerKey(session, { id, name }, tokenId, flags)
   await acceptReaders(session, {}, flags)
   warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
-  await confirmOrRefuse(`give the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
+  await confirmOrRefuse(`gives the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
   return undefined
 }
 
@@ -80,7 +92,7 @@ async function provisionerKey(
       ? await acceptGrantees(session, { what, grantees: readers }, flags)
       : (await acceptReaders(session, { receivers: { orgId, id, what, readers } }, flags)).keep
   note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
-  await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
+  await confirmOrRefuse(`gives the provisioner ${tokenName} the admin credential of ${name}`, flags)
   await keep()
   return publicKeyJwk
 }
@@ -131,7 +143,7 @@ export async function trust(wanted: string, flags: Flags & { yes?: boolean }): P
   if (changes === undefined) note(`lease target ${found.name} is as it was`)
   else {
     note(changes)
-    await confirmOrRefuse(`accept lease target ${found.name} as it is now`, flags)
+    await confirmOrRefuse(`accepts lease target ${found.name} as it is now`, flags)
     await acceptTarget(session, found)
   }
   if (flags.json) writeJson({ target: { id: found.id, name: found.name }, accepted: changes ?? null })
@@ -155,8 +167,8 @@ export async function remove(wanted: string, flags: Flags & { force?: boolean; y
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const found = await targetOf(session, wanted)
-  const forced = flags.force ? ', leaving the accounts of its live leases where they are' : ''
-  await confirmOrRefuse(`remove target ${found.name}${forced}`, flags)
+  const forced = flags.force ? ' and leaves the accounts of its live leases on it' : ''
+  await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}
   await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
   note(`removed target ${found.name}; the admin account is still there: remove it, too`)

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { usage } from '../failure.ts'
-import { writeNamed } from '../files.ts'
 import { exportFormats } from '../formats/names.ts'
-import { checkBelowProject } from './below-project.ts'
 import { anyPlace, branchPlace, fields, options } from './fields.ts'
-import { type Hands, told, tool } from './tool.ts'
+import { type Hands, handedOver, told, tool } from './tool.ts'
 
 interface Read {
   name: string
@@ -47,7 +45,8 @@ const getSecret = tool({
 
 const listSecrets = tool({
   name: 'list_secrets',
-  description: 'Names and versions of the secrets of an environment, never values.',
+  description:
+    'Names and versions of the secrets that a program gets in an environment, and where each comes from; never values.',
   input: anyPlace,
   does: 'read',
   run: async (place, { json }) => told(await json(['secrets', 'list', ...options(place)])),
@@ -93,13 +92,11 @@ const exportEnv = tool({
     if (file !== undefined && reveal) throw usage('file and reveal exclude each other')
     if (reveal) return { format, text: await exported(hands, place, format) }
     if (file === undefined) return { names: Object.keys(JSON.parse(await exported(hands, place, 'json'))) }
-    checkBelowProject(file)
-    writeNamed(file, await exported(hands, place, format))
-    return { format, file }
+    return handedOver({ file }, hands, async () => ({ secret: await exported(hands, place, format), rest: { format } }))
   },
 })
 
 const exported = (hands: Hands, place: Record<string, string | undefined>, format: string): Promise<string> =>
-  hands.text(['secrets', 'export', ...options({ ...place, expand: true, format })])
+  hands.text(['secrets', 'export', ...options({ ...place, format })])
 
 export const secretTools = [setSecret, getSecret, listSecrets, listVersions, runCommand, exportEnv]

@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
 import { describe, Failure, toFailure, usage } from '../failure.ts'
@@ -71,6 +72,13 @@ function hands({ shared, allowReveal }: Host, signal: AbortSignal): Hands {
 /** What a command said, as a result: its remarks beside its members. */
 export const told = ({ data, notes }: Said) => ({ ...(data as object), ...(notes.length > 0 ? { notes } : {}) })
 
+/** Makes an empty file of the project, so that a place that cannot be written is refused before anything is made. */
+function reserveFile(file: string): void {
+  checkBelowProject(file)
+  if (existsSync(file)) throw new Failure('conflict', `${file} exists, so nothing was written`, 'name a new file')
+  writeNamed(file, '', {})
+}
+
 interface Wanted {
   reveal?: boolean | undefined
   file?: string | undefined
@@ -89,11 +97,13 @@ export async function handedOver<T>(
   if ((file === undefined) === !reveal)
     throw usage('where the secret goes is not said', 'name a file, or set reveal, and not both')
   if (file !== undefined) {
-    checkBelowProject(file)
-    writeNamed(file, '')
+    reserveFile(file)
   }
-  const { secret, rest } = await make()
+  const { secret, rest } = await make().catch((error) => {
+    if (file !== undefined) rmSync(file, { force: true })
+    throw error
+  })
   if (file === undefined) return { ...rest, secret }
-  writeNamed(file, secret)
+  writeNamed(file, secret, { force: true })
   return { ...rest, file }
 }

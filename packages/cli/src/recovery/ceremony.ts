@@ -228,7 +228,7 @@ async function gather(session: Session, from: Gathered[0], holder: Gathered[1], 
 export async function cancel(requestId: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  await confirmOrRefuse(`cancel recovery request ${requestId}`, flags)
+  await confirmOrRefuse(`cancels recovery request ${requestId}`, flags)
   const params = { orgId, recoveryRequestId: requestId }
   const { request } = await session.client.recoveryRequests.cancel({ params })
   note(`${requestId} is cancelled`)

@@ -32,7 +32,7 @@ export async function setup(flags: Plan): Promise<void> {
   const custodians = await findCustodians(session, flags.custodian)
   const places = await everyOpenPlace(session)
   const keep = await acceptGrantees(session, { what: aShare, grantees: custodians }, flags)
-  await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
+  await confirmPlan('sets recovery up', threshold, custodians, places, flags)
   keep()
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
@@ -65,7 +65,7 @@ export async function rotate(flags: Plan): Promise<void> {
       `${count(lost.length, 'environment')} that you cannot read will be covered no longer, until someone who can runs \`skerry recovery cover\``,
     )
   await confirmPlan(
-    'make another recovery key, and cancel what is asked for under this one',
+    'makes a new recovery key and cancels all requests under the old one',
     threshold,
     custodians,
     places,
@@ -111,7 +111,7 @@ async function findCustodians(session: Session, names: string[]) {
 }
 
 async function confirmPlan(
-  what: string,
+  effect: string,
   threshold: number,
   custodians: { label: string; publicKeyJwk: string }[],
   places: OpenPlace[],
@@ -124,7 +124,10 @@ async function confirmPlan(
       `all ${threshold} custodians are needed: if one of them loses their key or leaves, nothing can be recovered; ` +
         'name one more --custodian or lower --threshold',
     )
-  await confirmOrRefuse(`${what}: any ${threshold} of ${custodians.length} custodians together open ${covered}`, flags)
+  await confirmOrRefuse(
+    `${effect}. Any ${threshold} of ${custodians.length} custodians together can open ${covered}`,
+    flags,
+  )
 }
 
 type Made = { recoveryPublicKeyJwk: string; threshold: number; shares: unknown[] }
@@ -172,7 +175,7 @@ export async function cover(flags: Flags & ReaderFlags): Promise<void> {
 export async function disable(flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  await confirmOrRefuse('end recovery, after which a lost passphrase stays lost', flags)
+  await confirmOrRefuse('ends recovery, after which nobody can recover from a lost passphrase', flags)
   await session.client.recovery.disable({ params: { orgId } })
   note('recovery is off: every key that was wrapped to the recovery key is deleted')
   if (flags.json) writeJson({ recovery: null })
@@ -187,7 +190,7 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   if (!(await isAccepted(session, recoveryPublicKeyJwk))) {
     note(`shown by the server now: ${words}`)
     await confirmOrRefuse(
-      'has the person who made the recovery key told you these words, other than through this server, and take it',
+      'accepts the recovery key. Ask its maker for the words first, and not through this server',
       flags,
     )
     await keepRecoveryKey(session, recoveryPublicKeyJwk)

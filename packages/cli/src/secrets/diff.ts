@@ -4,27 +4,38 @@ import { findPlace, parsePlace } from '../places.ts'
 import { select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { type View, viewValues } from './values.ts'
+import type { Source } from './sources.ts'
+import { hintStored, kindOf, type View, viewValues } from './values.ts'
 
 interface Options extends Flags, View {
   reveal?: boolean
   exitCode?: boolean
 }
 
-/** Compares what two environments hold. Values are compared here, on plaintext that nobody else sees. */
+/** Compares the values that programs get in two environments. They are compared on this machine, in plaintext. */
 export async function diff(left: string, right: string, flags: Options): Promise<void> {
+  kindOf(flags)
   const session = await openSession(flags)
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
-  const views = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
+  const views = await Promise.all(
+    [a!, b!].map((place) => hintStored(viewValues(session, place, flags), session, place)),
+  )
   const [valuesA, valuesB] = views.map((view) => select(view, {})) as [Map<string, string>, Map<string, string>]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))
   const same = names.length - differing.length
   if (flags.exitCode && differing.length > 0) process.exitCode = exitCodes.failure
+  const [sourcesA, sourcesB] = views.map(({ sources }) => sources) as [Sources, Sources]
   const rows = differing.map((name) => ({ name, left: valuesA.get(name), right: valuesB.get(name) }))
   if (flags.json) {
-    const secrets = rows.map((row) => ({ name: row.name, state: stateOf(row), ...(flags.reveal ? valuesOf(row) : {}) }))
+    const secrets = rows.map((row) => ({
+      name: row.name,
+      state: stateOf(row),
+      leftSource: sourcesA[row.name] ?? null,
+      rightSource: sourcesB[row.name] ?? null,
+      ...(flags.reveal ? valuesOf(row) : {}),
+    }))
     return writeJson({ left: a!.label, right: b!.label, same, secrets })
   }
   const cell = (value: string | undefined) => {
@@ -38,6 +49,8 @@ export async function diff(left: string, right: string, flags: Options): Promise
     )
   note(`${differing.length} differ, ${same} are the same`)
 }
+
+type Sources = Readonly<Record<string, Source>>
 
 interface Row {
   name: string

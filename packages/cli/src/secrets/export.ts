@@ -1,16 +1,17 @@
+import { referencesIn } from '@skerry/crypto/references'
 import { loadingReason } from '@skerry/sdk/loading-names'
 import { usage } from '../failure.ts'
-import { writeNamed } from '../files.ts'
-import type { ExportFormat } from '../formats/names.ts'
+import { checkWritable, type Overwriting, writeNamed } from '../files.ts'
+import type { ExportFormat, Values } from '../formats/names.ts'
 import { formatValues } from '../formats.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { checkSelection, type Selection, select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { sorted, type View, viewValues } from './values.ts'
+import { hintStored, kindOf, sorted, type View, viewValues } from './values.ts'
 
-interface Options extends Flags, View, Selection {
+interface Options extends Flags, View, Selection, Overwriting {
   format?: ExportFormat
   out?: string
   reveal?: boolean
@@ -25,28 +26,37 @@ export async function exportValues(flags: Options): Promise<void> {
     throw usage(`--json and --format ${flags.format} contradict each other`, 'leave one of them out')
   }
   checkSelection(flags)
+  checkWritable(file, flags)
+  const isStored = kindOf(flags) !== 'expanded'
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await viewValues(session, place, flags)
+  const viewed = await hintStored(viewValues(session, place, flags), session, place)
   const values = sorted(select(viewed, flags))
   for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
-  const isStored = !flags.expand
   const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
   for (const remark of remarks) warn(remark)
+  if (isStored) warnReferences(format, values)
   warnLoading(format, values.keys())
   if (file === undefined) return writeData(text)
-  writeNamed(file, text)
+  writeNamed(file, text, { force: flags.force })
   note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
 }
 
-/** What becomes of such a file, by formats whose names every program of it gets: `run` would withhold some of them. */
+/** The readers of formats for programs. Each gives all names to its program, while `run` withholds some. */
 const readers: Partial<Record<ExportFormat, string>> = {
   shell: 'a shell that sources this',
   docker: 'a container with this file',
   k8s: 'a pod with this secret in its environment',
   systemd: 'a unit with this file',
   'github-actions': 'a job that takes this into its environment',
+}
+
+function warnReferences(format: ExportFormat, values: Values): void {
+  const referring = [...values].filter(([, value]) => referencesIn(value).length > 0).map(([name]) => name)
+  const reader = readers[format]
+  if (reader !== undefined && referring.length > 0)
+    warn(`${reader} does not expand the references in ${referring.join(', ')}; leave out --stored and --merged`)
 }
 
 function warnLoading(format: ExportFormat, names: Iterable<string>): void {

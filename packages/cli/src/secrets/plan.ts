@@ -1,6 +1,7 @@
 import { readDotenv } from '../dotenv-file.ts'
 import { usage } from '../failure.ts'
-import type { Values } from '../formats/names.ts'
+import type { ExportFormat, Values } from '../formats/names.ts'
+import { formatOfFile, isLiteral, readFormat } from '../formats/read.ts'
 import { readJsonValues } from '../formats.ts'
 import { readTextFile } from '../input.ts'
 import { note, warn } from '../output.ts'
@@ -10,7 +11,7 @@ import { checkValue } from './values.ts'
 
 /** How a file is read. */
 export interface Reading {
-  format?: 'dotenv' | 'json'
+  format?: ExportFormat
   rename?: boolean
   literal?: boolean
   surrounding?: boolean
@@ -33,13 +34,23 @@ export interface Plan {
 
 export function readValues(path: string, flags: Reading): Values {
   if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding exclude each other')
-  const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'dotenv')
   const name = path === '-' ? 'stdin' : path
   const text = readTextFile(path)
-  const read = format === 'json' ? readJsonValues(text, name) : readDotenvValues(text, name, flags)
-  const values = flags.literal ? literally(read) : flags.surrounding ? fromSurroundings(read, process.env) : read
+  const format = flags.format ?? formatOfFile(path, text)
+  const read = readAs(format, text, name, flags)
+  const values =
+    flags.literal || isLiteral(format)
+      ? literally(read)
+      : flags.surrounding
+        ? fromSurroundings(read, process.env)
+        : read
   for (const [secret, value] of values) checkValue(secret, value)
   return values
+}
+
+function readAs(format: ExportFormat, text: string, name: string, flags: Reading): Values {
+  if (format === 'json') return readJsonValues(text, name)
+  return format === 'dotenv' ? readDotenvValues(text, name, flags) : readFormat(format, text, name)
 }
 
 function readDotenvValues(text: string, name: string, { rename = false, literal }: Reading): Values {

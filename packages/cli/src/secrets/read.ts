@@ -16,7 +16,7 @@ import {
 import { findPlace, namedPlace, type Place } from '../places.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { listSecrets, openKey, resolvePlace, storedSecrets, type Viewed, viewValues } from './values.ts'
+import { checkGroups, openKey, resolvePlace, type Viewed, viewValues } from './values.ts'
 
 interface Options extends Flags {
   reveal?: boolean
@@ -25,33 +25,13 @@ interface Options extends Flags {
   with?: string[]
 }
 
-export async function list(flags: Options): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
-  const environment = { id: place.envId, label: place.label }
-  if (flags.reveal) {
-    const secrets = await storedSecrets(session, place)
-    if (flags.json) return writeJson({ environment, secrets })
-    const rows = secrets.map((one) => [one.name, String(one.version), one.updatedAt, printable(one.value)])
-    return writeTable(['name', 'version', 'updated', 'value'], rows)
-  }
-  const secrets = await listSecrets(session, place)
-  const rows = secrets.map(({ name, version, updatedAt }) => ({ name, version, updatedAt }))
-  if (flags.json) return writeJson({ environment, secrets: rows })
-  writeTable(
-    ['name', 'version', 'updated'],
-    rows.map((one) => [one.name, String(one.version), one.updatedAt]),
-  )
-  if (place.kind === 'branch') note(`these are the branch’s own; the rest comes from ${place.label.replace(/@.*/, '')}`)
-}
-
 /** A value as a program would get it, or with `--stored` as this environment itself holds it. */
 export async function get(name: string, flags: Options): Promise<void> {
   checkSecretName(name)
   if (flags.stored && flags.with) throw usage('--stored and --with exclude each other')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  if (flags.with && place.kind === 'group') throw usage(`${place.label} is a group, which takes no other in`)
+  checkGroups(place, flags.with)
   const found =
     flags.stored || place.kind === 'group'
       ? await own(session, place, name, flags)
@@ -74,7 +54,7 @@ interface Found {
 }
 
 async function own(session: Session, place: Place, name: string, { stored }: Options): Promise<Found> {
-  const viewed = await viewValues(session, place, { expand: !stored })
+  const viewed = await viewValues(session, place, { stored })
   return { value: pickOne(viewed, name, place), environmentId: place.envId }
 }
 
@@ -84,7 +64,7 @@ async function merged(session: Session, place: Place, name: string, flags: Optio
 }
 
 /** What is wrong with other values is no concern of this one. */
-function pickOne({ values, unresolved, unexpanded }: Viewed, name: string, place: Place): string {
+function pickOne({ values, unresolved, unexpanded }: Omit<Viewed, 'sources'>, name: string, place: Place): string {
   const value = values[name]
   if (value === undefined) throw unexpanded.get(name) ?? missing(name, place)
   warnUnresolved(name, value, unresolved)

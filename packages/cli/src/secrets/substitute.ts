@@ -1,6 +1,6 @@
 import { referencesIn } from '@skerry/crypto/references'
 import { Failure, usage } from '../failure.ts'
-import { writeNamed } from '../files.ts'
+import { checkWritable, type Overwriting, writeNamed } from '../files.ts'
 import { readTextFile } from '../input.ts'
 import { note, showsValues, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -9,7 +9,7 @@ import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { viewValues } from './values.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, Overwriting {
   out?: string
   reveal?: boolean
   with?: string[]
@@ -21,11 +21,12 @@ export async function substitute(template: string, flags: Options): Promise<void
   if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
   }
+  checkWritable(file, flags)
   const text = readTextFile(template)
   const names = referencesIn(text)
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await viewValues(session, place, { expand: true, ...(flags.with ? { with: flags.with } : {}) })
+  const viewed = await viewValues(session, place, { with: flags.with })
   const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
   const missing = names.filter((name) => !there.includes(name))
   if (missing.length > 0) {
@@ -34,7 +35,7 @@ export async function substitute(template: string, flags: Options): Promise<void
   }
   const filled = fill(text, select(viewed, { only: there }))
   if (file === undefined) return writeData(filled)
-  writeNamed(file, filled)
+  writeNamed(file, filled, { force: flags.force })
   note(`wrote ${file} with ${names.length} values of ${place.label}, readable by you alone`)
 }
 

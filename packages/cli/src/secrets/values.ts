@@ -5,13 +5,14 @@ import { environmentKey } from '@skerry/sdk/secrets'
 import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
-import { keyFailure } from '../grants.ts'
+import { keyFailure, noKey } from '../grants.ts'
 import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
 import { warnLoadingName } from '../run/withheld.ts'
 import { type Session, userAgent } from '../session.ts'
+import { ownSource, type Source, sourcesOf } from './sources.ts'
 
 /** A secret as it is stored in one environment, decrypted. References in it are text. */
 export interface StoredSecret {
@@ -22,8 +23,7 @@ export interface StoredSecret {
 }
 
 /** What an environment holds itself, in name order, without a key: ciphertext stays ciphertext. */
-export async function listSecrets(session: Session, place: Place) {
-  const { orgId, envId, label } = place
+export async function listSecrets(session: Session, { orgId, envId, label }: Pick<Place, 'orgId' | 'envId' | 'label'>) {
   try {
     const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
     const newestVersion = async (name: string) => {
@@ -83,15 +83,34 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
   }).resolve()
 }
 
-/** Which text of an environment's values: its own as stored, merged with groups, or merged and expanded. */
+/** Which values of an environment are shown: those that a program gets, unless one of these says otherwise. */
 export interface View {
-  merged?: boolean
-  expand?: boolean
-  with?: string[]
+  /** The texts of this environment alone, as they are stored. */
+  stored?: boolean | undefined
+  /** Merged with groups and parent, and references as text. */
+  merged?: boolean | undefined
+  /** What a program gets, which is the default. An older spelling. */
+  expand?: boolean | undefined
+  with?: string[] | undefined
+}
+
+type ViewKind = 'stored' | 'merged' | 'expanded'
+
+/** Checks that the options fit together, before anything is fetched. */
+export function kindOf({ stored, merged, expand, with: groups }: View): ViewKind {
+  if (stored && (merged || expand || groups?.length))
+    throw usage(
+      '--stored excludes --merged, --expand and --with',
+      'leave --stored out for the values that programs get',
+    )
+  if (stored) return 'stored'
+  return merged && !expand ? 'merged' : 'expanded'
 }
 
 export interface Viewed {
   values: Record<string, string>
+  /** By name, where each value comes from. */
+  sources: Readonly<Record<string, Source>>
   /** Names that values refer to and that are not there; none where references are not expanded. */
   unresolved: string[]
   /** Names whose references cannot be expanded. */
@@ -99,14 +118,36 @@ export interface Viewed {
 }
 
 export async function viewValues(session: Session, place: Place, view: View): Promise<Viewed> {
-  const { merged, expand = false, with: groups } = view
-  if (groups?.length && place.kind === 'group') throw usage(`${place.label} is a group, which takes no other in`)
-  if (groups?.length && !merged && !expand) throw usage('--with goes with --merged or --expand')
-  if (place.kind !== 'group' && (merged || expand)) return resolvePlace(session, place, { expand, with: groups })
+  const kind = kindOf(view)
+  const { with: groups } = view
+  checkGroups(place, groups)
+  if (place.kind !== 'group' && kind !== 'stored') {
+    const resolved = await resolvePlace(session, place, { expand: kind === 'expanded', with: groups })
+    return { ...resolved, sources: sourcesOf(resolved, place) }
+  }
   const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
-  if (!expand) return { values: stored, unresolved: [], unexpanded: new Map() }
+  const sources = Object.fromEntries(Object.keys(stored).map((name) => [name, ownSource(place)]))
+  if (kind !== 'expanded') return { values: stored, sources, unresolved: [], unexpanded: new Map() }
   const { failed, ...rest } = expandEach(stored)
-  return { ...rest, unexpanded: failed }
+  return { ...rest, sources, unexpanded: failed }
+}
+
+/** Says what to do where a key is missing. Without the key of one group, nothing of the environment can be resolved. */
+export async function hintStored<T>(asked: Promise<T>, session: Session, { label }: Place): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    const { code, message = '' } = error as { code?: unknown; message?: string }
+    if (code !== 'forbidden') throw error
+    const failure = noKey(session, label)
+    if (!/ grant on \S+:\S+/.test(message)) throw failure
+    const next = `${failure.next}; --stored shows what ${label} itself stores`
+    throw new Failure('refused', `${label}: ${message}`, next)
+  }
+}
+
+export function checkGroups(place: Place, groups: readonly string[] | undefined): void {
+  if (groups?.length && place.kind === 'group') throw usage(`${place.label} is a group, which contains no other group`)
 }
 
 export const sorted = (values: Iterable<[string, string]>): Values =>

@@ -94,7 +94,7 @@ export async function remove(given: string[], flags: Options): Promise<void> {
   const place = await findPlace(session, namedPlace(session, flags))
   const { orgId, envId, label } = place
   if (names.length > 1) await checkThere(session, place, names)
-  await confirmOrRefuse(`delete ${names.join(', ')} from ${label} with the whole history`, flags)
+  await confirmOrRefuse(`deletes ${names.join(', ')} from ${label} with all versions`, flags)
   const deleted: string[] = []
   const queued: ChangeRequest[] = []
   for (const name of names) {

@@ -64,7 +64,7 @@ export async function bind(wanted: string, flags: BindingOptions): Promise<void>
   try {
     const { plan } = await session.client.sync.plan({ params, body: {} })
     tellPlan(plan)
-    await confirmOrRefuse(`push ${place.label} to ${describeDestination(binding)}`, flags)
+    await confirmOrRefuse(`pushes ${place.label} to ${describeDestination(binding)}`, flags)
   } catch (error) {
     await session.client.sync.deleteBinding({ params })
     note('nothing was pushed, and the binding was deleted again')
@@ -88,7 +88,7 @@ async function allowReading(
 ): Promise<void> {
   const labels = layers.map((one) => one.label).join(', ')
   warn(`sync needs the key of ${labels}: from then on the server can read everything in it, pushed or not`)
-  await confirmOrRefuse(`let the server read ${labels}, to push ${label} through ${connection.name}`, flags)
+  await confirmOrRefuse(`lets the server read ${labels}, to push ${label} through ${connection.name}`, flags)
   await checkConnectionKey(session, connection)
 }
 
@@ -149,12 +149,12 @@ async function tellEdit(session: Session, bound: Bound, settings: object, flags:
     const { kind, message } = toFailure(error)
     if (kind !== 'conflict') throw error
     warn(`what the next push would do is not known: ${message}`)
-    return confirmOrRefuse(`change the binding of ${label} all the same`, flags)
+    return confirmOrRefuse(`changes the binding of ${label}`, flags)
   }
   tellPlan(plan)
   const names = plan.delete.join(', ')
   if (names !== '')
-    await confirmOrRefuse(`delete ${names} at ${describeDestination(binding)} with the next push`, flags)
+    await confirmOrRefuse(`deletes ${names} at ${describeDestination(binding)} with the next push`, flags)
 }
 
 async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }): Promise<void> {
@@ -174,7 +174,7 @@ async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }
 export async function unbind(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, binding, connection, label } = await findBinding(session, wanted)
-  await confirmOrRefuse(`stop pushing ${label} to ${describeDestination(binding)}`, flags)
+  await confirmOrRefuse(`stops pushing ${label} to ${describeDestination(binding)}`, flags)
   await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
   const left = await listSyncBindings(session.client, orgId)
   if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)

@@ -77,7 +77,7 @@ export async function connect(
   warnOfCredential()
   const name = flags.name ?? provider.tag
   const credential = await readConnectionCredential(provider, flags)
-  await confirmOrRefuse(`give the server a credential of ${provider.label} as ${name}`, flags)
+  await confirmOrRefuse(`gives the server a credential of ${provider.label} as ${name}`, flags)
   const connection = await createSyncConnection(session.client, { orgId, name, config, credential })
   await checkConnectionKey(session, connection)
   note(`connected ${connection.name}; nothing reads a secret until \`skerry sync bind ${connection.name}\``)
@@ -92,7 +92,7 @@ export async function replace(wanted: string, flags: CredentialOptions): Promise
   await checkConnectionKey(session, found)
   warnOfCredential()
   const credential = await readConnectionCredential(await findProvider(found.provider), flags)
-  await confirmOrRefuse(`replace the credential of ${found.name}`, flags)
+  await confirmOrRefuse(`replaces the credential of ${found.name}`, flags)
   const connection = await replaceSyncCredential(session.client, found, { orgId, credential })
   note(
     `replaced the credential of ${connection.name}; what had failed is tried again, the old one is not used any more`,
@@ -156,7 +156,7 @@ export async function disconnect(wanted: string, flags: Flags & { yes?: boolean 
   const { orgId, bound } = await listBound(session)
   const own = bound.filter(({ binding }) => binding.connectionId === connection.id)
   const with_ = own.length === 0 ? '' : `, with its bindings of ${own.map(({ label }) => label).join(', ')}`
-  await confirmOrRefuse(`delete the connection ${connection.name}${with_}`, flags)
+  await confirmOrRefuse(`deletes the connection ${connection.name}${with_}`, flags)
   await session.client.sync.deleteConnection({ params: { orgId, connectionId: connection.id } })
   forgetReader(session, orgId, connection.id)
   note(`deleted ${connection.name}; what was pushed stays there, and its credential is still good: revoke it there`)

@@ -1,6 +1,7 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/sync'
 import { Failure, usage } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { checkKeys } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import type { Session } from '../session.ts'
@@ -9,9 +10,12 @@ import type { Session } from '../session.ts'
 export async function findConnection(session: Session, wanted: string): Promise<SyncConnection> {
   const { id: orgId } = await session.org()
   const connections = await listSyncConnections(session.client, orgId)
-  const found = connections.find((one) => isNamed(wanted, 'syncConnection', one))
-  if (found) return found
-  throw new Failure('notFound', `there is no sync connection '${wanted}'`, 'see `skerry sync list`')
+  return findOne(connections, wanted, {
+    kind: 'syncConnection',
+    noun: 'sync connection',
+    list: 'skerry sync list',
+    nameOf: ({ name }) => name,
+  })
 }
 
 export interface Bound {

@@ -83,7 +83,7 @@ export async function show(id: string, flags: InProject): Promise<void> {
 export async function revoke(id: string, flags: InProject & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { place, project } = await projectOf(session, flags)
-  await confirmOrRefuse(`delete the credentials of connection ${id} of ${project.name} for good`, flags)
+  await confirmOrRefuse(`deletes the credentials of connection ${id} of ${project.name} for good`, flags)
   const params = { ...place, vaultConnectionId: id }
   const { connection } = await session.client.vaultProjects.revokeConnection({ params })
   if (flags.json) writeJson({ connection })

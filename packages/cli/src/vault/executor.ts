@@ -35,7 +35,7 @@ export async function show(flags: InProject): Promise<void> {
 export async function disable(flags: InProject & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { place, project } = await projectOf(session, flags)
-  await confirmOrRefuse(`disable the executor of ${project.name}; nobody can read its credentials then`, flags)
+  await confirmOrRefuse(`disables the executor of ${project.name}, after which nobody can read its credentials`, flags)
   const { executor } = await session.client.vaultProjects.disableExecutor({ params: place })
   if (flags.json) writeJson({ executor })
   note(`disabled the executor at ${executor.origin}`)

@@ -1,7 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { vaultProjects } from '@skerry/contract/vault-projects'
 import { type BrowserOptions, showPage } from '../dashboard-page.ts'
-import { Failure } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
@@ -33,14 +33,19 @@ export async function list(flags: InProject): Promise<void> {
   writeTable(keyHeader, keys.map(keyCells))
 }
 
-export async function revoke(id: string, flags: InProject & { yes?: boolean }): Promise<void> {
+export async function revoke(wanted: string, flags: InProject & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { place, project } = await projectOf(session, flags)
   const { keys } = await session.client.vaultProjects.get({ params: place })
-  const found = keys.find((key) => key.id === id)
-  if (!found) throw new Failure('notFound', `${project.name} has no platform key ${id}`, 'see `skerry vault key list`')
-  await confirmOrRefuse(`end platform key ${found.name} of ${project.name}`, flags)
-  await session.client.vaultProjects.revokeKey({ params: { ...place, vaultKeyId: id } })
+  const active = keys.filter((key) => key.id === wanted || key.revokedAt === null)
+  const found = findOne(active, wanted, {
+    kind: 'vaultKey',
+    noun: 'platform key',
+    list: 'skerry vault key list',
+    nameOf: ({ name }) => name,
+  })
+  await confirmOrRefuse(`revokes platform key ${found.name} of ${project.name}`, flags)
+  await session.client.vaultProjects.revokeKey({ params: { ...place, vaultKeyId: found.id } })
   note(`revoked platform key ${found.name}`)
   if (flags.json) writeJson({ ok: true })
 }

@@ -81,7 +81,7 @@ export async function disable(wanted: string, flags: Flags & { yes?: boolean }):
 async function setStatus(wanted: string, status: Project['status'], flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { place, project: before } = await findProject(session, wanted)
-  if (status === 'disabled') await confirmOrRefuse(`stop every release and every new link of ${before.name}`, flags)
+  if (status === 'disabled') await confirmOrRefuse(`stops every release and every new link of ${before.name}`, flags)
   const { project } = await session.client.vaultProjects.update({ params: place, body: { status } })
   if (flags.json) writeJson({ project })
   note(`vault project ${project.name} is ${project.status}`)

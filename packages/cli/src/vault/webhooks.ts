@@ -2,6 +2,7 @@ import type { Answer, Body } from '@skerry/contract/endpoint'
 import { vaultEventTypes } from '@skerry/contract/vault-facts'
 import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { Failure, usage } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import { parseLimit } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -52,9 +53,12 @@ export async function list(flags: InProject): Promise<void> {
 
 async function findWebhook(session: Session, place: Place, wanted: string): Promise<Webhook> {
   const { endpoints } = await session.client.vaultWebhooks.list({ params: place })
-  const found = endpoints.find(({ id }) => id === wanted)
-  if (found) return found
-  throw new Failure('notFound', `there is no webhook ${wanted}`, 'see `skerry vault webhooks list`')
+  return findOne(endpoints, wanted, {
+    kind: 'vaultWebhook',
+    noun: 'webhook',
+    list: 'skerry vault webhooks list',
+    nameOf: ({ url }) => url,
+  })
 }
 
 export async function show(id: string, flags: InProject): Promise<void> {
@@ -78,14 +82,14 @@ export async function show(id: string, flags: InProject): Promise<void> {
 }
 
 /** What is left out stays; an empty text takes the description away. */
-export async function update(id: string, url: string | undefined, flags: Created): Promise<void> {
+export async function update(wanted: string, url: string | undefined, flags: Created): Promise<void> {
   const events = eventsOf(flags)
   const description = flags.description === '' ? null : flags.description
   if (url === undefined && !events && description === undefined)
     throw usage('there is nothing to change', 'give another url, --event or --description')
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
-  await findWebhook(session, place, id)
+  const { id } = await findWebhook(session, place, wanted)
   const body = {
     ...(url !== undefined && { url }),
     ...(events && { events }),
@@ -96,33 +100,34 @@ export async function update(id: string, url: string | undefined, flags: Created
   note(`changed webhook ${endpoint.id}`)
 }
 
-export const enable = (id: string, flags: InProject): Promise<void> => setStatus(id, 'active', flags)
-export const disable = (id: string, flags: Confirmed): Promise<void> => setStatus(id, 'disabled', flags)
+export const enable = (wanted: string, flags: InProject): Promise<void> => setStatus(wanted, 'active', flags)
+export const disable = (wanted: string, flags: Confirmed): Promise<void> => setStatus(wanted, 'disabled', flags)
 
-async function setStatus(id: string, status: Webhook['status'], flags: Confirmed): Promise<void> {
+async function setStatus(wanted: string, status: Webhook['status'], flags: Confirmed): Promise<void> {
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
-  const { url } = await findWebhook(session, place, id)
-  if (status === 'disabled') await confirmOrRefuse(`send nothing to ${url} any more`, flags)
+  const { id, url } = await findWebhook(session, place, wanted)
+  if (status === 'disabled') await confirmOrRefuse(`stops all deliveries to ${url}`, flags)
   const params = { ...place, vaultWebhookId: id }
   const { endpoint } = await session.client.vaultWebhooks.update({ params, body: { status } })
   if (flags.json) writeJson({ endpoint })
   note(`webhook ${id} is ${endpoint.status}`)
 }
 
-export async function remove(id: string, flags: Confirmed): Promise<void> {
+export async function remove(wanted: string, flags: Confirmed): Promise<void> {
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
-  const { url } = await findWebhook(session, place, id)
-  await confirmOrRefuse(`delete the webhook to ${url}, and what still waits for it`, flags)
+  const { id, url } = await findWebhook(session, place, wanted)
+  await confirmOrRefuse(`deletes the webhook to ${url} with its queued deliveries`, flags)
   await session.client.vaultWebhooks.delete({ params: { ...place, vaultWebhookId: id } })
   note(`deleted webhook ${id}`)
   if (flags.json) writeJson({ ok: true })
 }
 
-export async function test(id: string, flags: InProject): Promise<void> {
+export async function test(wanted: string, flags: InProject): Promise<void> {
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
+  const { id } = await findWebhook(session, place, wanted)
   const result = await session.client.vaultWebhooks.test({ params: { ...place, vaultWebhookId: id } })
   if (flags.json) writeJson(result)
   if (!result.delivered) throw new Failure('unavailable', `the receiver did not take it: ${result.error}`)
@@ -130,13 +135,13 @@ export async function test(id: string, flags: InProject): Promise<void> {
 }
 
 export async function deliveries(
-  id: string,
+  wanted: string,
   flags: InProject & { status?: Delivery['status']; limit: string },
 ): Promise<void> {
   const most = parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
-  const params = { ...place, vaultWebhookId: id }
+  const params = { ...place, vaultWebhookId: (await findWebhook(session, place, wanted)).id }
   const found: Delivery[] = []
   let cursor: string | null = null
   do {
@@ -163,9 +168,10 @@ export async function deliveries(
 
 const pageLimit = 1000
 
-export async function redeliver(id: string, vaultDeliveryId: string, flags: InProject): Promise<void> {
+export async function redeliver(wanted: string, vaultDeliveryId: string, flags: InProject): Promise<void> {
   const session = await openSession(flags)
   const { place } = await projectOf(session, flags)
+  const { id } = await findWebhook(session, place, wanted)
   const params = { ...place, vaultWebhookId: id, vaultDeliveryId }
   const { delivery } = await session.client.vaultWebhooks.redeliver({ params })
   if (flags.json) writeJson({ delivery })

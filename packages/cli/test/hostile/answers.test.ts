@@ -117,15 +117,15 @@ describe('the client’s memory refuses', () => {
   it('an older version of a secret, in what a program gets and in lists', async () => {
     await run()
     const before = liar.heard(/\/resolve/)
-    await alice.ok('skerry secrets list')
+    await alice.ok('skerry secrets list --stored')
     const listed = liar.heard(/\/secrets$/)
-    await alice.ok('echo -n new | skerry secrets set A && skerry secrets list')
+    await alice.ok('echo -n new | skerry secrets set A && skerry secrets list --stored')
     expect((await run()).stdout).toBe('new two g\n')
     liar.lie(/\/resolve/, () => before)
     liar.lie(/\/secrets$/, () => listed)
     const program = await refused(`skerry run -- sh -c 'echo $A'`)
     expect([program.code, program.stderr]).toEqual([3, expect.stringContaining('an earlier value of A came back')])
-    const list = await refused('skerry secrets list')
+    const list = await refused('skerry secrets list --stored')
     expect([list.code, list.stderr]).toEqual([3, expect.stringContaining('the version of A went back')])
   })
 

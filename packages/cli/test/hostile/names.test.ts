@@ -169,8 +169,8 @@ describe('a name that means another environment', () => {
     const { code, stderr } = await alice.skerry(['env', 'trust'])
     expect([code, stderr]).toEqual([
       2,
-      'skerry: accept in shop/development: shop/development means the environment that was shop/production needs a ' +
-        'confirmation; add --yes\n',
+      'skerry: This accepts in shop/development: shop/development means the environment that was shop/production. ' +
+        'Run again with --yes.\n',
     ])
     // Looking has not accepted it.
     await refused('skerry secrets list')

@@ -30,7 +30,7 @@ export function Export() {
       >
         <Stack gap="sm">
           <Save suggestedName={`${org.slug}.json`} onSaved={setPath} />
-          <CommandLine command={`skerry export ${quoted(path)} --org ${org.slug}`} />
+          <CommandLine command={`skerry org export ${quoted(path)} --org ${org.slug}`} />
         </Stack>
       </Section>
       <Section
@@ -43,7 +43,7 @@ export function Export() {
       >
         {(key || isUnsigned) && (
           <CommandLine
-            command={`skerry export verify ${quoted(path)} ${key ? `--key ${key.publicKey}` : '--unsigned'}`}
+            command={`skerry org export verify ${quoted(path)} ${key ? `--key ${key.publicKey}` : '--unsigned'}`}
           />
         )}
       </Section>

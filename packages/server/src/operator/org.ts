@@ -14,7 +14,7 @@ interface Options {
 export function register(command: Command, withDatabase: WithDatabase): void {
   command
     .command('restore')
-    .argument('<archive>', 'a file that `skerry export` has written')
+    .argument('<archive>', 'a file that `skerry org export` has written')
     .option(
       '--key <publicKey>',
       'of the server that made it: its /.well-known/skerry-export-signing-key, as you noted it',

@@ -1,0 +1,24 @@
+import { type IdKind, isNamed } from '@skerry/contract/prefixes'
+import { Failure, usage } from './failure.ts'
+
+interface Names<T> {
+  kind: IdKind
+  /** For messages: `token`. */
+  noun: string
+  /** The command that lists all: `skerry token list`. */
+  list: string
+  nameOf: (row: T) => string | null
+}
+
+/** The row that a person names by its id, or by a name that only one row has. */
+export function findOne<T extends { id: string }>(rows: readonly T[], wanted: string, names: Names<T>): T {
+  const { kind, noun, list, nameOf } = names
+  const found = rows.filter((row) => isNamed(wanted, kind, { id: row.id, name: nameOf(row) }))
+  if (found.length > 1)
+    throw usage(
+      `${found.length} ${noun}s are called '${wanted}': ${found.map(({ id }) => id).join(', ')}`,
+      `name one by its id; see \`${list}\``,
+    )
+  if (found[0]) return found[0]
+  throw new Failure('notFound', `there is no ${noun} '${wanted}'`, `see \`${list}\``)
+}

@@ -1,0 +1,69 @@
+import { maskedValue, note, printable, writeJson, writeTable } from '../output.ts'
+import { findPlace, namedPlace, type Place } from '../places.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { listSources, ownSource, type Source, sourceText } from './sources.ts'
+import { checkGroups, hintStored, kindOf, listSecrets, type View, type Viewed, viewValues } from './values.ts'
+
+interface Options extends Flags, View {
+  reveal?: boolean
+}
+
+interface Row {
+  name: string
+  version: number
+  updatedAt: string
+  source: Source
+  /** The sources of values of the same name that this one overrides, the lowest precedence first. */
+  overrides: Source[]
+}
+
+/** The secrets that a program gets, with the environment that each comes from, or with `--stored` those stored here. */
+export async function list(flags: Options): Promise<void> {
+  const kind = kindOf(flags)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  checkGroups(place, flags.with)
+  const isOwn = kind === 'stored' || place.kind === 'group'
+  const sources = isOwn ? [ownSource(place)] : await hintStored(listSources(session, place, flags.with), session, place)
+  const rows = await rowsOf(session, place, sources)
+  const viewed = flags.reveal ? await viewValues(session, place, flags) : undefined
+  if (flags.json) {
+    const secrets = viewed ? rows.map((row) => ({ ...row, value: viewed.values[row.name] ?? null })) : rows
+    return writeJson({ environment: { id: place.envId, label: place.label }, secrets })
+  }
+  writeTable(
+    ['name', 'version', 'updated', 'source', ...(viewed ? ['value'] : [])],
+    rows.map((row) => [
+      row.name,
+      String(row.version),
+      row.updatedAt,
+      sourceText(row.source),
+      ...(viewed ? [cellOf(row.name, viewed)] : []),
+    ]),
+  )
+  if (kind === 'stored' && place.kind === 'branch')
+    note(`these are stored in the branch; a program also gets those of ${place.label.replace(/@.*/, '')}`)
+}
+
+async function rowsOf(session: Session, { orgId }: Place, sources: Source[]): Promise<Row[]> {
+  const rows = new Map<string, Row>()
+  const layers = await Promise.all(
+    sources.map((source) => listSecrets(session, { orgId, envId: source.environmentId, label: source.label })),
+  )
+  for (const [index, secrets] of layers.entries()) {
+    const source = sources[index]!
+    for (const { name, version, updatedAt } of secrets) {
+      const below = rows.get(name)
+      const overrides = below ? [...below.overrides, below.source] : []
+      rows.set(name, { name, version, updatedAt, source, overrides })
+    }
+  }
+  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** A value, or why there is none. */
+function cellOf(name: string, { values, unexpanded }: Viewed): string {
+  const value = values[name]
+  return value === undefined ? `(no value: ${unexpanded.get(name)?.message ?? maskedValue})` : printable(value)
+}

@@ -1,0 +1,50 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { tokens as endpoints } from '@skerry/contract/tokens'
+import { Failure } from '../failure.ts'
+import { findOne } from '../find-one.ts'
+import { checkTokenId } from '../names.ts'
+import { findPin } from '../pins.ts'
+import type { Session } from '../session.ts'
+
+type ServiceToken = Answer<typeof endpoints.list>['tokens'][number]
+
+/** Every service token of the organization, revoked ones too. */
+export async function listTokens(session: Session): Promise<ServiceToken[]> {
+  const { id: orgId } = await session.org()
+  const tokens: ServiceToken[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = cursor === undefined ? {} : { cursor }
+    const page: Answer<typeof endpoints.list> = await session.client.tokens.list({ params: { orgId }, query })
+    tokens.push(...page.tokens)
+    cursor = page.nextCursor
+  }
+  return tokens
+}
+
+/** A token by its id, or by its name. A name means the tokens that are not revoked, if there is one of them. */
+export async function findToken(session: Session, wanted: string): Promise<ServiceToken> {
+  checkTokenId(wanted)
+  const tokens = await listTokens(session)
+  const active = tokens.filter(({ id, name, revokedAt }) => id === wanted || (name === wanted && revokedAt === null))
+  return findOne(active.length > 0 ? active : tokens, wanted, {
+    kind: 'serviceToken',
+    noun: 'token',
+    list: 'skerry token list',
+    nameOf: ({ name }) => name,
+  })
+}
+
+/**
+ * A token to wrap a key to. The name of a token is the server's word: a hostile server could show a token of its own under
+ * it. So a name is accepted only for a token whose public key this machine knows.
+ */
+export async function findKnownToken(session: Session, wanted: string): Promise<ServiceToken> {
+  const found = await findToken(session, wanted)
+  const { id: orgId } = await session.org()
+  if (found.id === wanted || findPin(session, orgId, found.id)) return found
+  throw new Failure(
+    'refused',
+    `this machine does not know the token '${wanted}', so the server could show any token under that name`,
+    `compare the id ${found.id} with the maker of the token, then name the token by its id`,
+  )
+}

@@ -1,0 +1,18 @@
+const sizes = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+
+/**
+ * Seconds in the unit that people would use. A length that fits no unit is rounded up to whole minutes.
+ *
+ * @example formatDuration(300) // '5 minutes'
+ */
+export function formatDuration(seconds: number): string {
+  const [unit, size] = sizes.find(([, one]) => seconds >= one && seconds % one === 0) ?? ['', 0]
+  if (unit !== '') return count(seconds / size, unit)
+  return seconds <= 90 ? count(seconds, 'second') : count(Math.ceil(seconds / 60), 'minute')
+}
+
+const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? '' : 's'}`

@@ -1,0 +1,92 @@
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commands } from '../src/commands/table.ts'
+import { type Machine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Files')
+  await machine.write('template', 'a=${A}\n')
+  const { code, stderr } = await machine.shell(
+    [
+      'printf 1 | skerry secrets set A',
+      'skerry kms create box',
+      'skerry kms create pen --spec ecdsa-p256-sha256',
+      'skerry kms encrypt box --file template --out sealed',
+      'skerry agent create helper',
+    ].join(' && '),
+  )
+  if (code !== 0) throw new Error(stderr)
+})
+afterAll(async () => {
+  await machine?.remove()
+  await server?.close()
+})
+
+const lines: Record<string, string> = {
+  'org export': 'mine',
+  'secrets export': '--out mine',
+  'secrets substitute': 'template --out mine',
+  'kms encrypt': 'box --file template --out mine',
+  'kms decrypt': 'box --file sealed --out mine',
+  'kms data-key': 'box --out mine',
+  'kms sign': 'pen --file template --out mine',
+  'agent policy edit': 'helper --file mine',
+  'proxy init': '--preset github --file mine',
+}
+
+describe('a file that exists', () => {
+  it.each(Object.entries(lines))('stays as it is: %s', async (command, rest) => {
+    await machine.write('mine', 'the work of a day')
+    const refused = await machine.shell(`skerry ${command} ${rest}`)
+    expect(refused).toMatchObject({ code: 5, stdout: '' })
+    expect(refused.stderr).toContain(
+      'mine exists, so nothing was written; name another file, or replace it with --force',
+    )
+    expect(await machine.read('mine')).toBe('the work of a day')
+    expect((await machine.shell(`skerry ${command} ${rest} --force`)).code).toBe(0)
+    expect(await machine.read('mine')).not.toContain('the work of a day')
+    expect((await machine.shell('ls | grep mine; rm mine')).stdout).toBe('mine\n')
+    expect((await machine.shell(`skerry ${command} ${rest}`)).code).toBe(0)
+    await machine.shell('rm mine')
+  })
+
+  it('stays also behind a link, and a device is never replaced', async () => {
+    await machine.shell('echo kept > target; ln -sf target link')
+    expect((await machine.shell('skerry kms data-key box --out link')).code).toBe(5)
+    expect(await machine.read('target')).toBe('kept\n')
+    await machine.shell('mkfifo pipe')
+    expect((await machine.shell('skerry kms data-key box --out pipe --force')).stderr).toContain('not a regular file')
+    expect((await machine.shell('stat -c %F pipe')).stdout).toBe('fifo\n')
+  })
+
+  it('is protected by every command that has --out, or that this table names', async () => {
+    const program = new Command('skerry').enablePositionalOptions()
+    for (const { name, load } of commands) (await load()).register(program.command(name))
+    const writing: string[] = []
+    const visit = (command: Command, path: string) => {
+      const longs = command.options.map(({ long }) => long)
+      if (longs.includes('--out')) writing.push(path)
+      if (Object.hasOwn(lines, path)) expect(longs, path).toContain('--force')
+      for (const below of command.commands) visit(below, path === '' ? below.name() : `${path} ${below.name()}`)
+    }
+    visit(program, '')
+    expect(writing.filter((path) => !Object.hasOwn(lines, path))).toEqual([])
+  })
+})
+
+it.each(['skerry export .env', 'skerry export .env --no-audit', 'skerry export', 'skerry export - --json'])(
+  '%s writes nothing and names both commands',
+  async (line) => {
+    await machine.write('.env', 'A=mine\n')
+    const { code, stdout, stderr } = await machine.shell(line)
+    expect([code, stdout]).toEqual([2, ''])
+    for (const name of ['`skerry org export`', '`skerry secrets export`']) {
+      expect(line.includes('--json') ? JSON.parse(stderr).error.next : stderr).toContain(name)
+    }
+    expect(await machine.read('.env')).toBe('A=mine\n')
+  },
+)

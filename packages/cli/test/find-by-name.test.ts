@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Machine, newMachine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Names')
+})
+afterAll(async () => {
+  await machine?.remove()
+  await server?.close()
+})
+
+async function makeToken(name: string): Promise<{ id: string; token: string }> {
+  const { stdout } = await machine.shell(`skerry token create --name '${name}' --json`)
+  const { token, serviceToken } = JSON.parse(stdout)
+  return { id: serviceToken.id, token }
+}
+
+it('a token is revoked by its name, and several of one name are listed', async () => {
+  const first = await makeToken('ci')
+  const revoked = await machine.shell('skerry token revoke ci --yes --json')
+  expect(JSON.parse(revoked.stdout)).toMatchObject({ revoked: first.id })
+  const [second, third] = [await makeToken('ci'), await makeToken('ci')]
+  const several = await machine.shell('skerry token revoke ci --yes')
+  expect(several).toMatchObject({ code: 2, stdout: '' })
+  for (const { id } of [second, third]) expect(several.stderr).toContain(id)
+  expect(several.stderr).not.toContain(first.id)
+  expect((await machine.shell(`skerry token revoke ${third.id} --yes`)).code).toBe(0)
+  expect((await machine.shell('skerry token show ci')).stdout).toContain(second.id)
+  const none = await machine.shell('skerry token revoke nobody --yes')
+  expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token list`\n" })
+})
+
+it('a grant to the name of a token that this machine does not know is refused, with the id to compare', async () => {
+  const { id } = await makeToken('deploy')
+  expect((await machine.shell('skerry grant --token deploy')).stderr).toContain(`${id} holds`)
+  const other = await newMachine(server.url)
+  try {
+    const { token } = JSON.parse(
+      (await machine.shell('skerry token create --name admin --admin --env development --json')).stdout,
+    )
+    other.env.SKERRY_TOKEN = token
+    const refused = await other.shell('skerry grant --token deploy --app shop --env development')
+    expect(refused.code).toBe(3)
+    expect(refused.stderr).toContain(id)
+    expect(refused.stderr).toContain('the server could show any token under that name')
+    expect((await other.shell(`skerry grant --token ${id} --app shop --env development`)).code).toBe(0)
+  } finally {
+    await other.remove()
+  }
+})
+
+it('leases and audit entries are filtered by a name, and a name of nobody is said to be one', async () => {
+  const { id } = await makeToken('builder')
+  expect(await machine.shell('skerry lease list --by nobody')).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('--by nobody is no member, token or machine client'),
+  })
+  expect((await machine.shell('skerry lease list --by builder --json')).stdout).toContain('"leases": []')
+  expect((await machine.shell('skerry audit --actor nobody')).code).toBe(4)
+  await machine.shell(`skerry token create --name builder`)
+  const several = await machine.shell('skerry lease list --by builder')
+  expect([several.code, several.stderr]).toEqual([2, expect.stringContaining(id)])
+})
+
+it('machine clients and decoys are named by their name and placement', async () => {
+  await machine.shell('skerry honey create --placement wiki')
+  expect(await machine.shell('skerry honey rm wiki --yes')).toMatchObject({ code: 0 })
+  const gone = await machine.shell('skerry honey rm wiki --yes')
+  expect(gone).toMatchObject({ code: 4, stderr: "skerry: there is no decoy 'wiki'; see `skerry honey list`\n" })
+})
+
+it('a script that confirms nothing is told in a sentence what would happen', async () => {
+  await machine.shell('printf 1 | skerry secrets set A && printf 2 | skerry secrets set B')
+  const refused = await machine.shell('skerry app delete shop')
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr:
+      'skerry: This deletes application shop with 2 secrets in development, and all branches. Run again with --yes.\n',
+  })
+})
