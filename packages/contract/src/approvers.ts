@@ -1,8 +1,8 @@
 /** The principals that propose and approve changes of an environment. */
 export interface Approvers {
-  /** Owners and admins: they alone approve. */
+  /** Owners and admins. Nobody else approves. */
   admins: number
-  /** Holders of the environment's key who are neither: members and service tokens. They propose, and approve nothing. */
+  /** Members and service tokens that hold the environment's key. They propose changes, and approve none. */
   otherWriters: number
 }
 
@@ -12,8 +12,8 @@ interface Settings {
 }
 
 /**
- * Whose changes could get enough approvals under these settings: `everybody`, `others` where an admin's own could not, or
- * `nobody`.
+ * Finds the people and tokens whose changes could get enough approvals: `everybody`; `others`, where a change of an admin could
+ * not; or `nobody`.
  *
  * @example whoseChangesPass({ admins: 1, otherWriters: 0 }, { requiredApprovals: 1, allowSelfApproval: false }) // 'nobody'
  */
