@@ -71,6 +71,7 @@ const longWalks = [
   'member',
   'names',
   'policies',
+  'proposals',
   'protection',
   'proxy-approvals',
   'sync',

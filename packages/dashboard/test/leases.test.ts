@@ -256,7 +256,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await choose(page, 'shop', 'Remove…')
     await press('Remove')
     await dialog().getByRole('alert').waitFor()
-    await press('Keep it')
+    await press('Cancel')
     await closed()
   })
 
