@@ -64,7 +64,11 @@ export interface OtherChange {
 const lostChanges = new Set<string>()
 
 /** Sends a deletion or restoration, unless one like it was sent before, its answer got lost, and it waits for approval. */
-export async function sendUnlessQueued<T>(orgId: string, change: OtherChange, send: () => Promise<T>) {
+export async function sendUnlessQueued<T>(
+  orgId: string,
+  change: OtherChange,
+  send: () => Promise<T>,
+): Promise<T | 'queued'> {
   const key = JSON.stringify(change)
   if (lostChanges.has(key) && (await isQueued(orgId, change))) return 'queued'
   try {

@@ -83,7 +83,12 @@ export async function undo(undoable: Undoable): Promise<Undone> {
   return undone
 }
 
-async function undoOne(orgId: string, environmentId: string, { before, after }: Stored, secret: Secret | undefined) {
+async function undoOne(
+  orgId: string,
+  environmentId: string,
+  { before, after }: Stored,
+  secret: Secret | undefined,
+): Promise<keyof Undone> {
   if (secret?.version !== after) return 'changed'
   try {
     const done =

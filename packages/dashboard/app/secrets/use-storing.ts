@@ -52,7 +52,7 @@ export function useMarked(changes: Change[], column: Column | undefined, queued:
     () =>
       !column || queued.size === 0
         ? changes
-        : changes.map((one) => (queued.has(keyOf(column, one.name)) ? { ...one, kind: 'queued' } : one)),
+        : changes.map((one) => (queued.has(keyOf(column, one.name)) ? { ...one, kind: 'queued' as const } : one)),
     [changes, column, queued],
   )
 }
