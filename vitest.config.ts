@@ -72,6 +72,7 @@ const longWalks = [
   'member',
   'names',
   'policies',
+  'proposals',
   'protection',
   'proxy-approvals',
   'sync',

@@ -35,7 +35,10 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
   }
 }
 
-/** What this credential can decrypt. Branches do not say whether it can, so each is tried. */
+/**
+ * Opens every environment that this credential can decrypt. Branches do not say whether it can, so each is tried. A key that
+ * is not trusted is refused and not left out.
+ */
 export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   const { id: orgId } = await session.org()
   const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
@@ -45,7 +48,7 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
       try {
         return await openPlace(session, orgId, envId, label)
       } catch (error) {
-        if (toFailure(error).kind !== 'refused') throw error
+        if (!(error instanceof NoKeyFailure)) throw error
       }
     }),
   )
@@ -60,11 +63,14 @@ export function keyFailure(error: unknown, session: Session, label: string): unk
   return new Failure(toFailure(error).kind, `the key of ${label} is another one than before`, trustHint(label))
 }
 
+/** This credential was granted no key of an environment. */
+class NoKeyFailure extends Failure {}
+
 /** What to do about an environment that this credential cannot read: somebody who can must act. */
 export function noKey(session: Session, label: string): Failure {
   const { type, name } = session.principal
   const who = type === 'user' ? `--user ${name}` : `--token ${name}`
-  return new Failure(
+  return new NoKeyFailure(
     'refused',
     `this credential holds no key to ${label}`,
     `someone who can read it must run \`skerry grant ${who} ${placeOptions(label)}\``,

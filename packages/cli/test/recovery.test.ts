@@ -240,9 +240,25 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
     })
   })
 
+  describe('a server that shows another key of an environment', () => {
+    test('stops a rotation, which would leave the environment without cover', async () => {
+      const { members } = await json(admin, 'skerry members list')
+      const own = members.find((one: { email: string }) => one.email === admin.email)
+      const wrappedDek = await wrapKey(new Uint8Array(randomBytes(32)), own.publicKeyJwk)
+      const before = (await json(admin, 'skerry recovery status')).coverage
+      liar.lie(/\/envs\/[^/]+\/key$/, () => ({ wrappedDek }))
+      await refused(admin, 'skerry recovery rotate --threshold 2 --yes', 'is another one than before')
+      liar.repent()
+      expect((await json(admin, 'skerry recovery status')).coverage).toEqual(before)
+    })
+  })
+
   describe('a custodian who leaves', () => {
     test('is missed in the status, and a rotation makes shares that the old ones do not fit', async () => {
-      await admin.ok(`skerry members rm ${by(4).email} --yes`)
+      const removed = await admin.shell(`skerry members rm ${by(4).email} --yes --json`)
+      expect(removed.stderr).toContain('holds a share of the recovery key: 4 shares remain, and 3 are needed')
+      expect(removed.stderr).toContain('skerry recovery rotate --custodian <member>')
+      expect(JSON.parse(removed.stdout).recovery).toEqual({ left: 4, threshold: 3, isEnough: true })
       expect((await json(admin, 'skerry recovery status')).coverage.custodiansGone).toBe(1)
       const { stderr } = await admin.shell('skerry recovery status')
       expect(stderr).toContain('1 custodian left or replaced their keys')

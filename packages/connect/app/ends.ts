@@ -50,6 +50,10 @@ export const ends = {
     text: 'This is no fault of yours. Please try again in a minute; your link still works. If it happens again, tell the app that sent you here.',
     canRetry: true,
   },
+  no_executor: {
+    title: 'Accounts cannot be connected right now',
+    text: 'The app has switched off the service that would keep your account. Nothing was sent. Please ask the app for a new link later.',
+  },
   wrong_key: {
     title: 'We stopped to protect you',
     text: 'The service that would keep your account could not prove that it is the one this link was made for. Nothing was sent to it. Please do not try again, and tell the app that gave you the link.',

@@ -11,6 +11,14 @@ export class WrongKey extends Error {
   }
 }
 
+/** A product whose executor was disabled, and that has no other one yet. */
+export class NoExecutor extends Error {
+  constructor() {
+    super('the product has no active executor')
+    this.name = 'NoExecutor'
+  }
+}
+
 interface LiveView {
   /** A window in which the person signs in to the site, in the executor's browser. */
   liveViewUrl: string
@@ -61,8 +69,9 @@ export const executors: Executors = {
   },
 }
 
-/** Refuses a session in which the server names another executor than the link does, or other keys. */
+/** Refuses a session without an executor, and one whose executor or keys are not those that the link names. */
 export async function checkSession(session: ConnectSession, executor: NamedExecutor): Promise<void> {
+  if (session.executorOrigin === null) throw new NoExecutor()
   if (session.executorOrigin !== executor.origin) throw new WrongKey()
   if ((await findKey(session.keys, executor.thumbprint)) === undefined) throw new WrongKey()
 }

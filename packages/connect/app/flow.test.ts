@@ -189,7 +189,6 @@ test('a server that names another executor, or keys without the one of the link,
   const other = JSON.parse((await generateKeyPair()).publicKeyJwk)
   for (const change of [
     { executorOrigin: 'https://evil.example' },
-    { executorOrigin: null },
     { keys: [] },
     { keys: [{ jwk: other, thumbprint: named.thumbprint }] },
   ]) {
@@ -198,6 +197,14 @@ test('a server that names another executor, or keys without the one of the link,
     await flow.open(link(named))
     expect(last()).toMatchObject({ at: 'end', end: 'wrong_key' })
   }
+})
+
+test('a link whose executor was disabled says so, and nothing is sent', async () => {
+  const { flow, last, at } = stage()
+  at.session = { ...pending, executorOrigin: null, keys: [] }
+  await flow.open(link(named))
+  expect(last()).toMatchObject({ at: 'end', end: 'no_executor' })
+  expect(at.kept).toBeNull()
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import { sealCredential } from '@skerry/crypto/vault'
 import type { End } from './ends.ts'
-import { checkSession, type Executors, WrongKey } from './executor.ts'
+import { checkSession, type Executors, NoExecutor, WrongKey } from './executor.ts'
 import type { Claim, Kept } from './kept.ts'
 import { type Fragment, isSafeUrl, type NamedExecutor, type Return } from './link.ts'
 import { Refused, Unreachable } from './request.ts'
@@ -153,6 +153,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
       return await work()
     } catch (error) {
       if (error instanceof WrongKey) end('wrong_key')
+      else if (error instanceof NoExecutor) end('no_executor')
       else if (error instanceof Ended) end(error.end)
       else if (error instanceof Refused && error.status === 401) end('expired')
       else if (isOpening) pause(error instanceof Unreachable && error.origin !== origin ? 'executor_lost' : 'lost')

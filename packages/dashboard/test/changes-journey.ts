@@ -15,7 +15,7 @@ export async function protect(page: Page, settings: { approvals?: number; ownCou
   await page.getByRole('button', { name: /^(Protect|Change)$/ }).click()
   const dialog = dialogOf(page)
   if (settings.approvals) await dialog.getByLabel('Approvals that a change needs').fill(`${settings.approvals}`)
-  if (settings.ownCounts) await dialog.getByLabel('One’s own approval counts').check()
+  if (settings.ownCounts) await dialog.getByLabel('Admins may approve their own changes').check()
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'hidden' })
 }
@@ -24,6 +24,13 @@ export async function openChange(page: Page, name: string | RegExp): Promise<voi
   await journey.goTo(page, 'Changes')
   await page.getByRole('link', { name }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
+}
+
+/** On the page of a change: withdraws it. */
+export async function withdraw(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Withdraw…' }).click()
+  await dialogOf(page).getByRole('button', { name: 'Withdraw' }).click()
+  await dialogOf(page).waitFor({ state: 'hidden' })
 }
 
 export async function choose(page: Page, label: string, option: string): Promise<void> {

@@ -28,8 +28,8 @@ export async function giveShare(custodian: Visitor, target: string, words: strin
   const compared = give.getByLabel(/I compared these words/)
   await compared.waitFor()
   expect(await wordsIn(custodian, `Fingerprint of the key of ${target}`)).toBe(words)
-  expect(await give.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true)
+  expect(await give.getByRole('button', { name: 'Give my share' }).isDisabled()).toBe(true)
   await compared.check()
-  await pressIn(custodian, 'Give it')
+  await pressIn(custodian, 'Give my share')
   await closed(custodian)
 }

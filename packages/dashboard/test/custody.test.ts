@@ -34,7 +34,7 @@ describe('managed keys', () => {
     await page.getByText('No managed key yet').waitFor()
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
-    await pressIn(owner, 'Make it')
+    await pressIn(owner, 'Create')
     await closed(owner)
     await page.getByRole('link', { name: 'receipts' }).click()
     await page.getByRole('heading', { name: 'receipts', level: 1 }).waitFor()
@@ -80,7 +80,7 @@ describe('managed keys', () => {
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('releases')
     await pick(page, 'What it does', 'ECDSA P-256, SHA-256: signs')
-    await pressIn(owner, 'Make it')
+    await pressIn(owner, 'Create')
     await closed(owner)
     await page.getByRole('link', { name: 'releases' }).click()
     await page.getByRole('heading', { name: 'releases', level: 1 }).waitFor()
@@ -124,7 +124,7 @@ describe('recovery', () => {
     const dialog = dialogOf(page)
     await dialog.getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
     await dialog.getByLabel('Passphrase again').fill(journey.person.passphrase)
-    await pressIn(grace, 'Replace it')
+    await pressIn(grace, 'Replace the keypair')
     await closed(grace)
     await page.goBack()
     await press(grace, 'I have a new keypair')
@@ -161,6 +161,19 @@ describe('recovery', () => {
     await page.getByText('planted-api-key').first().waitFor()
   })
 
+  test('loses a custodian only after the dialog said how many shares remain', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Members')
+    await choose(page, 'linus@example.com', 'Remove…')
+    await dialogOf(page).getByText('Recovery ends with this custodian').waitFor()
+    await dialogOf(page).getByText('1 share of the recovery key remains, but 2 are needed').waitFor()
+    await dialogOf(page).getByRole('link', { name: 'Rotate the recovery key' }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await pressIn(owner, 'Cancel')
+    await closed(owner)
+    await journey.goTo(page, 'Recovery')
+  })
+
   test.skipIf(isQuick)('a drill shows that the custodians can be met, and grants nothing', async () => {
     const { page } = owner
     await press(owner, 'Begin a drill…')
@@ -172,7 +185,7 @@ describe('recovery', () => {
       await choose(custodian.page, 'A drill', 'Give my share…')
       const compared = dialogOf(custodian.page).getByLabel(/I compared these words/)
       if (custodian === linus) await compared.check()
-      await pressIn(custodian, 'Give it')
+      await pressIn(custodian, 'Give my share')
       await closed(custodian)
     }
     await choose(page, 'A drill', 'Complete…')
@@ -224,7 +237,7 @@ describe('plan and usage', () => {
     const { page } = owner
     await press(owner, 'Cancel the plan…')
     await dialogOf(page).getByRole('textbox').fill(journey.person.slug)
-    await pressIn(owner, 'Cancel it')
+    await pressIn(owner, 'Cancel the plan')
     await closed(owner)
     await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
   })

@@ -49,6 +49,21 @@ describe('two people who edit the same secret at once', () => {
     await openApp(second.page, 'Web shop')
   })
 
+  test('are told nothing of cells that they cannot read', async () => {
+    const row = second.page.getByRole('row', { name: /API_KEY/ })
+    await row.getByText('no key').waitFor()
+    await row.getByText('1 unreadable').waitFor()
+    expect(await row.getByText('same').count()).toBe(0)
+    await second.page.getByText('1 secret, 1 cell unreadable').waitFor()
+    await second.page.getByLabel('Show').getByText('Same').click()
+    await second.page.getByText('Nothing matches.').waitFor()
+    await second.page.getByLabel('Show').getByText('All').click()
+    await page
+      .getByRole('row', { name: /API_KEY/ })
+      .getByText('same')
+      .waitFor()
+  })
+
   /** The second person stores a value, in front of whatever the first one is typing. */
   async function storeElsewhere(text: string) {
     await edit(second.page, 'API_KEY', 'Staging', text)

@@ -75,7 +75,7 @@ describe('a group', () => {
   test('loses a secret for good when that is confirmed, and keeps it when not', async () => {
     await pickTool(page, 'MAIL_PORT', 'Details of MAIL_PORT in Staging')
     await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
-    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('dialog', { name: 'Delete MAIL_PORT' }).waitFor({ state: 'detached' })
     await deleteFromDrawer(page, 'MAIL_PORT')
     await row('MAIL_PORT').waitFor({ state: 'detached' })

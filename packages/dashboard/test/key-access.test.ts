@@ -216,7 +216,7 @@ describe('re-keying', () => {
 
   test('waits until the protection is off, which all admins hear of', async () => {
     const { page } = owner
-    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByText('Take the protection off first').waitFor()
     expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
     await unprotect(world, owner.bearer(), place)
@@ -228,7 +228,7 @@ describe('re-keying', () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     await page.route('**/grantees', (route) => answered.then(() => route.fallback()))
     await page.getByRole('button', { name: 'Re-key' }).click()
-    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByText('not compared').waitFor()
     const replace = dialogOf(page).getByRole('button', { name: 'Replace the key' })
     expect(await replace.isDisabled()).toBe(true)
@@ -275,7 +275,7 @@ describe('re-keying', () => {
     const ciphertext = await sealSecret('odd', await importDek(newDek()), params.envId, params.name)
     await world.call(secrets.put, { as: owner.bearer(), params, body: { ciphertext } })
     await page.getByRole('button', { name: 'Re-key' }).click()
-    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
     // The member was given this key under the public key of before.
     await acceptReaders(page)
@@ -299,7 +299,7 @@ describe('re-keying', () => {
     await openPage(page, 'Production')
     const real = await swapKey(journey.person.email, (await generateKeyPair()).publicKeyJwk)
     await page.getByRole('button', { name: 'Re-key' }).click()
-    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
     await dialogOf(page).waitFor({ state: 'hidden' })
     await swapKey(journey.person.email, real)

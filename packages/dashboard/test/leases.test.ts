@@ -256,7 +256,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await choose(page, 'shop', 'Remove…')
     await press('Remove')
     await dialog().getByRole('alert').waitFor()
-    await press('Keep it')
+    await press('Cancel')
     await closed()
   })
 
@@ -338,8 +338,8 @@ describe('rotation of random values', () => {
   test('ends, and with the last one of an environment the server loses its key', async () => {
     const secrets = shop === null ? ['SESSION_SECRET'] : ['DB_PASSWORD', 'SESSION_SECRET']
     for (const name of secrets) {
-      await choose(page, `${name} in Web shop / Production`, 'Remove…')
-      await confirm('Remove')
+      await choose(page, `${name} in Web shop / Production`, 'Stop rotating…')
+      await confirm('Stop rotating')
     }
     await page.getByText('This server gets the environment’s key no more').waitFor()
     await page.getByText('Nothing is rotated yet').waitFor()

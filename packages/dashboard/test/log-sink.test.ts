@@ -62,7 +62,7 @@ describe('a log sink', () => {
     await dialog().getByLabel('Address').fill(first.url)
     await dialog().getByLabel('Name of header 1').fill('x y')
     await dialog().getByText('such as x-api-key').waitFor()
-    expect(await dialog().getByRole('button', { name: 'Set', exact: true }).isDisabled()).toBe(true)
+    expect(await dialog().getByRole('button', { name: 'Set the log sink' }).isDisabled()).toBe(true)
     await dialog().getByLabel('Name of header 1').fill('Authorization')
     await dialog().getByLabel('Value of header 1').fill(credential)
     expect(await dialog().getByLabel('Value of header 1').getAttribute('type')).toBe('password')
@@ -72,7 +72,7 @@ describe('a log sink', () => {
     await dialog().getByLabel('Name of header 2').fill('x-scope')
     await dialog().getByLabel('Value of header 2').fill('audit')
     expect(await axeProblems(page)).toEqual([])
-    await confirm('Set')
+    await confirm('Set the log sink')
     await expectFacts({ State: 'enabled', Address: first.url, Headers: 'authorization\nx-scope', Waiting: '0' })
     expect(await axeProblems(page)).toEqual([])
   })
@@ -153,7 +153,7 @@ describe('a log sink', () => {
   test('is removed when a question is answered, and then there is none', async () => {
     await onPage('Remove…').click()
     await dialog().getByText('Remove the log sink?').waitFor()
-    await dialog().getByRole('button', { name: 'Keep it' }).click()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
     await expectFacts({ Address: second.url })
     await onPage('Remove…').click()
     await confirm('Remove')
@@ -162,7 +162,7 @@ describe('a log sink', () => {
 })
 
 async function confirmRefused(message: string): Promise<void> {
-  await dialog().getByRole('button', { name: 'Set', exact: true }).click()
+  await dialog().getByRole('button', { name: 'Set the log sink' }).click()
   await dialog().getByText(message).waitFor()
 }
 

@@ -11,6 +11,7 @@ import {
   openEnvironment,
   value,
 } from './apps-journey.ts'
+import { withdraw } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
@@ -202,8 +203,8 @@ describe('a member in a protected environment', () => {
     await journey.goTo(page, 'Changes')
     await page.getByRole('link', { name: 'Change API_KEY' }).click()
     await page.getByText('The proposed value is another than the current one.').waitFor()
-    await expect.poll(offered).toEqual(['Withdraw'])
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await expect.poll(offered).toEqual(['Withdraw…'])
+    await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
     await expect.poll(offered).toEqual([])
   })

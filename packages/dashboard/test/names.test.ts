@@ -172,7 +172,7 @@ describe('something that is called otherwise or no longer needed', () => {
     await rename('Live')
     await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Delete…' }).click()
-    await dialogOf(page).getByRole('button', { name: 'Keep it' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
     await closed()
     await page.getByRole('button', { name: 'Delete…' }).click()
     await expectConfirmed('production')

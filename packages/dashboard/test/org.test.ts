@@ -9,8 +9,9 @@ import { parseToken } from '@skerry/crypto/token'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { storedText } from './browser.ts'
+import { withdraw } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, choose, invite, joins, newPlace, protect, putSecret } from './org-journey.ts'
+import { axeProblems, choose, invite, joins, newPlace, protect, putSecret, unprotect } from './org-journey.ts'
 import { leaks, openStage } from './walk.ts'
 
 const { world, arrive } = await openStage()
@@ -72,12 +73,25 @@ describe('members', () => {
     expect(body.members).toHaveLength(1)
   })
 
+  test('leave the list of what to re-key behind, on several pages and after a reload', async () => {
+    const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
+    await page.getByText('ben@example.com held the key').waitFor()
+    await journey.goTo(page, 'Applications')
+    await reload()
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
+    for (const pageName of ['Audit log', 'Service tokens', 'Members']) {
+      await journey.goTo(page, pageName)
+      await due.waitFor()
+    }
+    await page.getByText('a former member held the key').waitFor()
+  })
+
   test('who is the last owner cannot leave, and sees why', async () => {
     await choose(page, journey.person.name, 'Leave')
     await dialog().getByLabel('Type acme-co').fill('acme-co')
     await dialog().getByRole('button', { name: 'Leave' }).click()
     await dialog().getByRole('alert').getByText('The last owner stays one').waitFor()
-    await dialog().getByRole('button', { name: 'Keep it' }).click()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
   })
 })
 
@@ -124,7 +138,7 @@ describe('service tokens', () => {
     expect(await axeProblems(page)).toEqual([])
     await choose(page, 'web one', 'Revoke…')
     await dialog().getByRole('button', { name: 'Revoke' }).click()
-    await page.getByRole('link', { name: 'Re-key Web shop / Production' }).waitFor()
+    await page.getByText('a former member, the token “web one” held the key').waitFor()
     await page.getByLabel('Show').getByText('All').click()
     await choose(page, 'web one', 'Delete permanently…')
     await dialog().getByRole('button', { name: 'Delete' }).click()
@@ -147,7 +161,7 @@ describe('machine clients', () => {
     expect(await statusOf(first)).toBe(200)
     expect(await axeProblems(page)).toEqual([])
     await choose(page, 'provisioning', 'New secret…')
-    await dialog().getByRole('button', { name: 'Make it' }).click()
+    await dialog().getByRole('button', { name: 'Create a new secret' }).click()
     const second = await shown.locator('[data-secret]').innerText()
     shownOnce.push(first, second)
     await shown.getByRole('button', { name: 'I have kept it' }).click()
@@ -239,7 +253,7 @@ describe('changes', () => {
     await journey.unlockWithPassphrase(page)
     await page.getByText('does not open with this environment’s key').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
 
@@ -286,6 +300,29 @@ describe('the audit log', () => {
     const { entries } = JSON.parse(await save('JSON'))
     expect(entries).toMatchObject([{ action: 'member.removed', metadata: { environmentIds: [place.envId] } }])
     expect((await save('CSV')).split('\r\n')[1]).toContain(',member.removed,user,')
+  })
+})
+
+describe('another key', () => {
+  test('is listed as due until the environment has it', async () => {
+    const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
+    // A protected environment is not re-keyed.
+    await unprotect(world, bearer(), place)
+    await reload()
+    await journey.unlockWithPassphrase(page)
+    await journey.goTo(page, 'Members')
+    await due.click()
+    await page.getByRole('heading', { name: 'Production', level: 1 }).waitFor()
+    await due.waitFor()
+    world.clock.advance(5)
+    await page.getByRole('button', { name: 'Re-key', exact: true }).click()
+    await dialog().getByLabel('I understand what this cannot undo').check()
+    await dialog().getByRole('button', { name: 'Replace the key' }).click()
+    await dialog().waitFor({ state: 'hidden' })
+    await due.waitFor({ state: 'detached' })
+    await journey.goTo(page, 'Members')
+    await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
+    expect(await due.count()).toBe(0)
   })
 })
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { dialogOf, edit, expectShown, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
 import { told } from './browser.ts'
-import { choose, lookAgain, openChange, queued, row } from './changes-journey.ts'
+import { choose, lookAgain, openChange, queued, row, withdraw } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
 import { grantTo, leaks, meet } from './walk.ts'
@@ -47,10 +47,10 @@ describe('an owner', () => {
     await openEnvironment(page, 'Production', 'Protection')
     await page.getByText('Not protected: holders of the key change secrets directly.').waitFor()
     await page.getByRole('button', { name: 'Protect' }).click()
-    await dialogOf(page).getByLabel('One’s own approval counts').waitFor()
+    await dialogOf(page).getByLabel('Admins may approve their own changes').waitFor()
     expect(await axeProblems(page)).toEqual([])
     await dialogOf(page).getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Needs one approval; one’s own does not count. No change waits.').waitFor()
+    await page.getByText('Needs one approval, and nobody approves their own changes. No change waits.').waitFor()
   })
 })
 
@@ -112,11 +112,12 @@ describe('a member', () => {
     const text = `NEW_ONE=${planted.pasted}\nNEW_TWO=${planted.alsoPasted}\nNEW_THREE=1\nROTATED=${planted.second}\nOLD_KEY=2\n`
     await dialogOf(page).getByLabel('Text of the file').fill(text)
     await dialogOf(page).getByText('3 added, 1 changed, 1 unchanged').waitFor()
-    for (const name of ['NEW_THREE', 'OLD_KEY']) await dialogOf(page).getByLabel(name).uncheck()
+    await dialogOf(page).getByLabel('NEW_THREE', { exact: true }).uncheck()
+    expect(await dialogOf(page).getByLabel('OLD_KEY', { exact: true }).isChecked()).toBe(false)
     await dialogOf(page).getByLabel('Note').fill('for the new partner')
     expect(await axeProblems(page)).toEqual([])
     await dialogOf(page).getByRole('button', { name: 'Propose 2 secrets' }).click()
-    await told(page, '2 wait for approval.')
+    await told(page, '2 changes wait for approval.')
     await queued(page, /NEW_ONE/).waitFor()
     await queued(page, /NEW_TWO/).waitFor()
     await expect.poll(() => row(page, /NEW_THREE/).count()).toBe(0)
@@ -213,11 +214,11 @@ describe('the member, who proposed', () => {
     await openColumnMenu(page, 'Production', 'Paste .env…')
     await dialogOf(page).getByLabel('Text of the file').fill('NEW_THREE=3\n')
     await dialogOf(page).getByRole('button', { name: 'Propose 1 secret' }).click()
-    await told(page, '1 waits for approval.')
+    await told(page, '1 change waits for approval.')
     await openChange(page, 'Create NEW_THREE')
     await page.getByText('You proposed this, so you can take it back.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
 

@@ -1,3 +1,4 @@
+import { invites } from '@skerry/contract/orgs'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
@@ -12,9 +13,9 @@ import {
   value,
 } from './apps-journey.ts'
 import { told } from './browser.ts'
-import { choose, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
+import { choose, lookAgain, openChange, protect, queued, row, withdraw } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, putSecret } from './org-journey.ts'
+import { axeProblems, joinsWithKey, putSecret } from './org-journey.ts'
 import { grantTo, leaks, meet } from './walk.ts'
 
 // What the settings of a protection allow and refuse, and what becomes of changes that wait while they change.
@@ -60,11 +61,11 @@ describe('one’s own approval', () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production')
     await protect(page, { ownCounts: true })
-    await page.getByText('Needs one approval; one’s own counts. One change waits.').waitFor()
+    await page.getByText('Needs one approval. Admins may approve their own changes. One change waits.').waitFor()
     await openChange(page, 'Change API_KEY')
     await page.getByText('Someone else has to approve what you proposed.').waitFor()
     await expect.poll(() => approve(page).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
     await openApp(page, 'Web shop')
     await propose(page, 'API_KEY', 'Production', planted.ownAgain)
@@ -75,18 +76,37 @@ describe('one’s own approval', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
   })
 
-  test('is one of two where two are needed', async () => {
+  test('is not enough where two are needed, and such settings are refused', async () => {
     const { page } = owner
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Protection')
+    await page.getByRole('button', { name: 'Change' }).click()
+    await dialogOf(page).getByLabel('Approvals that a change needs').fill('2')
+    await dialogOf(page).getByText('Nobody could approve a change').waitFor()
+    await dialogOf(page).getByText('This organization has one admin. Make another member an admin').waitFor()
+    await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+    await dialogOf(page).getByLabel('Approvals that a change needs').fill('1')
+    await dialogOf(page).getByLabel('Admins may approve their own changes').uncheck()
+    await dialogOf(page).getByText('Nobody could approve a change that an admin proposes').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+    await dialogOf(page).waitFor({ state: 'hidden' })
+  })
+
+  test('is one of two where two are needed, once there is another admin', async () => {
+    const { page } = owner
+    const params = { orgId: place.orgId }
+    const body = { email: 'linus@example.com', role: 'admin' } as const
+    await world.call(invites.create, { as: owner.bearer(), params, body })
+    await joinsWithKey(world, 'linus@example.com')
     await protect(page, { approvals: 2 })
-    await page.getByText('Needs 2 approvals; one’s own counts. No change waits.').waitFor()
+    await page.getByText('Needs 2 approvals. Admins may approve their own changes. No change waits.').waitFor()
     await openApp(page, 'Web shop')
     await propose(page, 'OTHER', 'Production', planted.own)
     await openChange(page, 'Change OTHER')
     await approve(page).click()
     await page.getByText('1 of 2 needed approvals.').waitFor()
     await page.getByText('open', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
 })
@@ -188,7 +208,7 @@ describe('an environment of a group', () => {
     await dialogOf(page).getByLabel('Value').fill(planted.group)
     await dialogOf(page).getByLabel('Note').fill('first of all')
     await dialogOf(page).getByRole('button', { name: 'Propose' }).click()
-    await told(page, '1 waits for approval.')
+    await told(page, 'GROUP_KEY waits for approval in Staging.')
     await queued(page, /GROUP_KEY/).waitFor()
     await journey.goTo(page, 'Changes')
     await choose(page, 'Environment', 'Shared / Staging')

@@ -168,6 +168,8 @@ export async function paste(page: Page) {
 
 export async function copyColumn(page: Page) {
   await openColumnMenu(page, 'Production', 'Copy to another…')
+  await dialogOf(page).getByRole('combobox', { name: 'Into' }).click()
+  await page.getByRole('option', { name: 'Staging' }).first().click()
   await dialogOf(page)
     .getByText(/added|changed/)
     .first()

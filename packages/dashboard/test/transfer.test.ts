@@ -11,6 +11,8 @@ import {
   save,
   value,
 } from './apps-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
 // Many values at once: a pasted file, and one environment copied into another. What would change is shown first.
@@ -50,11 +52,13 @@ describe('a pasted .env file', () => {
     await expectShown(page, 'NEW_ONE', 'Staging', 'planted-new')
   })
 
-  test('overwrites only what is chosen', async () => {
+  test('replaces only the values that are chosen, and none at first', async () => {
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill('NEW_ONE=planted-newer\nDATABASE_URL=planted-not-this\n')
     await dialogOf(page).getByText('2 changed').waitFor()
-    await dialogOf(page).getByLabel('DATABASE_URL').uncheck()
+    await expect.poll(() => storing().isDisabled()).toBe(true)
+    await dialogOf(page).getByLabel('Replace all 2 values that Staging has now').waitFor()
+    await dialogOf(page).getByLabel('NEW_ONE', { exact: true }).check()
     await store('Store 1 secret')
     await expectShown(page, 'NEW_ONE', 'Staging', 'planted-newer')
     await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-staging')
@@ -74,33 +78,84 @@ describe('a pasted .env file', () => {
 })
 
 describe('an environment', () => {
-  test('is copied into another one, overwriting what was left checked in the preview', async () => {
+  const copying = () => dialogOf(page).getByRole('button', { name: /^Copy \d/ })
+  const begin = async () => {
     await openColumnMenu(page, 'Staging', 'Copy to another…')
+    await dialogOf(page).getByRole('combobox', { name: 'Into' }).click()
+    await page.getByRole('option', { name: 'Production' }).click()
+  }
+
+  test('is copied nowhere until a target is chosen', async () => {
+    await openColumnMenu(page, 'Staging', 'Copy to another…')
+    const into = dialogOf(page).getByRole('combobox', { name: 'Into' })
+    expect(await into.inputValue()).toBe('')
+    await expect.poll(() => copying().isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+  })
+
+  test('replaces no value at first, and shows both values of a name on request', async () => {
+    await begin()
     await dialogOf(page).getByText('2 added, 2 changed').waitFor()
-    await dialogOf(page).getByLabel('DATABASE_URL').uncheck()
+    const chosen = (name: string) => dialogOf(page).getByLabel(name, { exact: true }).isChecked()
+    expect([await chosen('NEW_ONE'), await chosen('FITS')]).toEqual([true, true])
+    expect([await chosen('API_KEY'), await chosen('DATABASE_URL')]).toEqual([false, false])
     expect(await dialogOf(page).innerText()).not.toContain('planted')
-    await store('Store 3 secrets')
+    await dialogOf(page).getByRole('button', { name: 'Reveal both values of API_KEY' }).click()
+    await dialogOf(page).getByLabel('Now').getByText('planted-api-key', { exact: true }).waitFor()
+    await dialogOf(page).getByLabel('Afterwards').getByText('planted-api-key-of-staging').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Hide both values of API_KEY' }).click()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is copied with the values that were chosen', async () => {
+    await dialogOf(page).getByLabel('API_KEY', { exact: true }).check()
+    await store('Copy 3 secrets')
+    await page.getByText('3 secrets copied to Production.').first().waitFor()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key-of-staging')
     await expectShown(page, 'NEW_ONE', 'Production', 'planted-newer')
     await expectShown(page, 'DATABASE_URL', 'Production', 'planted-postgres-production')
   })
 
+  test('is put back by Undo, except for a name that was changed since', async () => {
+    await edit(page, 'NEW_ONE', 'Production', 'planted-typed-since')
+    await save(page)
+    await value(page, 'NEW_ONE', 'Production').waitFor()
+    await page.reload()
+    await journey.unlockWithPassphrase(page)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('2 secrets in Production put back. Somebody has changed NEW_ONE since').waitFor()
+    await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
+    await expectShown(page, 'NEW_ONE', 'Production', 'planted-typed-since')
+    await page.getByRole('button', { name: 'Set FITS in Production, which is missing' }).waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.getByText('2 secrets in Production put back.').waitFor({ state: 'detached' })
+  })
+
   test('has nothing to copy where all is the same', async () => {
-    await openColumnMenu(page, 'Staging', 'Copy to another…')
-    await dialogOf(page).getByText('1 changed, 3 unchanged').waitFor()
-    await dialogOf(page).getByLabel('DATABASE_URL').uncheck()
-    await expect.poll(() => storing().isDisabled()).toBe(true)
+    await begin()
+    await dialogOf(page).getByLabel('Replace all 3 values that Production has now').check()
+    await store('Copy 4 secrets')
+    await begin()
+    await dialogOf(page).getByText('4 unchanged').waitFor()
+    await expect.poll(() => copying().isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
   })
 })
 
 test('one secret alone is copied from its drawer', async () => {
+  await edit(page, 'DATABASE_URL', 'Production', 'planted-postgres-production')
+  await save(page)
+  await value(page, 'DATABASE_URL', 'Production').waitFor()
   await pickTool(page, 'DATABASE_URL', 'Details of DATABASE_URL in Production')
   await dialogOf(page).getByRole('button', { name: 'Copy to another environment…' }).click()
   const copying = page.getByRole('dialog', { name: 'Copy DATABASE_URL of Production' })
+  await copying.getByRole('combobox', { name: 'Into' }).click()
+  await page.getByRole('option', { name: 'Staging' }).click()
   await copying.getByText('1 changed').waitFor()
-  await copying.getByRole('button', { name: 'Store 1 secret' }).click()
+  await copying.getByLabel('DATABASE_URL', { exact: true }).check()
+  await copying.getByRole('button', { name: 'Copy 1 secret' }).click()
   await copying.waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })

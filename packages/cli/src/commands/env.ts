@@ -1,5 +1,3 @@
-import type { protection as endpoints } from '@skerry/contract/changes'
-import type { Answer } from '@skerry/contract/endpoint'
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
@@ -19,6 +17,7 @@ import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
 const owned = (command: Command) =>
@@ -35,9 +34,9 @@ export function register(command: Command): void {
   branched(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
   branched(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(readers)
   owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(rename)
-  branched(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
+  confirmable(branched(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how')))
     .option('--approvals <number>', 'how many a change needs; 1 unless given')
-    .option('--self-approval', 'let who proposed a change approve it too')
+    .option('--self-approval', 'let admins approve their own changes')
     .option('--no-self-approval', 'ask for the approval of others, as unless given')
     .action(protect)
   branched(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(
@@ -116,40 +115,6 @@ async function rename(slug: string, name: string, flags: Flags): Promise<void> {
   const { environment } = await session.client.envs.update({ params: { orgId, envId }, body: { name } })
   note(`${label} is called ${environment.name} now`)
   if (flags.json) writeJson({ environment })
-}
-
-type Protection = Answer<typeof endpoints.put>['protection']
-
-function protectionWords({ requiredApprovals, allowSelfApproval }: Protection): string {
-  const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
-  return `changes need ${approvals}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
-}
-
-async function protect(slug: string, flags: Flags & { approvals?: string; selfApproval?: boolean }): Promise<void> {
-  const { approvals, selfApproval } = flags
-  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals)) throw usage('--approvals takes a whole number from 1')
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
-  const { protection } = await session.client.protection.put({
-    params: { orgId: place.orgId, envId: place.envId },
-    body: {
-      ...(approvals === undefined ? {} : { requiredApprovals: Number(approvals) }),
-      ...(selfApproval === undefined ? {} : { allowSelfApproval: selfApproval }),
-    },
-  })
-  note(`${place.label} is protected: ${protectionWords(protection)}`)
-  if (flags.json) writeJson({ environmentId: place.envId, protection })
-}
-
-async function unprotect(slug: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
-  const params = { orgId: place.orgId, envId: place.envId }
-  await session.client.protection.delete({ params })
-  const { openChangeRequests } = await session.client.protection.get({ params })
-  const waiting = openChangeRequests === 0 ? '' : `; changes that still wait: ${openChangeRequests}`
-  note(`${place.label} is not protected any more${waiting}`)
-  if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
 }
 
 interface RekeyOptions extends Flags, ReaderFlags {

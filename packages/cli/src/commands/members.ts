@@ -1,15 +1,16 @@
+import { type SharesLeft, sharesWithout } from '@skerry/contract/custodians'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { orgs } from '@skerry/contract/orgs'
 import { isNamed } from '@skerry/contract/prefixes'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { type Command, Option } from 'commander'
-import { Failure } from '../failure.ts'
+import { Failure, toFailure } from '../failure.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeTable } from '../output.ts'
+import { note, warn, writeJson, writeTable } from '../output.ts'
 import { canonical, findPin, type PinState, pin, pinState } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
@@ -94,6 +95,8 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   const session = await openSession(flags)
   const { orgId, userId, label } = await find(session, who)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
+  const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)
+  if (shares) warn(`${label} holds a share of the recovery key: ${sharesText(shares)}`)
   await confirmOrRefuse(`removes ${label} with every key grant${leases}`, flags)
   // Asked for first: their grants go with them.
   const held = await heldByIfKnown(session, userId)
@@ -101,8 +104,26 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   forgetReader(session, orgId, userId)
   note(`removed ${label}`)
   hintRekey(label, held)
+  if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
-  if (flags.json) writeJson({ removed: userId, held: held ?? null, leases: live })
+  if (flags.json) writeJson({ removed: userId, held: held ?? null, leases: live, recovery: shares })
+}
+
+/** Says what recovery loses with a custodian. */
+function sharesText({ left, threshold, isEnough }: SharesLeft): string {
+  const count = left === 1 ? '1 share remains' : `${left} shares remain`
+  if (isEnough) return `${count}, and ${threshold} are needed`
+  return `${count}, but ${threshold} are needed: nothing can be recovered until \`skerry recovery rotate\` makes new shares`
+}
+
+/** Members who may not see recovery may leave all the same. */
+async function recoveryIfVisible(session: Session, orgId: string) {
+  try {
+    return (await session.client.recovery.get({ params: { orgId } })).recovery
+  } catch (error) {
+    if (toFailure(error).kind !== 'refused') throw error
+    return null
+  }
 }
 
 async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<void> {

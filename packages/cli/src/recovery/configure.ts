@@ -62,7 +62,7 @@ export async function rotate(flags: Plan): Promise<void> {
   const lost = before.protectedEnvIds.filter((id) => !opened.has(id))
   if (lost.length > 0)
     warn(
-      `${count(lost.length, 'environment')} that you cannot read will be covered no longer, until someone who can runs \`skerry recovery cover\``,
+      `${await labelsOf(session, lost)} will not be covered any more, because you cannot read ${lost.length === 1 ? 'it' : 'them'}: someone who can must run \`skerry recovery cover\` afterwards`,
     )
   await confirmPlan(
     'makes a new recovery key and cancels all requests under the old one',
@@ -148,9 +148,13 @@ async function tellMade(session: Session, flags: Plan, made: Made, coverage: Cov
 
 async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage): Promise<void> {
   if (unprotectedEnvIds.length === 0) return
-  const labels = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
-  warn(`not covered: ${unprotectedEnvIds.map((id) => labels.get(id) ?? id).join(', ')}`)
+  warn(`not covered: ${await labelsOf(session, unprotectedEnvIds)}`)
   note('  a person who can read them runs `skerry recovery cover`')
+}
+
+async function labelsOf(session: Session, envIds: string[]): Promise<string> {
+  const labels = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
+  return envIds.map((id) => labels.get(id) ?? id).join(', ')
 }
 
 /** Everything that this credential can read and that is not covered yet. */

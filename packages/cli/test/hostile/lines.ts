@@ -9,7 +9,7 @@ export const lines: Record<string, string> = {
   'env show': 'development',
   'env readers': 'development',
   'env rename': 'development Dev',
-  'env protect': 'guarded-{n}',
+  'env protect': 'guarded-{n} --yes',
   'env rekey': '--env spare-{n} --yes',
   'env trust': '--yes',
   'group create': 'new-{n}',

@@ -48,7 +48,7 @@ const asOther = 'use a credential that may; see `skerry whoami`\n'
 
 describe('protection', () => {
   it('of a branch is not got rid of by deleting it and making it anew', async () => {
-    await owner.ok('skerry env protect development')
+    await owner.ok('skerry env protect development --yes')
     const { principal } = JSON.parse(await owner.ok('skerry whoami --json'))
     await holder.ok(`skerry branch create forked --reader ${principal.id}`)
     const { stderr } = await holder.shell('echo -n two | skerry secrets set A --branch forked')

@@ -88,7 +88,7 @@ async function furnished(): Promise<Record<string, string>> {
     `env create guarded-${n}`,
     `branch create pr-${n}`,
     `secrets set A --env spare-${n} --random 8`,
-    `env protect guarded-${n}`,
+    `env protect guarded-${n} --yes`,
     `group create shared-${n}`,
     `app create other-${n}`,
     `invite create dave-${n}@example.com`,

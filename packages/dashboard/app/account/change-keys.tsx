@@ -35,7 +35,13 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
     showToast('The keyring opens with the new passphrase.')
   }
   return (
-    <FormDialog title="Change the passphrase" submit="Change it" onClose={onClose} onSubmit={change} disabled={!ready}>
+    <FormDialog
+      title="Change the passphrase"
+      submit="Change the passphrase"
+      onClose={onClose}
+      onSubmit={change}
+      disabled={!ready}
+    >
       <Text size="sm">
         The key stays the same, and so does what you can read. A recovery kit that you printed before still opens with
         the old passphrase: print another, and burn the old one.
@@ -66,7 +72,7 @@ export function ReplaceKeypair({ userId, about, onClose }: Person) {
   return (
     <FormDialog
       title="Replace the keypair"
-      submit="Replace it"
+      submit="Replace the keypair"
       onClose={onClose}
       onSubmit={replace}
       disabled={!ready || !isFresh(query)}

@@ -1,9 +1,11 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { invalidate } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Compared } from './difference.tsx'
@@ -34,6 +36,8 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
     await api.changes.withdraw({ params })
     await decided()
   })
+  const [asking, setAsking] = useState<'approve' | 'withdraw' | null>(null)
+  const unseen = compared.filter(({ sides }) => sides.data === null).length
   const pending = approve.pending || reject.pending || withdraw.pending
   if (!isAdmin && !isOwn) return null
   return (
@@ -57,25 +61,52 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
                 <Button
                   loading={approve.pending}
                   disabled={pending || !mayApprove(change, isOwn, compared)}
-                  onClick={() => approve.run()}
+                  onClick={() => (unseen > 0 ? setAsking('approve') : approve.run())}
                 >
-                  Approve
+                  {unseen > 0 ? approveUnseen(unseen) : 'Approve'}
                 </Button>
                 <Button variant="default" disabled={pending} onClick={() => reject.run()}>
                   Reject
                 </Button>
               </>
             )}
-            <Button variant="subtle" color="gray" disabled={pending} onClick={() => withdraw.run()}>
-              Withdraw
+            <Button variant="subtle" color="gray" disabled={pending} onClick={() => setAsking('withdraw')}>
+              Withdraw…
             </Button>
           </Group>
           <Why change={change} isOwn={isOwn} isAdmin={isAdmin} compared={compared} />
         </Stack>
       </Paper>
+      {asking === 'approve' && (
+        <ConfirmDelete
+          title={`${approveUnseen(unseen)}?`}
+          confirm={approveUnseen(unseen)}
+          decline="Do not approve"
+          onClose={() => setAsking(null)}
+          onConfirm={() => approve.run()}
+        >
+          You hold no key of this environment, so you cannot read{' '}
+          {unseen === 1 ? 'the value' : `these ${unseen} values`}. If the change has enough approvals with yours,
+          programs get it. Ask a holder of the key to look at it first, or to grant you the key.
+        </ConfirmDelete>
+      )}
+      {asking === 'withdraw' && (
+        <ConfirmDelete
+          title="Withdraw this proposal?"
+          confirm="Withdraw"
+          decline="Keep it open"
+          onClose={() => setAsking(null)}
+          onConfirm={() => withdraw.run()}
+        >
+          It cannot be opened again. To change the secret after all, somebody has to propose it again.
+        </ConfirmDelete>
+      )}
     </Section>
   )
 }
+
+const approveUnseen = (unseen: number) =>
+  unseen === 1 ? 'Approve without seeing the value' : `Approve without seeing ${unseen} values`
 
 /** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
 function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[]): boolean {
@@ -114,7 +145,8 @@ function Why({ change, isOwn, isAdmin, compared }: Props) {
   if (compared.some(({ sides }) => sides.data === null))
     return (
       <Alert color="yellow" variant="light">
-        You would approve without seeing {compared.length > 1 ? 'the values' : 'the value'}.
+        You hold no key of this environment: you cannot read {compared.length > 1 ? 'the values' : 'the value'} that you
+        approve.
       </Alert>
     )
   if (compared.some(({ sealed, comparison }) => sealed !== null && comparison.data === undefined))

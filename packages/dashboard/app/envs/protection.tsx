@@ -38,9 +38,9 @@ export function Protection({ environment }: { environment: Environment }) {
 }
 
 const protectionText = ({ requiredApprovals, allowSelfApproval }: ProtectionSettings) =>
-  `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}; ${
-    allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
-  }.`
+  `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}${
+    allowSelfApproval ? '. Admins may approve their own changes.' : ', and nobody approves their own changes.'
+  }`
 
 const openChangesText = (open: number) =>
   open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`
@@ -77,7 +77,7 @@ function State(props: {
       <Suspense>
         {dialog === 'set' && (
           <ProtectionDialog
-            name={environment.name}
+            environment={environment}
             before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
             onClose={() => setDialog(null)}
             onSave={async (body) => {

@@ -5,12 +5,12 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
+import { reloadRekeyDue } from '../people/rekey-due.ts'
 import { invalidate, isFresh } from '../queries.ts'
 import { acceptedRecoveryKey } from '../recovery/covering.ts'
-import { granteesQuery, protectionQuery } from '../secrets/queries.ts'
+import { granteesQuery, protectionQuery, reloadSealed } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
-import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -40,7 +40,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
     const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
     await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
     remember(others)
-    await invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+    await Promise.all([invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] }), reloadRekeyDue(org.id)])
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     showToast(`${environment.name} has another key. ${who} access.`)
   }
@@ -99,7 +99,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
         ))}
       </Stack>
       <Checkbox
-        label="I know what this cannot undo"
+        label="I understand what this cannot undo"
         checked={understood}
         onChange={(event) => setUnderstood(event.currentTarget.checked)}
       />

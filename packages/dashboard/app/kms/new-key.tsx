@@ -24,7 +24,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
     showToast(`${name} is made.`)
   }
   return (
-    <FormDialog title="New managed key" submit="Make it" form={form} onClose={onClose} onSubmit={create}>
+    <FormDialog title="New managed key" submit="Create" form={form} onClose={onClose} onSubmit={create}>
       <NameField placeholder="receipts" {...form.getInputProps('name')} />
       <Select label="What it does" data={specs} allowDeselect={false} {...form.getInputProps('spec')} />
       <Text size="sm" c="dimmed">

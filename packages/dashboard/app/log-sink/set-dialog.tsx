@@ -31,7 +31,7 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
   return (
     <FormDialog
       title={sink === null ? 'Set a log sink' : 'Change the log sink'}
-      submit={sink === null ? 'Set' : 'Save'}
+      submit={sink === null ? 'Set the log sink' : 'Save'}
       form={form}
       size="lg"
       disabled={isWrong}

@@ -7,12 +7,15 @@ import { type Checked, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { invalidate, queryClient } from '../queries.ts'
+import { CustodianNote, OwnShareNote } from '../recovery/custodian-note.tsx'
+import { reloadRecovery } from '../recovery/queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { type Ended, endAccess, HeldKeys } from './held-keys.tsx'
+import { HeldKeys } from './held-keys.tsx'
 import { type Member, nameOfMember, type OpenDialog } from './member.ts'
+import { endAccess } from './rekey-due.ts'
 
 const roles = [
   { role: 'owner', means: 'Everything, and who else is an owner.' },
@@ -86,15 +89,15 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
   )
 }
 
-function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (ended: Ended) => void }) {
+function RemoveDialog({ member, onClose }: OnMember) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const leases = useOutlivingLeases(member.userId)
   const remove = async () => {
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
-    onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
+    await endAccess(org.id, who, () => api.members.remove({ params }))
     await leases.end()
-    await invalidate(membersQuery(org.id))
+    await Promise.all([invalidate(membersQuery(org.id)), reloadRecovery(org.id)])
   }
   return (
     <ConfirmDelete
@@ -106,6 +109,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
     >
       Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
       They may have kept what they have read: re-key those environments afterwards.
+      <CustodianNote userId={member.userId} name={nameOfMember(member)} />
       {leases.field}
     </ConfirmDelete>
   )
@@ -124,16 +128,16 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
     <ConfirmDelete title={`Leave ${org.name}?`} confirm="Leave" typed={org.slug} onClose={onClose} onConfirm={leave}>
       You lose the keys that you were granted here, and come back only by an invitation. Somebody else must hold the
       keys of what you leave behind, or nobody can read it any more.
+      <OwnShareNote />
     </ConfirmDelete>
   )
 }
 
 /** The dialog of a member that is open. */
-export function MemberDialog(props: { dialog: OpenDialog; onClose: () => void; onRemoved: (ended: Ended) => void }) {
-  const { dialog, onClose, onRemoved } = props
+export function MemberDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { kind, member, checked } = dialog
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
-  if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} onRemoved={onRemoved} />
+  if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} />
   if (kind === 'leave') return <LeaveDialog onClose={onClose} />
   return checked ? <CompareDialog member={member} checked={checked} onClose={onClose} /> : null
 }

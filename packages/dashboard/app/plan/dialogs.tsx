@@ -43,7 +43,14 @@ function CancelDialog({ onClose }: { onClose: () => void }) {
     await invalidate(billingQuery(org.id))
   }
   return (
-    <ConfirmDelete title="Cancel the plan?" confirm="Cancel it" typed={org.slug} onClose={onClose} onConfirm={cancel}>
+    <ConfirmDelete
+      title="Cancel the plan?"
+      confirm="Cancel the plan"
+      decline="Keep the plan"
+      typed={org.slug}
+      onClose={onClose}
+      onConfirm={cancel}
+    >
       The free plans hold from this moment, for what is paid as for what a code gave. Nothing is deleted: what is above
       their limits stays, and nothing can be added to it where limits are enforced.
     </ConfirmDelete>

@@ -67,7 +67,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
     await reloadRecovery(org.id)
   }
   return (
-    <ConfirmDelete title="End recovery?" confirm="End it" typed={org.slug} onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete title="End recovery?" confirm="End recovery" typed={org.slug} onClose={onClose} onConfirm={disable}>
       Every key that was wrapped to the recovery key is deleted, and open requests are cancelled. After that, a lost
       passphrase stays lost.
     </ConfirmDelete>

@@ -123,7 +123,7 @@ function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
   return (
     <FormDialog
       title="Give my share"
-      submit="Give it"
+      submit="Give my share"
       onClose={onClose}
       onSubmit={give}
       disabled={!checked || !(compared || isOwn || checked.status === 'verified')}
@@ -193,7 +193,13 @@ function CancelDialog({ request, onClose }: OnRequest) {
     await reloadRecovery(org.id)
   }
   return (
-    <ConfirmDelete title="Cancel the request?" confirm="Cancel it" onClose={onClose} onConfirm={cancel}>
+    <ConfirmDelete
+      title="Cancel the request?"
+      confirm="Cancel the request"
+      decline="Keep the request"
+      onClose={onClose}
+      onConfirm={cancel}
+    >
       Shares that were given are deleted. Another request begins anew.
     </ConfirmDelete>
   )

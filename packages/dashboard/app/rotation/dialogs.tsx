@@ -83,7 +83,7 @@ function RemoveDialog({ rotation, onClose }: Props) {
     await reloadRotation(org.id, rotation)
   }
   return (
-    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Stop rotating" onClose={onClose} onConfirm={remove}>
       <Text span size="sm">
         The secret and its versions stay. With the last rotation of the environment, this server loses its key.
       </Text>

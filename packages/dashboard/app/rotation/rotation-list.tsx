@@ -72,7 +72,7 @@ export function useRotationActions() {
         disabled: setStatus.pending,
         onClick: () => void setStatus.run(rotation, isPaused ? 'active' : 'paused'),
       },
-      { label: 'Remove…', danger: true, onClick: opens('remove') },
+      { label: 'Stop rotating…', danger: true, onClick: opens('remove') },
     ]
   }
   const dialog = <Suspense>{open && <RotationDialog dialog={open} onClose={() => setOpen(null)} />}</Suspense>

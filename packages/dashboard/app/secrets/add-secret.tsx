@@ -7,7 +7,7 @@ import { showToast } from '../ui/toast.ts'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
-import { Failures, NoteField, outcomeMessage } from './preview.tsx'
+import { Failures, NoteField } from './preview.tsx'
 import { rereadAfter, sealAndWrite } from './write.ts'
 
 const validName = new RegExp(secretNamePattern)
@@ -56,10 +56,15 @@ export function AddSecretDialog({
     if (result.failed.length > 0) {
       const failed = result.failed.map((one) => ({ ...one, name: byId.get(one.name)?.name ?? one.name }))
       if (byId.size > 1) setOutcome({ ...result, failed })
+      // Only these environments are tried again: in the others, the secret is stored or waits for approval.
+      setInto(result.failed.map((one) => one.name))
       await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
     }
-    showToast(outcomeMessage(result))
+    const placesOf = (ids: Iterable<string>) => [...ids].map((id) => byId.get(id)?.name ?? id).join(', ')
+    const stored = result.written.size > 0 ? [`${name} stored in ${placesOf(result.written.keys())}.`] : []
+    const waiting = result.queued.length > 0 ? [`${name} waits for approval in ${placesOf(result.queued)}.`] : []
+    showToast([...stored, ...waiting].join(' '))
   }
   return (
     <FormDialog

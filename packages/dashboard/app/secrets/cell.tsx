@@ -3,7 +3,7 @@
 import { memo, useState } from 'react'
 import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
 import type { CellActions } from './cell-actions.ts'
-import type { Column, Entry } from './columns.ts'
+import { type Column, type Entry, isUnreadable } from './columns.ts'
 import { CellEditor } from './editor.tsx'
 import type { RowDrafts } from './use-edits.ts'
 import type { RowShown } from './use-revealed.ts'
@@ -71,11 +71,19 @@ export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, a
 
 const isShown = (entry: Entry, shown: RowShown[string] | undefined) => shown?.ciphertext === entry.secret.ciphertext
 
-function RowTag({ kind, missing, tampered }: ReturnType<typeof rowState>) {
+function RowTag({ kind, missing, unreadable, tampered }: ReturnType<typeof rowState>) {
   if (tampered) return <span className="matrix-tag matrix-broken">does not open</span>
-  if (missing > 0) return <span className="matrix-tag matrix-missing">{missing} missing</span>
-  if (kind === 'same') return <span className="matrix-tag">same</span>
-  return null
+  return (
+    <>
+      {missing > 0 && <span className="matrix-tag matrix-missing">{missing} missing</span>}
+      {missing === 0 && kind === 'same' && <span className="matrix-tag">same</span>}
+      {unreadable > 0 && (
+        <span className="matrix-tag" title="You hold no key to these environments, or to a layer below them">
+          {unreadable} unreadable
+        </span>
+      )}
+    </>
+  )
 }
 
 interface CellProps {
@@ -112,6 +120,11 @@ function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellP
       {!entry.own && (
         <span className="matrix-tag" title={`from ${entry.layer.label}`}>
           ↳ {entry.layer.label}
+        </span>
+      )}
+      {!entry.isCertain && (
+        <span className="matrix-tag" title="A layer that you cannot read may override it">
+          may be overridden
         </span>
       )}
       {letter && (
@@ -171,15 +184,18 @@ function Missing(props: { column: Column; name: string; where: string; isQueued:
   const { column, name, where, isQueued, actions } = props
   if (column.loading) return <span className="matrix-value matrix-quiet">{column.error ? 'not loaded' : '…'}</span>
   if (!column.own) return <span className="matrix-value matrix-quiet">no key</span>
+  const from = column.unreadable.join(', ')
+  const isHidden = isUnreadable(column, name)
   return (
     <>
       <button
         type="button"
-        className="matrix-value matrix-missing"
-        aria-label={`Set ${where}, which is missing`}
+        className={`matrix-value ${isHidden ? 'matrix-quiet' : 'matrix-missing'}`}
+        aria-label={isHidden ? `Set ${where}, which may come from ${from}` : `Set ${where}, which is missing`}
+        title={isHidden ? `It may come from ${from}, which you cannot read` : undefined}
         onClick={() => actions.edit(column, name)}
       >
-        missing
+        {isHidden ? 'unreadable' : 'missing'}
       </button>
       {isQueued && <span className="matrix-tag">queued</span>}
     </>

@@ -14,6 +14,8 @@ export interface Entry {
   layer: Layer
   secret: Secret
   own: boolean
+  /** False if a layer that this person cannot read may override it. */
+  isCertain: boolean
 }
 
 /** An environment or branch: what its programs get, by name. */
@@ -35,12 +37,23 @@ export interface Column {
   queued: ReadonlySet<string>
 }
 
-/** Later layers override earlier ones. */
-export function mergeLayers(layers: Layer[], ownId: string): ReadonlyMap<string, Entry> {
+/** Later layers override earlier ones. Null stands for a layer that this person cannot read. */
+export function mergeLayers(layers: readonly (Layer | null)[], ownId: string): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
-  for (const layer of layers)
-    for (const [name, secret] of layer.secrets) entries.set(name, { layer, secret, own: layer.environmentId === ownId })
+  for (const [i, layer] of layers.entries()) {
+    if (!layer) continue
+    const isCertain = !layers.slice(i).includes(null)
+    const own = layer.environmentId === ownId
+    for (const [name, secret] of layer.secrets) entries.set(name, { layer, secret, own, isCertain })
+  }
   return entries
+}
+
+/** Says that this person cannot know which value programs get, because a layer that may hold or override it has another key. */
+export function isUnreadable({ entries, own, unreadable, loading }: Column, name: string): boolean {
+  const entry = entries.get(name)
+  if (entry) return !entry.isCertain
+  return !loading && (own === null || unreadable.length > 0)
 }
 
 /** Includes secrets that are proposed and do not exist yet. */

@@ -5,11 +5,14 @@ import { keyring } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { type Change, changeOf, namesOfColumn } from './changes.ts'
-import { type Column, type Entry, sealedParts } from './columns.ts'
+import { type Column, type Entry, type Layer, sealedParts } from './columns.ts'
+import type { BothValues } from './compared-values.tsx'
 import { LoadingNames } from './loading-names.tsx'
 import { submitLabel } from './paste.tsx'
-import { Failures, NoteField, Preview, Progressing, wanted } from './preview.tsx'
-import { useStoring } from './use-storing.ts'
+import { Failures, NoteField, Preview, Progressing } from './preview.tsx'
+import { useChoice } from './use-choice.ts'
+import { openCell } from './use-revealed.ts'
+import { useMarked, useStoring } from './use-storing.ts'
 import { writeSecret } from './write.ts'
 
 interface Props {
@@ -21,39 +24,35 @@ interface Props {
   onClose: () => void
 }
 
-/** Values of one environment into another. They are opened and sealed again in the keyring's worker, and not shown. */
+/**
+ * Copies values of one environment into another. No target is preset, and a value that exists there is replaced only where the
+ * person chooses it. The keyring's worker opens and seals the values, so the page shows none unless asked.
+ */
 export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Props) {
   const targets = columns.filter(({ own, environmentId }) => own && environmentId !== column.environmentId)
-  const [targetId, setTargetId] = useState(targets[0]?.environmentId ?? null)
+  const [targetId, setTargetId] = useState<string | null>(null)
   const target = targets.find(({ environmentId }) => environmentId === targetId)
-  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set())
   const [note, setNote] = useState('')
-  const { storing, progress, outcome, store } = useStoring(orgId)
-  const { changes, error } = useChanges(column, storing ?? target, name)
-  const names = wanted(changes, excluded)
+  const { storing, progress, outcome, queued, store, forget } = useStoring(orgId)
+  const { changes: compared, error } = useChanges(column, storing ?? target, name)
+  const changes = useMarked(compared, target, queued)
+  const choice = useChoice(changes)
+  const { names } = choice
   const apply = async () => {
     if (!target?.own) return
-    const { environmentId, own } = target
-    await checkMeanings([environmentId])
-    const from = sealedParts(names.map((one) => column.entries.get(one) as Entry))
-    const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek: own.wrappedDek, environmentId } })
-    const ciphertexts = new Map(sealed.map((one) => [one.name, one.ciphertext]))
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
-    const write = (one: string) =>
-      writeSecret({
-        orgId,
-        environmentId,
-        name: one,
-        ciphertext: ciphertexts.get(one) as string,
-        baseVersion: base.get(one) ?? 0,
-        note,
-      })
-    await store(target, names, write)
+    const write = await writerOf(orgId, column, { ...target, own: target.own }, names, note)
+    await store(target, names, (one) => write(one, base.get(one) ?? 0), `copied to ${target.name}`)
+  }
+  const chooseTarget = (id: string | null) => {
+    setTargetId(id)
+    choice.forget()
+    forget()
   }
   return (
     <FormDialog
       title={name === undefined ? `Copy ${column.name} to another environment` : `Copy ${name} of ${column.name}`}
-      submit={submitLabel(names.length, target?.isProtected ?? false)}
+      submit={submitLabel('Copy', names.length, target?.isProtected ?? false)}
       size="lg"
       onClose={onClose}
       onSubmit={apply}
@@ -64,16 +63,24 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
       ) : (
         <Select
           label="Into"
+          placeholder="Choose an environment"
           data={targets.map((one) => ({ value: one.environmentId, label: one.name }))}
           value={targetId}
-          onChange={setTargetId}
+          onChange={chooseTarget}
           allowDeselect={false}
           data-autofocus
         />
       )}
       <LoadingNames names={names} />
       <ProblemAlert error={error} />
-      <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
+      {target && (
+        <Preview
+          key={target.environmentId}
+          {...{ changes, choice }}
+          where={target.name}
+          open={(one) => openBoth(column, target, one)}
+        />
+      )}
       {target?.isProtected && <NoteField note={note} onChange={setNote} />}
       <Progressing {...progress} />
       <Failures outcome={outcome} />
@@ -81,11 +88,36 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   )
 }
 
+/** Seals the values for the target, all or none -> writes one of them. */
+async function writerOf(
+  orgId: string,
+  column: Column,
+  { environmentId, own: { wrappedDek } }: Column & { own: Layer },
+  names: string[],
+  note: string,
+) {
+  await checkMeanings([environmentId])
+  const from = sealedParts(names.map((name) => column.entries.get(name) as Entry))
+  const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek, environmentId } })
+  const ciphertexts = new Map(sealed.map((one) => [one.name, one.ciphertext]))
+  return (name: string, baseVersion: number) => {
+    const ciphertext = ciphertexts.get(name) as string
+    return writeSecret({ orgId, environmentId, name, ciphertext, wrappedDek, baseVersion, note })
+  }
+}
+
+async function openBoth(column: Column, target: Column, name: string): Promise<BothValues> {
+  const open = (at: Column) => openCell({ column: at, entry: at.entries.get(name) as Entry })
+  const [before, after] = await Promise.all([open(target), open(column)])
+  return { before, after }
+}
+
 /** The worker compares: equal ids mean equal values. Values that cannot be decrypted are left out. */
 function useChanges(column: Column, target: Column | undefined, only: string | undefined) {
   const [changes, setChanges] = useState<Change[]>([])
   const [error, setError] = useState<unknown>(null)
   useEffect(() => {
+    setChanges([])
     if (!target) return
     let ended = false
     const names = only === undefined ? namesOfColumn(column) : [only]

@@ -11,10 +11,11 @@ import { describeProblem } from '../ui/problem.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
-import { type Column, namesOf } from './columns.ts'
+import { type Column, isUnreadable, namesOf } from './columns.ts'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
 import { type Filter, Toolbar } from './toolbar.tsx'
+import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
 import { rowState, stateKey, useValueIds } from './value-ids.ts'
 
@@ -45,6 +46,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
     if (filter === 'all') return found
     return found.filter((name) => matches(filter, rowState(name, columns, valueIds)))
   }, [all, search, filter, columns, filter === 'all' ? 0 : version])
+  const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, setDialog)
   // New secrets that are being typed have a row too.
   const rows = useMemo(
@@ -56,13 +58,14 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
     <>
       <Toolbar
         {...{ search, setSearch, filter, setFilter, choices }}
-        count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} ${all.length === 1 ? 'secret' : 'secrets'}`}
+        count={countText(names.length, all.length, unreadable)}
         writable={columns.filter(({ own }) => own)}
         onAdd={() => setDialog({ kind: 'add' })}
         onPaste={(column) => setDialog({ kind: 'paste', column })}
       />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
+      <UndoNotice columns={columns} />
       <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
       {all.length === 0 && rows.length === 0 && !loading ? (
         columns.some(({ own }) => own) ? (
@@ -109,6 +112,14 @@ function matches(filter: Filter, { kind, missing, tampered }: ReturnType<typeof 
   if (filter === 'missing') return missing > 0
   if (filter === 'broken') return tampered
   return kind === filter
+}
+
+const countUnreadable = (names: string[], columns: Column[]): number =>
+  columns.reduce((sum, column) => sum + names.filter((name) => isUnreadable(column, name)).length, 0)
+
+function countText(found: number, all: number, unreadable: number): string {
+  const secrets = `${found === all ? '' : `${found} of `}${all} ${all === 1 ? 'secret' : 'secrets'}`
+  return unreadable === 0 ? secrets : `${secrets}, ${unreadable} ${unreadable === 1 ? 'cell' : 'cells'} unreadable`
 }
 
 type Edits = ReturnType<typeof useCellActions>['edits']

@@ -7,11 +7,12 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
-import type { Column } from './columns.ts'
+import type { Column, Entry } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
-import { Failures, NoteField, outcomeMessage, Preview, Progressing, wanted } from './preview.tsx'
-import { openCells } from './use-revealed.ts'
-import { useStoring } from './use-storing.ts'
+import { Failures, NoteField, outcomeMessage, Preview, Progressing } from './preview.tsx'
+import { useChoice } from './use-choice.ts'
+import { openCell, openCells } from './use-revealed.ts'
+import { useMarked, useStoring } from './use-storing.ts'
 import { proposeTogether, sealAndWrite } from './write.ts'
 
 interface Props {
@@ -26,11 +27,12 @@ const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: []
 export function PasteDialog({ orgId, column, onClose }: Props) {
   const [text, setText, wasCleared] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
-  const { storing, progress, outcome, store, forget } = useStoring(orgId)
-  const { changes, error } = useChanges(storing ?? column, file)
-  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set())
+  const { storing, progress, outcome, queued, store, forget } = useStoring(orgId)
+  const { changes: compared, error } = useChanges(storing ?? column, file)
+  const changes = useMarked(compared, column, queued)
+  const choice = useChoice(changes)
+  const { names } = choice
   const [note, setNote] = useState('')
-  const names = wanted(changes, excluded)
   const apply = async () => {
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
     const { environmentId } = column
@@ -38,15 +40,20 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
     const pastedOf = (name: string) => ({ value: file.stored.get(name) ?? '', baseVersion: base.get(name) ?? 0 })
     if (column.isProtected && names.length <= limits.changeGroupMax) {
       await proposeTogether({ ...shared, secrets: names.map((name) => ({ name, ...pastedOf(name) })) })
-      showToast(outcomeMessage({ written: 0, queued: names.length, failed: [] }))
+      showToast(outcomeMessage({ written: 0, queued: names.length }, ''))
       return
     }
-    await store(column, names, (name) => sealAndWrite({ ...shared, name, ...pastedOf(name) }))
+    const write = (name: string) => sealAndWrite({ ...shared, name, ...pastedOf(name) })
+    await store(column, names, write, `stored in ${column.name}`)
+  }
+  const openBoth = async (name: string) => {
+    const before = await openCell({ column, entry: column.entries.get(name) as Entry })
+    return { before, after: file.stored.get(name) ?? '' }
   }
   return (
     <FormDialog
       title={`Paste a .env file into ${column.name}`}
-      submit={submitLabel(names.length, column.isProtected)}
+      submit={submitLabel('Store', names.length, column.isProtected)}
       size="lg"
       onClose={onClose}
       onSubmit={apply}
@@ -69,11 +76,11 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         autoComplete="off"
         data-autofocus
       />
-      <Remarks title="Nothing can be stored until these lines are mended" color="red" remarks={file.problems} />
+      <Remarks title="Fix these lines to continue" color="red" remarks={file.problems} />
       <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
       <LoadingNames names={names} />
       <ProblemAlert error={error} />
-      <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
+      <Preview {...{ changes, choice }} where={column.name} open={openBoth} />
       {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
       <Progressing {...progress} />
       <Failures outcome={outcome} />
@@ -81,8 +88,8 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
   )
 }
 
-export const submitLabel = (count: number, isProtected: boolean) =>
-  `${isProtected ? 'Propose' : 'Store'} ${count === 1 ? '1 secret' : `${count} secrets`}`
+export const submitLabel = (verb: 'Store' | 'Copy', count: number, isProtected: boolean) =>
+  `${isProtected ? 'Propose' : verb} ${count === 1 ? '1 secret' : `${count} secrets`}`
 
 function Remarks({ title, color, remarks }: { title: string; color: string; remarks: DotenvFile['problems'] }) {
   if (remarks.length === 0) return null

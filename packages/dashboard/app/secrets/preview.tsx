@@ -1,54 +1,45 @@
-import { Badge, Checkbox, Group, Progress, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Box, Checkbox, Group, Progress, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
 import { memo } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Change, Outcome } from './changes.ts'
+import { type BothValues, useComparedValues } from './compared-values.tsx'
+import { type Choice, replaces } from './use-choice.ts'
 import { isConflict } from './write.ts'
 
 const looks = {
   added: { color: 'sea', label: 'added' },
-  changed: { color: 'orange', label: 'changed' },
+  changed: { color: 'orange', label: 'replaces another value' },
   overrides: { color: 'violet', label: 'overrides inherited' },
   unchanged: { color: 'gray', label: 'unchanged' },
+  queued: { color: 'gray', label: 'waits for approval' },
 } as const
 
-/** What would change, name by name, each to be left out. Hundreds of them are not made anew for each that is stored. */
-export const Preview = memo(function Preview(props: {
+interface Props {
   changes: Change[]
-  excluded: ReadonlySet<string>
-  onExclude: (excluded: ReadonlySet<string>) => void
-}) {
-  const { changes, excluded, onExclude } = props
+  choice: Choice
+  /** The environment that would change. */
+  where: string
+  /** Opens the value that would be replaced, and the new one. */
+  open: (name: string) => Promise<BothValues>
+}
+
+/** Lists what would change, name by name. Each name can be chosen or left out. */
+export function Preview({ changes, choice, where, open }: Props) {
+  if (changes.length === 0) return null
   const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length
   const parts = (Object.keys(looks) as Change['kind'][])
     .filter((kind) => count(kind) > 0)
-    .map((kind) => `${count(kind)} ${looks[kind].label}`)
-  const toggle = (name: string) => {
-    const after = new Set(excluded)
-    if (!after.delete(name)) after.add(name)
-    onExclude(after)
-  }
-  if (changes.length === 0) return null
+    .map((kind) => `${count(kind)} ${kind === 'changed' ? 'changed' : looks[kind].label}`)
   return (
     <Stack gap={6}>
       <Text size="sm" fw={500} role="status">
         {parts.join(', ')}
       </Text>
+      <ReplaceAll {...{ changes, choice, where }} />
       <ScrollArea.Autosize mah={260} type="auto" className="framed" viewportProps={{ tabIndex: 0 }}>
         <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Changes">
           {changes.slice(0, shownMax).map((change) => (
-            <Group component="li" key={change.name} px="sm" py={6} gap="xs" wrap="nowrap" justify="space-between">
-              <Checkbox
-                size="xs"
-                label={change.name}
-                classNames={{ label: 'mono' }}
-                checked={change.kind !== 'unchanged' && !excluded.has(change.name)}
-                disabled={change.kind === 'unchanged'}
-                onChange={() => toggle(change.name)}
-              />
-              <Badge variant="light" color={looks[change.kind].color} style={{ flex: 'none' }} tt="none" fw={500}>
-                {looks[change.kind].label}
-              </Badge>
-            </Group>
+            <Item key={change.name} {...{ change, open }} isChosen={choice.isChosen(change)} onToggle={choice.toggle} />
           ))}
         </Stack>
       </ScrollArea.Autosize>
@@ -59,12 +50,64 @@ export const Preview = memo(function Preview(props: {
       )}
     </Stack>
   )
-})
+}
+
+/** Values that exist are replaced only where the person says so, one by one or all at once. */
+function ReplaceAll({ changes, choice, where }: Pick<Props, 'changes' | 'choice' | 'where'>) {
+  const replaced = changes.filter(replaces)
+  if (replaced.length === 0) return null
+  const chosen = replaced.filter(choice.isChosen).length
+  return (
+    <Checkbox
+      size="xs"
+      label={`Replace ${replaced.length === 1 ? 'the value' : `all ${replaced.length} values`} that ${where} has now`}
+      description="They stay as they are unless you choose them."
+      checked={chosen === replaced.length}
+      indeterminate={chosen > 0 && chosen < replaced.length}
+      onChange={(event) => choice.chooseReplaced(event.currentTarget.checked)}
+    />
+  )
+}
+
+/** Hundreds of names are not rendered again for each that is stored. */
+const Item = memo(function Item(props: {
+  change: Change
+  isChosen: boolean
+  onToggle: (change: Change) => void
+  open: Props['open']
+}) {
+  const { change, isChosen, onToggle, open } = props
+  const { name, kind } = change
+  const { button, shown } = useComparedValues(change, open)
+  return (
+    <Box component="li" px="sm" py={6}>
+      <Group gap="xs" wrap="nowrap" justify="space-between">
+        <Checkbox
+          size="xs"
+          label={name}
+          classNames={{ label: 'mono' }}
+          checked={isChosen}
+          disabled={kind === 'unchanged' || kind === 'queued'}
+          onChange={() => onToggle(change)}
+        />
+        <Group gap={4} wrap="nowrap" flex="none">
+          {replaces(change) && button}
+          <Badge variant="light" color={looks[kind].color} tt="none" fw={500}>
+            {looks[kind].label}
+          </Badge>
+        </Group>
+      </Group>
+      {shown}
+    </Box>
+  )
+}, isSameItem)
+
+/** The functions are not compared: they read the latest state. */
+function isSameItem(before: { change: Change; isChosen: boolean }, after: { change: Change; isChosen: boolean }) {
+  return before.change === after.change && before.isChosen === after.isChosen
+}
 
 const shownMax = 500
-
-export const wanted = (changes: Change[], excluded: ReadonlySet<string>) =>
-  changes.filter(({ name, kind }) => kind !== 'unchanged' && !excluded.has(name)).map(({ name }) => name)
 
 /** Why a protected environment is to change. */
 export function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
@@ -90,7 +133,7 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
   return (
     <Stack gap={4} role="alert">
       <Text size="sm" fw={500} className="matrix-broken">
-        {outcome.failed.length} could not be stored; {outcome.written + outcome.queued} are.
+        {outcome.failed.length} could not be stored; {outcome.written.size + outcome.queued.length} are.
       </Text>
       {outcome.failed.slice(0, 10).map(({ name, error }) => (
         <Text size="xs" key={name}>
@@ -102,8 +145,19 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
   )
 }
 
-export function outcomeMessage({ written, queued }: Outcome): string {
-  const stored = written > 0 ? [`${written} stored`] : []
-  const waiting = queued > 0 ? [queued === 1 ? '1 waits for approval' : `${queued} wait for approval`] : []
-  return `${[...stored, ...waiting].join(', ')}.`
+const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
+
+/** Says how a dialog ended that stored secrets: `3 secrets copied to Production.` */
+export function outcomeMessage({ written, queued }: Counts, done: string): string {
+  const stored = written > 0 ? [`${secretsText(written)} ${done}.`] : []
+  const waiting =
+    queued > 0 ? [queued === 1 ? '1 change waits for approval.' : `${queued} changes wait for approval.`] : []
+  return [...stored, ...waiting].join(' ')
 }
+
+interface Counts {
+  written: number
+  queued: number
+}
+
+export const countsOf = ({ written, queued }: Outcome): Counts => ({ written: written.size, queued: queued.length })

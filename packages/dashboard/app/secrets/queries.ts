@@ -4,6 +4,7 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { branchesOf, noteShown } from '../envs/meanings.ts'
+import { queryClient } from '../queries.ts'
 
 export type Secret = Answer<typeof secretEndpoints.list>['secrets'][number]
 
@@ -93,6 +94,10 @@ export const sealedQuery = (orgId: string, envId: string) =>
     // Comparing thousands of secrets with those of before costs more than it saves.
     structuralSharing: false,
   })
+
+/** The environment's secrets as the server has them now. */
+export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
+  queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
 
 export const granteesQuery = (orgId: string, envId: string) =>
   queryOptions({

@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 import { keyring } from '../keyring.ts'
 
-// What was typed and is not stored outlives its page, the locking of the keyring and the session: sealed as it would have
-// been stored, in this tab and no longer than the tab. It is nothing that the server would not have been given.
+// An edit that is not stored outlives its page, the locking of the keyring and the session. It is sealed as it would have
+// been stored, and kept in this tab for as long as the tab is open. The server would have been given the same ciphertext.
 
 export interface Unsaved {
   userId: string
@@ -13,6 +13,8 @@ export interface Unsaved {
   ciphertext: string
   baseVersion: number
   note: string
+  /** This ciphertext was sent, and no answer came: the server may have it. */
+  isSent?: boolean
 }
 
 const storageName = 'skerry-unsaved'
@@ -40,13 +42,41 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
+/** The kept edits, also those that are on their way to the server. */
 export const useUnsaved = () => useSyncExternalStore(subscribe, () => unsaved)
+
+export const isOnItsWay = (edit: Unsaved): boolean => sending.has(edit)
 
 /** Asks the worker at once, as `keyring.beforeLock` wants it. */
 export async function sealUnsaved({ value, ...edit }: Omit<Unsaved, 'ciphertext'> & { value: string }): Promise<void> {
   const { wrappedDek, environmentId, name } = edit
   const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
   keep({ ...edit, ciphertext })
+}
+
+/** Kept edits that are on their way to the server. */
+const sending = new Set<Unsaved>()
+
+/** Whether an edit of this secret is on its way. Its sender keeps it, if it fails. */
+export const isSending = (environmentId: string, name: string): boolean =>
+  [...sending].some((one) => one.environmentId === environmentId && one.name === name)
+
+/** Keeps an edit for the time that it is on its way: a page that is reloaded asks the server about it. */
+export async function whileSending<T>(edit: Unsaved, send: () => Promise<T>): Promise<T> {
+  const kept = { ...edit, isSent: true }
+  sending.add(kept)
+  keep(kept)
+  try {
+    return await send()
+  } finally {
+    sending.delete(kept)
+    take([kept])
+  }
+}
+
+/** Keeps an edit that failed, unless a later one of the same secret is kept. */
+export function keepFailed(edit: Unsaved): void {
+  if (!unsaved.some((one) => isSamePlace(one, edit))) keep(edit)
 }
 
 /** Only the last edit of a secret in an environment is kept. */

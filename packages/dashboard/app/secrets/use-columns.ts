@@ -52,7 +52,8 @@ type Found = ReadonlyMap<string, { data: Sealed | null | undefined; error: unkno
 function columnOf({ environment, layers, error }: Stack, found: Found, queue: Queue | undefined): Column {
   const own = layerOf({ environmentId: environment.id, label: environment.slug }, found)
   const lower = (layers ?? []).map((place) => ({ place, layer: layerOf(place, found) }))
-  const all = [...lower.map(({ layer }) => layer), own].filter((layer) => !!layer)
+  const stack = [...lower.map(({ layer }) => layer), own].filter((layer) => layer !== undefined)
+  const all = stack.filter((layer) => layer !== null)
   return {
     environmentId: environment.id,
     name: environment.name,
@@ -60,7 +61,7 @@ function columnOf({ environment, layers, error }: Stack, found: Found, queue: Qu
     isBranch: environment.parentEnvironmentId !== null,
     own: own ?? null,
     layers: all,
-    entries: mergeLayers(all, environment.id),
+    entries: mergeLayers(stack, environment.id),
     unreadable: lower.filter(({ layer }) => layer === null).map(({ place }) => place.label),
     loading: layers === undefined || own === undefined || lower.some(({ layer }) => layer === undefined),
     error:

@@ -1,12 +1,26 @@
 import { UnavailableError } from '@skerry/sdk/errors'
 import { useRouteContext } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { checkMeanings } from '../envs/meanings.ts'
 import { KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { Cancelled } from '../prompts.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
+import type { Written } from './changes.ts'
 import type { Column } from './columns.ts'
-import { keep, sealUnsaved, take, type Unsaved, useUnsaved } from './unsaved.ts'
-import { isConflict, reloadSealed, sealAndWrite } from './write.ts'
+import { findArrived, noteLost } from './lost-writes.ts'
+import { reloadSealed } from './queries.ts'
+import {
+  isOnItsWay,
+  isSending,
+  keep,
+  keepFailed,
+  sealUnsaved,
+  take,
+  type Unsaved,
+  useUnsaved,
+  whileSending,
+} from './unsaved.ts'
+import { isConflict, writeSecret } from './write.ts'
 
 /** What someone else stored meanwhile; null when they deleted it. */
 export interface Theirs {
@@ -58,18 +72,26 @@ export function useEdits(orgId: string, columns: Column[]) {
       }),
     [setDrafts],
   )
-  const store = useMemo(() => createEdits(orgId, latest, change), [orgId, change])
+  const { me } = useRouteContext({ from: '/_app' })
+  const userId = me.user?.id ?? ''
+  const store = useMemo(() => createEdits({ orgId, userId }, latest, change), [orgId, userId, change])
   useWarnBeforeLeaving(latest)
-  const waiting = useOutliving(latest, columns, change)
+  const waiting = useOutliving(latest, { orgId, userId, columns, change })
   return { drafts, waiting, ...store }
 }
 
 type Change = (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) => void
+type Latest = { current: Drafts }
+
+interface Outliving {
+  orgId: string
+  userId: string
+  columns: Column[]
+  change: Change
+}
 
 /** Edits that are not stored when the keyring locks or the page is left are kept sealed. Returns how many there are. */
-function useOutliving(latest: { current: Drafts }, columns: Column[], change: Change): number {
-  const { me } = useRouteContext({ from: '/_app' })
-  const userId = me.user?.id ?? ''
+function useOutliving(latest: Latest, { orgId, userId, columns, change }: Outliving): number {
   useEffect(() => {
     const sealAll = () => {
       const drafts = latest.current
@@ -77,7 +99,7 @@ function useOutliving(latest: { current: Drafts }, columns: Column[], change: Ch
       return Promise.all(
         [...drafts].flatMap(([name, row]) =>
           Object.entries(row)
-            .filter(([, draft]) => isChanged(draft))
+            .filter(([environmentId, draft]) => isChanged(draft) && !(draft.saving && isSending(environmentId, name)))
             .map(([environmentId, { value, wrappedDek, baseVersion, note }]) =>
               sealUnsaved({ userId, environmentId, name, value, wrappedDek, baseVersion, note }),
             ),
@@ -95,21 +117,30 @@ function useOutliving(latest: { current: Drafts }, columns: Column[], change: Ch
   const mine = useMemo(
     () =>
       all.filter(
-        (one) => one.userId === userId && columns.some((column) => column.environmentId === one.environmentId),
+        (one) =>
+          one.userId === userId &&
+          !isOnItsWay(one) &&
+          columns.some((column) => column.environmentId === one.environmentId),
       ),
     [all, userId, columns],
   )
   useEffect(() => {
     if (!unlocked || mine.length === 0) return
     take(mine)
-    for (const edit of mine) void reopen(edit, change)
-  }, [unlocked, mine, change])
+    for (const edit of mine) void reopen(orgId, edit, change)
+  }, [unlocked, mine, change, orgId])
   return mine.length
 }
 
-async function reopen(edit: Unsaved, change: Change): Promise<void> {
+/** Shows an edit again. An edit that was sent without an answer is asked for first, so that nobody sends it twice. */
+async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<void> {
   const { environmentId, name, wrappedDek, ciphertext, baseVersion, note } = edit
   try {
+    if (edit.isSent) {
+      noteLost(edit)
+      const arrived = await findArrived(orgId, edit).catch(() => null)
+      if (arrived !== null) return tellSaved(name, arrived)
+    }
     const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
     change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))
   } catch (error) {
@@ -118,7 +149,11 @@ async function reopen(edit: Unsaved, change: Change): Promise<void> {
   }
 }
 
-function createEdits(orgId: string, latest: { current: Drafts }, change: Change) {
+function tellSaved(name: string, result: Written): void {
+  if (result === 'queued') showToast(`The change of ${name} waits for approval.`)
+}
+
+function createEdits({ orgId, userId }: { orgId: string; userId: string }, latest: Latest, change: Change) {
   const update = (column: Column, name: string, some: Partial<Draft>) =>
     change(column.environmentId, name, (draft) => draft && { ...draft, ...some })
   const cancel = (column: Column, name: string) => change(column.environmentId, name, () => undefined)
@@ -129,17 +164,36 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
     if (!isChanged(draft)) return cancel(column, name)
     // From here on it is unknown what is stored until an answer comes.
     update(column, name, { saving: true, stored: null, error: null })
-    const { environmentId } = column
-    const { value, note, baseVersion } = draft
+    const isLive = () => latest.current.get(name)?.[column.environmentId] !== undefined
     try {
-      const { wrappedDek } = column.own
-      const outcome = await sealAndWrite({ orgId, environmentId, name, value, note, baseVersion, wrappedDek })
+      const sealed = await seal(column, name, draft, column.own.wrappedDek)
+      // The page was left or the keyring locked meanwhile, and the edit is kept: it must not be sent as well.
+      if (!isLive()) return
+      await send(sealed, isLive)
       cancel(column, name)
-      if (outcome === 'queued') showToast(`The change of ${name} waits for approval.`)
     } catch (error) {
+      if (!isLive()) return
       if (!isConflict(error))
         return update(column, name, { saving: false, error: error instanceof Cancelled ? null : error })
-      await meet(column, name, value)
+      await meet(column, name, draft.value)
+    }
+  }
+
+  async function seal(column: Column, name: string, draft: Draft, wrappedDek: string): Promise<Unsaved> {
+    const { environmentId } = column
+    const { value, note, baseVersion } = draft
+    await checkMeanings([environmentId])
+    const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
+    return { userId, environmentId, name, wrappedDek, ciphertext, baseVersion, note }
+  }
+
+  /** Sends an edit to the end, also where the page is left. If that fails and no page shows it, it is kept. */
+  async function send(edit: Unsaved, isLive: () => boolean): Promise<void> {
+    try {
+      tellSaved(edit.name, await whileSending(edit, () => writeSecret({ orgId, ...edit })))
+    } catch (error) {
+      if (!isLive()) keepFailed({ ...edit, isSent: error instanceof UnavailableError })
+      throw error
     }
   }
 

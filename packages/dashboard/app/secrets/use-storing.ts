@@ -1,28 +1,58 @@
-import { useState } from 'react'
+import { useRouteContext } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { showToast } from '../ui/toast.ts'
-import { applyAll, type Outcome } from './changes.ts'
+import { applyAll, type Change, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
-import { outcomeMessage } from './preview.tsx'
+import { countsOf, outcomeMessage } from './preview.tsx'
+import { offerUndo } from './undo.ts'
 import { rereadAfter } from './write.ts'
 
+const none: ReadonlySet<string> = new Set()
+
 /**
- * Stores many secrets into one column from a dialog: how far that is, and what became of it. While it is stored, each secret
- * changes the column: `storing` is as it was shown, so that hundreds of values are not compared anew each time.
+ * Stores many secrets into one column from a dialog: the progress, and the outcome. While secrets are stored, each one
+ * changes the column: `storing` is the column as it was shown, so that hundreds of values are not compared again each time.
  */
 export function useStoring(orgId: string) {
+  const { me } = useRouteContext({ from: '/_app' })
   const [storing, setStoring] = useState<Column | null>(null)
   const [progress, setProgress] = useState({ done: 0, of: 0 })
   const [outcome, setOutcome] = useState<Outcome | null>(null)
-  const store = async (column: Column, names: string[], write: Parameters<typeof applyAll>[1]) => {
+  // A name that was queued still differs from the current value: it must not be queued again.
+  const [queued, setQueued] = useState(none)
+  const offer = (column: Column, result: Outcome, message: string) => {
+    const stored = [...result.written].map(([name, after]) => {
+      const entry = column.entries.get(name)
+      return { name, before: entry?.own ? entry.secret.version : 0, after }
+    })
+    const { environmentId } = column
+    if (stored.length > 0) offerUndo({ orgId, userId: me.user?.id ?? '', environmentId, message, stored })
+  }
+  const store = async (column: Column, names: string[], write: Parameters<typeof applyAll>[1], done: string) => {
     setOutcome(null)
     setStoring(column)
-    const onProgress = (done: number) => setProgress({ done, of: names.length })
+    const onProgress = (stored: number) => setProgress({ done: stored, of: names.length })
     const result = await applyAll(names, write, onProgress).finally(() => setStoring(null))
     setOutcome(result)
+    setQueued((before) => new Set([...before, ...result.queued.map((name) => keyOf(column, name))]))
+    offer(column, result, outcomeMessage({ ...countsOf(result), queued: 0 }, done))
     const errors = result.failed.map(({ error }) => error)
     await rereadAfter(errors, orgId, column.environmentId)
     if (errors.length > 0) throw errors[0]
-    showToast(outcomeMessage(result))
+    showToast(outcomeMessage(countsOf(result), done))
   }
-  return { storing, progress, outcome, store, forget: () => setOutcome(null) }
+  return { storing, progress, outcome, queued, store, forget: () => setOutcome(null) }
+}
+
+const keyOf = ({ environmentId }: Column, name: string) => `${environmentId} ${name}`
+
+/** Marks the changes that this dialog has queued already. */
+export function useMarked(changes: Change[], column: Column | undefined, queued: ReadonlySet<string>): Change[] {
+  return useMemo(
+    () =>
+      !column || queued.size === 0
+        ? changes
+        : changes.map((one) => (queued.has(keyOf(column, one.name)) ? { ...one, kind: 'queued' as const } : one)),
+    [changes, column, queued],
+  )
 }

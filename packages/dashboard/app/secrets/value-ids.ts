@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
-import { type Column, type Layer, sealedPart } from './columns.ts'
+import { type Column, isUnreadable, type Layer, sealedPart } from './columns.ts'
 import type { Secret } from './queries.ts'
 
 // Which values are equal, without the values: the keyring's worker decrypts them and gives each a number, the same for equal
@@ -126,11 +126,14 @@ async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   }
 }
 
-/** What a row's cells have in common: per column a letter by value, and in words what stands out. */
+/** How the cells of a row compare: per column a letter by value, and the counts of what stands out. */
 export interface RowState {
   letters: (string | null)[]
+  /** Compares the cells that this person can read. It is `same` only if all cells can be read. */
   kind: 'same' | 'different' | 'unknown'
   missing: number
+  /** Cells of which this person cannot know the value. */
+  unreadable: number
   tampered: boolean
 }
 
@@ -138,29 +141,34 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
   const order: number[] = []
   let known = true
   let missing = 0
+  let unreadable = 0
   let tampered = false
   const letters = columns.map((column) => {
     const entry = column.entries.get(name)
+    const isHidden = isUnreadable(column, name)
+    if (isHidden) unreadable++
     if (!entry) {
-      if (column.own && !column.loading) missing++
+      if (!isHidden && !column.loading) missing++
       return null
     }
     const id = valueIds.of(entry.layer, entry.secret)
-    if (id === undefined) known = false
     if (id === -1) tampered = true
+    if (isHidden) return null
+    if (id === undefined) known = false
     if (id === undefined || id === -1) return null
     if (!order.includes(id)) order.push(id)
     return String.fromCharCode(65 + (order.indexOf(id) % 26))
   })
-  return { letters, kind: !known ? 'unknown' : order.length > 1 ? 'different' : 'same', missing, tampered }
+  const kind = !known ? 'unknown' : order.length > 1 ? 'different' : unreadable > 0 ? 'unknown' : 'same'
+  return { letters, kind, missing, unreadable, tampered }
 }
 
 /** The same text for as long as a row looks the same. */
 export function stateKey(name: string, columns: Column[], valueIds: ValueIds): string {
-  const { letters, kind, missing, tampered } = rowState(name, columns, valueIds)
+  const { letters, kind, missing, unreadable, tampered } = rowState(name, columns, valueIds)
   const broken = columns.map(({ entries }) => {
     const entry = entries.get(name)
     return entry && valueIds.of(entry.layer, entry.secret) === -1 ? 1 : 0
   })
-  return [kind, missing, tampered, ...letters, ...broken].join()
+  return [kind, missing, unreadable, tampered, ...letters, ...broken].join()
 }

@@ -4,8 +4,10 @@ import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, queryClient } from '../queries.ts'
+import type { Written } from './changes.ts'
+import { findEarlier, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
-import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
+import { protectionQuery, reloadSealed, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
 
 export interface Write {
@@ -13,29 +15,36 @@ export interface Write {
   environmentId: string
   name: string
   ciphertext: string
+  /** The environment's key with which the value was sealed, as it was granted to this person. */
+  wrappedDek: string
   /** The version that it was made on; 0: there was none. */
   baseVersion: number
   note: string
 }
 
-/** Stores what was sealed after `checkMeanings`. -> whether it was queued for approval instead of written. */
-export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
+/** Stores a secret that was sealed after `checkMeanings`. A value that has arrived already is not sent a second time. */
+export async function writeSecret(write: Write): Promise<Written> {
   const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
   if (ciphertext.length > limits.ciphertextBytes) throw new ValueTooLong()
+  const earlier = await findEarlier(orgId, write)
+  if (earlier !== null) {
+    await changedQueue(orgId, environmentId)
+    return earlier
+  }
   const params = { orgId, envId: environmentId, name }
   const body = { ciphertext, expectedVersion: baseVersion }
-  const answer = await api.secrets.put({ params, body }, noteHeader(note))
+  const answer = await sendOnce([write], () => api.secrets.put({ params, body }, noteHeader(note)))
   if (!('secret' in answer)) {
     await changedQueue(orgId, environmentId)
     return 'queued'
   }
   changeSealed(orgId, environmentId, (secrets) => secrets.set(name, answer.secret))
-  return 'written'
+  return { version: answer.secret.version }
 }
 
-export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: string; wrappedDek: string }) {
-  const { value, wrappedDek, ...rest } = write
-  const { environmentId, name } = rest
+export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: string }): Promise<Written> {
+  const { value, ...rest } = write
+  const { environmentId, name, wrappedDek } = rest
   await checkMeanings([environmentId])
   const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
   return writeSecret({ ...rest, ciphertext })
@@ -56,14 +65,24 @@ export async function proposeTogether(proposal: {
   const puts = secrets.map(({ name, baseVersion: expectedVersion }, i) => {
     return { name, ciphertext: ciphertexts[i] ?? '', expectedVersion }
   })
-  await api.changes.propose({ params: { orgId, envId: environmentId }, body: { puts } }, noteHeader(note))
+  const tries = puts.map(({ name, ciphertext }): Try => ({ environmentId, name, wrappedDek, ciphertext }))
+  // The proposals of a group arrive together or not at all.
+  const earlier = await Promise.all(tries.map((one) => findEarlier(orgId, one)))
+  if (earlier.every((one) => one === null)) {
+    const params = { orgId, envId: environmentId }
+    await sendOnce(tries, () => api.changes.propose({ params, body: { puts } }, noteHeader(note)))
+  }
   await changedQueue(orgId, environmentId)
 }
 
 export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {
-  const params = { orgId, envId: environmentId, name: secret.name }
-  const answer = await api.secrets.delete({ params, query: { expectedVersion: secret.version } }, noteHeader(note))
-  if ('queued' in answer) {
+  const { name, version: expectedVersion } = secret
+  const params = { orgId, envId: environmentId, name }
+  const change = { environmentId, name, action: 'delete', baseVersion: expectedVersion, restoreVersion: null } as const
+  const answer = await sendUnlessQueued(orgId, change, () =>
+    api.secrets.delete({ params, query: { expectedVersion } }, noteHeader(note)),
+  )
+  if (answer === 'queued' || 'queued' in answer) {
     await changedQueue(orgId, environmentId)
     return 'queued'
   }
@@ -78,12 +97,14 @@ export async function restoreSecret(
   version: number,
   note: string,
 ) {
-  const params = { orgId, envId: environmentId, name: secret.name }
-  const answer = await api.secrets.restore(
-    { params, body: { version, expectedVersion: secret.version } },
-    noteHeader(note),
+  const { name, version: expectedVersion } = secret
+  const params = { orgId, envId: environmentId, name }
+  const baseVersion = expectedVersion
+  const change = { environmentId, name, action: 'restore', baseVersion, restoreVersion: version } as const
+  const answer = await sendUnlessQueued(orgId, change, () =>
+    api.secrets.restore({ params, body: { version, expectedVersion } }, noteHeader(note)),
   )
-  if (!('secret' in answer)) {
+  if (answer === 'queued' || !('secret' in answer)) {
     await changedQueue(orgId, environmentId)
     return 'queued'
   }
@@ -105,10 +126,6 @@ export function changeSealed(orgId: string, envId: string, change: (secrets: Map
     return { ...before, secrets }
   })
 }
-
-/** The environment's secrets as the server has them now. */
-export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
-  queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
 
 /** After a refusal because someone else was faster: loads what they stored, for the page to show and compare with. */
 export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {

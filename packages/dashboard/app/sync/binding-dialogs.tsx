@@ -65,7 +65,7 @@ function RemoveDialog({ binding, name, onClose }: OpenBindingDialog & { onClose:
     await reloadSync(org.id, [binding.environmentId])
   }
   return (
-    <ConfirmDelete title={`Stop pushing ${name}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Stop pushing ${name}?`} confirm="Stop pushing" onClose={onClose} onConfirm={remove}>
       What was pushed stays at the destination. This server loses the keys that no other binding needs; re-key the
       environment to make what it had worthless.
     </ConfirmDelete>

@@ -91,7 +91,7 @@ function useBindingActions(setDialog: (dialog: OpenBindingDialog) => void, place
         disabled: setEnabled.pending,
         onClick: () => void setEnabled.run(binding, !enabled),
       },
-      { label: 'Remove…', danger: true, onClick: opens('remove') },
+      { label: 'Stop pushing…', danger: true, onClick: opens('remove') },
     ]
   }
   return { actions, problem: setEnabled.error }

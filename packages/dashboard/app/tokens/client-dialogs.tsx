@@ -65,7 +65,12 @@ export function ClientDialog(props: {
   }
   if (dialog.kind === 'renew')
     return (
-      <ConfirmDelete title={`New secret for ${name}?`} confirm="Make it" onClose={onClose} onConfirm={renew}>
+      <ConfirmDelete
+        title={`Create a new secret for ${name}?`}
+        confirm="Create a new secret"
+        onClose={onClose}
+        onConfirm={renew}
+      >
         The secret that it has now and the access tokens that it got end at once. Service tokens that it made go on
         working.
       </ConfirmDelete>

@@ -3,7 +3,8 @@ import type { tokens as endpoints } from '@skerry/contract/tokens'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
-import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
+import { HeldKeys } from '../people/held-keys.tsx'
+import { endAccess } from '../people/rekey-due.ts'
 import { invalidate } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -18,8 +19,7 @@ export interface OpenDialog {
 }
 
 /** The dialog of a token that is open. */
-export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; onEnded: (ended: Ended) => void }) {
-  const { dialog, onClose, onEnded } = props
+export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = dialog.token
   const leases = useOutlivingLeases(id)
@@ -30,7 +30,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     await reload()
   }
   const revoke = async () => {
-    onEnded(await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params })))
+    await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params }))
     await leases.end()
     await reload()
   }

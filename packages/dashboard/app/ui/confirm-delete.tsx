@@ -5,17 +5,21 @@ import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
-/** Asks before something is deleted for good. With `typed`, that text must be typed first. */
+/**
+ * Asks before something happens that cannot be undone. Each button says a verb: `confirm` goes on, `decline` stops. With
+ * `typed`, that text must be typed first.
+ */
 export function ConfirmDelete(props: {
   title: string
   children: ReactNode
   confirm: string
+  decline?: string
   typed?: string
   opened?: boolean
   onClose: () => void
   onConfirm: () => Promise<unknown>
 }) {
-  const { title, children, confirm, typed, opened = true, onClose, onConfirm } = props
+  const { title, children, confirm, decline = 'Cancel', typed, opened = true, onClose, onConfirm } = props
   const [text, setText] = useState('')
   const close = () => {
     setText('')
@@ -29,7 +33,9 @@ export function ConfirmDelete(props: {
     <Dialog opened={opened} onClose={() => action.pending || close()} title={title}>
       <Form onSubmit={() => action.run()}>
         <Stack>
-          <Text size="sm">{children}</Text>
+          <Text size="sm" component="div">
+            {children}
+          </Text>
           {typed && (
             <TextInput
               label={
@@ -46,7 +52,7 @@ export function ConfirmDelete(props: {
           <ProblemAlert error={action.error} />
           <Group justify="flex-end">
             <Button variant="default" disabled={action.pending} onClick={close}>
-              Keep it
+              {decline}
             </Button>
             <Button type="submit" color="red" loading={action.pending} disabled={typed !== undefined && text !== typed}>
               {confirm}

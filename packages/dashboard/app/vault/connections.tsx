@@ -19,7 +19,7 @@ type Status = Connection['status']
 const typingMs = 300
 
 /** The accounts that people have connected, the oldest first. */
-export function Connections({ project }: { project: Project }) {
+export function Connections({ project, hasExecutor }: { project: Project; hasExecutor: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [text, setText] = useState('')
   const [status, setStatus] = useState<Status | ''>('')
@@ -70,7 +70,11 @@ export function Connections({ project }: { project: Project }) {
           Object.keys(filter).length > 0 ? (
             <Empty title="No connection fits" />
           ) : (
-            <Empty title="Nobody has connected an account yet">Your backend makes the links for it.</Empty>
+            <Empty title="Nobody has connected an account yet">
+              {hasExecutor
+                ? 'Your backend makes the links for it.'
+                : 'Your backend can make no link, because no executor is registered.'}
+            </Empty>
           )
         }
       />

@@ -50,8 +50,8 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
             </Button>
           }
         >
-          Nobody can connect an account before one is. You get a command to run where the executor runs, good once and
-          for ten minutes.
+          Your backend can make no link until one is, and links that it made before tell the person who opens them. You
+          get a command to run on the machine of the executor. It works once, within ten minutes.
         </Empty>
       )}
       <ShownWhenMade

@@ -58,7 +58,7 @@ const close = async () => {
 }
 const beginRekey = async () => {
   await page.getByRole('button', { name: 'Re-key' }).click()
-  await dialogOf(page).getByLabel('I know what this cannot undo').check()
+  await dialogOf(page).getByLabel('I understand what this cannot undo').check()
 }
 const replace = () => dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
 
@@ -109,7 +109,7 @@ describe('a reader that the server adds', () => {
     await journey.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
-    await pressIn(owner, 'Make it')
+    await pressIn(owner, 'Create')
     await closed(owner)
     const { body } = await world.call(me.get, { as: member.bearer() })
     const { id: principalId } = body.principal

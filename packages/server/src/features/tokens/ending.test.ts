@@ -69,6 +69,8 @@ describe('revoking', () => {
     await revoke(token)
     const list = await world.call(grants.list, { as: tenant.admin.as, params: { ...org(), envId } })
     expect(list.body.grants).toContainEqual(grant)
+    const [entry] = await trail('token.revoked', token)
+    expect(entry?.metadata.environmentIds).toEqual([envId])
   })
 })
 

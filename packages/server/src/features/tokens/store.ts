@@ -66,6 +66,16 @@ export const revokeToken = async (db: Tx, token: Token, now: string): Promise<bo
     [token.orgId, token.id, now],
   )) !== undefined
 
+/** The environments whose key was wrapped to the token. */
+export const listGrantedEnvironments = async (db: Sql, token: Token): Promise<string[]> => {
+  const rows = await db.rows<{ environmentId: string }>(
+    `select environment_id from key_grants
+      where org_id = $1 and principal_type = 'service_token' and principal_id = $2 order by environment_id`,
+    [token.orgId, token.id],
+  )
+  return rows.map(({ environmentId }) => environmentId)
+}
+
 /** False unless it is revoked. Then it is no principal any longer, and its grants go. */
 export const hideToken = async (db: Tx, token: Token, now: string): Promise<boolean> =>
   (await db.row(

@@ -6,6 +6,7 @@ import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
 import { auditQuery, type Entry, type EntryEnvironment, filterOf } from '../../../audit/queries.ts'
 import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
+import { RekeyNotice } from '../../../people/rekey-notice.tsx'
 import { useNameOf } from '../../../secrets/use-name-of.ts'
 import { Empty } from '../../../ui/empty.tsx'
 import { ForAdmins } from '../../../ui/for-admins.tsx'
@@ -47,6 +48,7 @@ function AuditLog() {
       actions={entries.length > 0 && <Export entries={entries} />}
     >
       <ForAdmins>
+        <RekeyNotice />
         <Suspense fallback={<div style={{ height: 71 }} />}>
           <Filters filter={filter} onChange={(search) => navigate({ search, replace: true })} />
         </Suspense>

@@ -5,10 +5,10 @@ import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
-import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
 import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
+import { RekeyNotice } from '../../../people/rekey-notice.tsx'
 import { membersQuery } from '../../../secrets/use-name-of.ts'
 import { TwoLines } from '../../../ui/cells.tsx'
 import { IconUserPlus } from '../../../ui/icons.ts'
@@ -33,7 +33,6 @@ function Members() {
   const { org } = Route.useRouteContext()
   const { create } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const [ended, setEnded] = useState<Ended | null>(null)
   const isAdmin = org.role !== 'member'
   return (
     <Page
@@ -47,9 +46,9 @@ function Members() {
         )
       }
     >
-      <RekeyHint ended={ended} onClose={() => setEnded(null)} />
+      <RekeyNotice />
       <Box mb="xl">
-        <MemberList onRemoved={setEnded} />
+        <MemberList />
       </Box>
       {isAdmin && <Invitations />}
       <Suspense>{isAdmin && create && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
@@ -57,7 +56,7 @@ function Members() {
   )
 }
 
-function MemberList({ onRemoved }: { onRemoved: (ended: Ended) => void }) {
+function MemberList() {
   const { org, me } = Route.useRouteContext()
   const query = useQuery(membersQuery(org.id))
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
@@ -105,9 +104,7 @@ function MemberList({ onRemoved }: { onRemoved: (ended: Ended) => void }) {
         actions={actions}
         empty={null}
       />
-      <Suspense>
-        {dialog && <MemberDialog dialog={dialog} onClose={() => setDialog(null)} onRemoved={onRemoved} />}
-      </Suspense>
+      <Suspense>{dialog && <MemberDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
     </>
   )
 }

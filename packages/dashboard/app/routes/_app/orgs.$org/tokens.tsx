@@ -4,7 +4,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
-import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
+import { RekeyNotice } from '../../../people/rekey-notice.tsx'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
 import type { Made } from '../../../tokens/create.ts'
 import type { OpenDialog, Token } from '../../../tokens/token-dialogs.tsx'
@@ -65,7 +65,6 @@ function TokenList() {
   const { data: environments } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
-  const [ended, setEnded] = useState<Ended | null>(null)
   const placeOf = ({ environmentId }: Token) =>
     environments?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
   const actions = (token: Token): RowAction[] => {
@@ -80,7 +79,7 @@ function TokenList() {
   const hasTokens = (query.data?.tokens.length ?? 0) > 0
   return (
     <>
-      <RekeyHint ended={ended} onClose={() => setEnded(null)} />
+      <RekeyNotice />
       {hasTokens && <Show value={show} onChange={setShow} />}
       <List
         label="Service tokens"
@@ -104,9 +103,7 @@ function TokenList() {
           )
         }
       />
-      <Suspense>
-        {dialog && <TokenDialog dialog={dialog} onClose={() => setDialog(null)} onEnded={setEnded} />}
-      </Suspense>
+      <Suspense>{dialog && <TokenDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
     </>
   )
 }

@@ -90,7 +90,7 @@ function Found({ project, executor }: { project: Project; executor: Executor | n
       </Section>
       <ExecutorSection project={project} executor={executor} />
       <PlatformKeys project={project} />
-      <Connections project={project} />
+      <Connections project={project} hasExecutor={executor !== null} />
       <Webhooks project={project} />
       <Suspense>{open && <ProjectDialog kind={open} project={project} onClose={() => setOpen(null)} />}</Suspense>
     </Page>

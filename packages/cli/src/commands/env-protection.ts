@@ -1,0 +1,92 @@
+import { whoseChangesPass } from '@skerry/contract/approvers'
+import type { protection as endpoints } from '@skerry/contract/changes'
+import type { Answer } from '@skerry/contract/endpoint'
+import { isClient } from '@skerry/contract/readers'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { note, warn, writeJson } from '../output.ts'
+import { findNamed, type Place } from '../places.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+type Protection = Answer<typeof endpoints.put>['protection']
+
+export function protectionWords({ requiredApprovals, allowSelfApproval }: Protection): string {
+  const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
+  return `changes need ${approvals}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
+}
+
+interface ProtectFlags extends Flags {
+  approvals?: string
+  selfApproval?: boolean
+  yes?: boolean
+}
+
+export async function protect(slug: string, flags: ProtectFlags): Promise<void> {
+  const { approvals, selfApproval } = flags
+  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals)) throw usage('--approvals takes a whole number from 1')
+  const session = await openSession(flags)
+  const place = await findNamed(session, slug, flags)
+  const params = { orgId: place.orgId, envId: place.envId }
+  await checkApprovers(session, place, flags)
+  const { protection } = await session.client.protection.put({
+    params,
+    body: {
+      ...(approvals === undefined ? {} : { requiredApprovals: Number(approvals) }),
+      ...(selfApproval === undefined ? {} : { allowSelfApproval: selfApproval }),
+    },
+  })
+  note(`${place.label} is protected: ${protectionWords(protection)}`)
+  if (flags.json) writeJson({ environmentId: place.envId, protection })
+}
+
+/** Refuses settings under which nobody could approve a change, unless --yes says that they are meant. */
+async function checkApprovers(session: Session, place: Place, flags: ProtectFlags): Promise<void> {
+  const found = await findApprovers(session, place)
+  if (!found) return
+  const { admins, otherWriters, before } = found
+  const { label } = place
+  const pass = whoseChangesPass(
+    { admins, otherWriters },
+    {
+      requiredApprovals: Number(flags.approvals ?? before?.requiredApprovals ?? 1),
+      allowSelfApproval: flags.selfApproval ?? before?.allowSelfApproval ?? false,
+    },
+  )
+  const people = admins === 1 ? 'one person is an admin' : `${admins} people are admins`
+  if (pass === 'others') warn(`${people}, so nobody could approve a change that an admin proposes`)
+  if (pass !== 'nobody' || flags.yes) return
+  throw new Failure(
+    'conflict',
+    `nobody could approve a change of ${label}: ${people}`,
+    'make another member an admin with `skerry members role`, lower --approvals, add --self-approval, or add --yes to protect it all the same',
+  )
+}
+
+/** Undefined for a token that may not see them, such as one that is bound to an environment. */
+async function findApprovers({ client }: Session, { orgId, envId }: Place) {
+  const params = { orgId, envId }
+  try {
+    const [{ protection: before }, { grantees }, { members }] = await Promise.all([
+      client.protection.get({ params }),
+      client.envs.grantees({ params }),
+      client.orgs.members({ params: { orgId } }),
+    ])
+    const admins = new Set(members.filter(({ role }) => role !== 'member').map(({ userId }) => userId))
+    const otherWriters = grantees.filter(isClient).filter(({ principalId }) => !admins.has(principalId))
+    return { before, admins: admins.size, otherWriters: otherWriters.length }
+  } catch (error) {
+    if (toFailure(error).kind !== 'refused') throw error
+    return undefined
+  }
+}
+
+export async function unprotect(slug: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const place = await findNamed(session, slug, flags)
+  const params = { orgId: place.orgId, envId: place.envId }
+  await session.client.protection.delete({ params })
+  const { openChangeRequests } = await session.client.protection.get({ params })
+  const waiting = openChangeRequests === 0 ? '' : `; changes that still wait: ${openChangeRequests}`
+  note(`${place.label} is not protected any more${waiting}`)
+  if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
+}

@@ -1,0 +1,107 @@
+import { queryOptions } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { api } from '../api.ts'
+import type { Entry } from '../audit/queries.ts'
+import { forgetReader } from '../envs/known-readers.ts'
+import { invalidate, queryClient } from '../queries.ts'
+import { environmentLabelsQuery } from './environment-labels.ts'
+
+// A removed member or a revoked token may have kept keys. The audit log says which keys they held, and which environments
+// have had another key since, so that the list outlives the page and several removals add up.
+
+/** An environment that needs another key. */
+export interface RekeyDue {
+  environmentId: string
+  label: string
+  /** The audit entries of the removals. */
+  entryIds: string[]
+  /** Their names, as far as they are known. */
+  who: string[]
+}
+
+const pageSize = 200
+
+const queryKeyOf = (orgId: string) => ['orgs', orgId, 'rekey-due']
+
+/** For owners and admins. */
+export const rekeyDueQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: queryKeyOf(orgId),
+    queryFn: async ({ signal }): Promise<RekeyDue[]> => {
+      const load = async (action: string) =>
+        (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
+      const [places, rekeyed, ...ended] = await Promise.all([
+        queryClient.fetchQuery(environmentLabelsQuery(orgId)),
+        load('env.rekeyed'),
+        load('member.removed'),
+        load('token.revoked'),
+      ])
+      return dueOf(new Map(places.map(({ id, label }) => [id, label])), rekeyed, ended.flat())
+    },
+  })
+
+function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Entry[]): RekeyDue[] {
+  const lastRekey = new Map<string, number>()
+  for (const { resourceId, createdAt } of rekeyed)
+    lastRekey.set(resourceId ?? '', Math.max(Date.parse(createdAt), lastRekey.get(resourceId ?? '') ?? 0))
+  const due = new Map<string, RekeyDue>()
+  for (const entry of ended)
+    for (const environmentId of environmentsOf(entry)) {
+      const label = labels.get(environmentId)
+      // A deleted environment has no key any more.
+      if (label === undefined || (lastRekey.get(environmentId) ?? 0) > Date.parse(entry.createdAt)) continue
+      const before = due.get(environmentId) ?? { environmentId, label, entryIds: [], who: [] }
+      const who = [...new Set([...before.who, nameOfEnded(entry)])]
+      due.set(environmentId, { ...before, entryIds: [...before.entryIds, entry.id], who })
+    }
+  return [...due.values()].sort((a, b) => (a.label < b.label ? -1 : 1))
+}
+
+const environmentsOf = ({ metadata: { environmentIds } }: Entry): string[] =>
+  Array.isArray(environmentIds) ? environmentIds.filter((id) => typeof id === 'string') : []
+
+/** Names of people whom this page has removed. The server tells no name of a former member. */
+const removedHere = new Map<string, string>()
+
+function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string {
+  if (action === 'token.revoked') return `the token ${typeof name === 'string' ? `“${name}”` : ''}`.trim()
+  return removedHere.get(resourceId ?? '') ?? 'a former member'
+}
+
+/** Ends the access of a member or token. The environments whose key they held are due for another key from then on. */
+export async function endAccess(orgId: string, who: { id: string; name: string }, end: () => Promise<unknown>) {
+  await end()
+  removedHere.set(who.id, who.name)
+  forgetReader(who.id)
+  await reloadRekeyDue(orgId)
+}
+
+export const reloadRekeyDue = (orgId: string): Promise<void> => invalidate({ queryKey: queryKeyOf(orgId) })
+
+const storageName = 'skerry-rekey-dismissed'
+const listeners = new Set<() => void>()
+let dismissed = readDismissed()
+
+function readDismissed(): ReadonlySet<string> {
+  try {
+    const ids: unknown = JSON.parse(localStorage.getItem(storageName) ?? '[]')
+    return new Set(Array.isArray(ids) ? ids : [])
+  } catch {
+    return new Set()
+  }
+}
+
+/** Remembers in this browser that these removals need no other key. */
+export function dismissRemovals(entryIds: readonly string[]): void {
+  dismissed = new Set([...readDismissed(), ...entryIds])
+  localStorage.setItem(storageName, JSON.stringify([...dismissed]))
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** Audit entries of removals that this person dismissed. */
+export const useDismissed = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => dismissed)

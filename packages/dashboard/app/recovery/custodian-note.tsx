@@ -1,0 +1,54 @@
+import { Alert } from '@mantine/core'
+import { type SharesLeft, sharesWithout } from '@skerry/contract/custodians'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { AnchorLink } from '../ui/links.tsx'
+import { ownShareQuery, recoveryQuery } from './queries.ts'
+
+/** Says what recovery loses with a member who is a custodian, and what to do about it. */
+export function CustodianNote({ userId, name }: { userId: string; name: string }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data, error } = useQuery({ ...recoveryQuery(org.id), enabled: org.role !== 'member' })
+  if (error)
+    return (
+      <Alert color="yellow" variant="light" mt="sm" title="It is not known whether they are a custodian">
+        The recovery key could not be loaded. Look at the page Recovery before you go on.
+      </Alert>
+    )
+  const shares = data ? sharesWithout(data.recovery, userId) : null
+  if (!shares) return null
+  return (
+    <Alert
+      color={shares.isEnough ? 'yellow' : 'red'}
+      variant="light"
+      mt="sm"
+      title={shares.isEnough ? `${name} is a custodian` : 'Recovery ends with this custodian'}
+    >
+      {sharesText(shares)}{' '}
+      <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} size="sm" underline="always">
+        Rotate the recovery key
+      </AnchorLink>{' '}
+      to give shares to other custodians.
+    </Alert>
+  )
+}
+
+function sharesText({ left, threshold, isEnough }: SharesLeft): string {
+  const remain = left === 1 ? '1 share of the recovery key remains' : `${left} shares of the recovery key remain`
+  if (isEnough) return `${remain}, and ${threshold} are needed.`
+  return `${remain}, but ${threshold} are needed: nothing could be recovered any more.`
+}
+
+/** Says the same to a person who leaves. Members see their own share, and not the number of other shares. */
+export function OwnShareNote() {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const share = useQuery({ ...ownShareQuery(org.id), enabled: org.role === 'member' }).data
+  if (org.role !== 'member') return <CustodianNote userId={me.user?.id ?? ''} name="You" />
+  if (!share) return null
+  return (
+    <Alert color="yellow" variant="light" mt="sm" title="You are a custodian">
+      Your share of the recovery key is deleted, and {share.threshold} shares are needed to recover anything. Tell an
+      admin to rotate the recovery key.
+    </Alert>
+  )
+}

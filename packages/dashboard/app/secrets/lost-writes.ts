@@ -1,0 +1,107 @@
+import { UnavailableError } from '@skerry/sdk/errors'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import type { Written } from './changes.ts'
+import { reloadSealed } from './queries.ts'
+
+// A write whose answer got lost may have arrived. In a protected environment nothing would refuse to queue it a second time,
+// so its ciphertext is kept, and the server is asked for it before the same value is sent again.
+
+/** One try to write a secret, as it was sealed. */
+export interface Try {
+  environmentId: string
+  name: string
+  wrappedDek: string
+  ciphertext: string
+}
+
+const lost = new Map<string, Try>()
+
+const keyOf = ({ environmentId, name }: Pick<Try, 'environmentId' | 'name'>) => `${environmentId} ${name}`
+
+/** Remembers a try that may have arrived. */
+export const noteLost = (one: Try): void => void lost.set(keyOf(one), one)
+
+/** Sends one or several tries, and remembers them if the answer gets lost. */
+export async function sendOnce<T>(tries: Try[], send: () => Promise<T>): Promise<T> {
+  try {
+    const answer = await send()
+    for (const one of tries) lost.delete(keyOf(one))
+    return answer
+  } catch (error) {
+    for (const one of tries) {
+      if (error instanceof UnavailableError) noteLost(one)
+      else lost.delete(keyOf(one))
+    }
+    throw error
+  }
+}
+
+/** How an earlier try with the same value ended, if it arrived; null when the value must be sent. */
+export async function findEarlier(orgId: string, now: Try): Promise<Written | null> {
+  const earlier = lost.get(keyOf(now))
+  if (!earlier || !(await isSameValue(earlier, now))) return null
+  return findArrived(orgId, earlier)
+}
+
+async function isSameValue(earlier: Try, now: Try): Promise<boolean> {
+  const { wrappedDek, environmentId, name } = now
+  if (earlier.wrappedDek !== wrappedDek) return false
+  const secrets = [earlier, now].map(({ ciphertext }) => ({ name, ciphertext }))
+  const [before, after] = await keyring.call('identifyValues', { wrappedDek, environmentId, secrets })
+  return before === after && before !== -1
+}
+
+/** A deletion, or a restoration of an earlier version. Such a change has no ciphertext by which it could be recognized. */
+export interface OtherChange {
+  environmentId: string
+  name: string
+  action: 'delete' | 'restore'
+  baseVersion: number
+  restoreVersion: number | null
+}
+
+const lostChanges = new Set<string>()
+
+/** Sends a deletion or restoration, unless one like it was sent before, its answer got lost, and it waits for approval. */
+export async function sendUnlessQueued<T>(
+  orgId: string,
+  change: OtherChange,
+  send: () => Promise<T>,
+): Promise<T | 'queued'> {
+  const key = JSON.stringify(change)
+  if (lostChanges.has(key) && (await isQueued(orgId, change))) return 'queued'
+  try {
+    const answer = await send()
+    lostChanges.delete(key)
+    return answer
+  } catch (error) {
+    if (error instanceof UnavailableError) lostChanges.add(key)
+    throw error
+  }
+}
+
+async function isQueued(orgId: string, { environmentId, name, ...change }: OtherChange): Promise<boolean> {
+  const query = { envId: environmentId, status: 'open', limit: searchedMax } as const
+  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
+  return changeRequests.some(
+    (one) =>
+      one.secretName === name &&
+      one.action === change.action &&
+      one.baseVersion === change.baseVersion &&
+      one.restoreVersion === change.restoreVersion,
+  )
+}
+
+/** The newest changes of an environment that are searched for a try. */
+const searchedMax = 200
+
+/** Asks the server whether it stored or queued this ciphertext, which no other try has. */
+export async function findArrived(orgId: string, { environmentId, name, ciphertext }: Try): Promise<Written | null> {
+  const sealed = await reloadSealed(orgId, environmentId)
+  const current = sealed?.secrets.get(name)
+  if (current?.ciphertext === ciphertext) return { version: current.version }
+  const query = { envId: environmentId, limit: searchedMax }
+  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
+  return changeRequests.some((one) => one.secretName === name && one.ciphertext === ciphertext) ? 'queued' : null
+}

@@ -1,0 +1,104 @@
+import { useSyncExternalStore } from 'react'
+import type { Column } from './columns.ts'
+import { reloadSealed, type Secret } from './queries.ts'
+import { deleteSecret, isConflict, restoreSecret } from './write.ts'
+
+// Many secrets that were stored at once can be put back. This tab remembers names and versions for it, and no values.
+
+/** One name that was stored: its version before, 0 for none, and the version that was made. */
+interface Stored {
+  name: string
+  before: number
+  after: number
+}
+
+/** Secrets that were stored together in one environment. */
+export interface Undoable {
+  orgId: string
+  userId: string
+  environmentId: string
+  /** Says what happened: `3 secrets copied to Production.` */
+  message: string
+  stored: Stored[]
+}
+
+const storageName = 'skerry-undo'
+const listeners = new Set<() => void>()
+let last = read()
+
+function read(): Undoable | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(storageName) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+function change(to: Undoable | null): void {
+  last = to
+  if (to) sessionStorage.setItem(storageName, JSON.stringify(to))
+  else sessionStorage.removeItem(storageName)
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** The last secrets that were stored together, if they are of this person and one of these columns. */
+export function useUndoable(userId: string, columns: Column[]): { undoable: Undoable; column: Column } | null {
+  const undoable = useSyncExternalStore(subscribe, () => last)
+  if (undoable?.userId !== userId) return null
+  const column = columns.find(({ environmentId }) => environmentId === undoable.environmentId)
+  return column ? { undoable, column } : null
+}
+
+/** Offers to undo this. Only the last one is kept. */
+export const offerUndo = (undoable: Undoable): void => change(undoable)
+
+export const dismissUndo = (): void => change(null)
+
+/** How putting secrets back ended, by name. */
+export interface Undone {
+  restored: string[]
+  /** Changes that wait for approval, because the environment is protected now. */
+  queued: string[]
+  /** Somebody has changed or deleted these since, so they stay as they are. */
+  changed: string[]
+}
+
+/** Restores the versions from before, and deletes names that did not exist. A name that was changed since stays. */
+export async function undo(undoable: Undoable): Promise<Undone> {
+  const { orgId, environmentId, stored } = undoable
+  const sealed = await reloadSealed(orgId, environmentId)
+  const undone: Undone = { restored: [], queued: [], changed: [] }
+  for (const [i, one] of stored.entries()) {
+    const secret = sealed?.secrets.get(one.name)
+    undone[await undoOne(orgId, environmentId, one, secret)].push(one.name)
+    // After an error, another try goes on with the rest.
+    change({ ...undoable, stored: stored.slice(i + 1) })
+  }
+  change(null)
+  return undone
+}
+
+async function undoOne(
+  orgId: string,
+  environmentId: string,
+  { before, after }: Stored,
+  secret: Secret | undefined,
+): Promise<keyof Undone> {
+  if (secret?.version !== after) return 'changed'
+  try {
+    const done =
+      before === 0
+        ? await deleteSecret(orgId, environmentId, secret, '')
+        : await restoreSecret(orgId, environmentId, secret, before, '')
+    return done === 'queued' ? 'queued' : 'restored'
+  } catch (error) {
+    // The server compares versions again, so a change in this moment is not lost either.
+    if (isConflict(error)) return 'changed'
+    throw error
+  }
+}

@@ -1,0 +1,175 @@
+import { changes } from '@skerry/contract/changes'
+import { me } from '@skerry/contract/me'
+import { members } from '@skerry/contract/orgs'
+import type { Route } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { dialogOf, edit, openApp, pickTool } from './apps-journey.ts'
+import { told } from './browser.ts'
+import { lookAgain, openChange, queued, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, protect, putSecret } from './org-journey.ts'
+import { grantTo, join, leaks, meet } from './walk.ts'
+
+// A proposal reaches the queue once, whatever happens to its page, and nobody approves it unseen by accident.
+
+const onItsWay = 'planted-on-its-way-e5b830'
+
+const walk = await meet()
+const { world, owner, member, place } = walk
+await grantTo(walk, place, member)
+for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY'])
+  await putSecret(world, owner.bearer(), place, name, 'planted-first')
+await protect(world, owner.bearer(), place)
+await openApp(member.page, 'Web shop')
+
+/** How many changes of a secret wait. */
+async function countOpen(name: string): Promise<number> {
+  const params = { orgId: place.orgId }
+  const query = { status: 'open', envId: place.envId } as const
+  const { body } = await world.call(changes.list, { as: member.bearer(), params, query })
+  return body.changeRequests.filter(({ secretName }) => secretName === name).length
+}
+
+describe('a proposal on its way', () => {
+  /** Proposes a value and holds the answer back -> what lets it arrive, or loses it. */
+  async function proposeHeld(name: string) {
+    const { page } = member
+    const stored = Promise.withResolvers<void>()
+    const decided = Promise.withResolvers<'arrives' | 'is lost'>()
+    const path = `**/secrets/${name}`
+    const hold = async (route: Route) => {
+      if (route.request().method() !== 'PUT') return route.continue()
+      const response = await route.fetch()
+      stored.resolve()
+      const outcome = await decided.promise
+      // The page may be gone by now.
+      await (outcome === 'arrives' ? route.fulfill({ response }) : route.abort()).catch(() => {})
+    }
+    await page.route(path, hold)
+    await edit(page, name, 'Production', onItsWay)
+    await page.getByRole('button', { name: 'Propose' }).click()
+    await stored.promise
+    return async (outcome: 'arrives' | 'is lost') => {
+      decided.resolve(outcome)
+      await page.unroute(path, hold)
+    }
+  }
+  const editor = (name: string) => member.page.getByLabel(`Value of ${name} in Production`)
+
+  test('is queued once where its proposer leaves the page and comes back', async () => {
+    const { page } = member
+    const answer = await proposeHeld('NEW_TWO')
+    await journey.goTo(page, 'Changes')
+    await openApp(page, 'Web shop')
+    await row(page, /NEW_TWO/).waitFor()
+    await answer('arrives')
+    await queued(page, /NEW_TWO/).waitFor()
+    expect(await editor('NEW_TWO').count()).toBe(0)
+    expect(await countOpen('NEW_TWO')).toBe(1)
+  })
+
+  test('is queued once where the page is reloaded', async () => {
+    const { page } = member
+    const answer = await proposeHeld('NEW_ONE')
+    await lookAgain(page)
+    await answer('is lost')
+    await told(page, 'The change of NEW_ONE waits for approval.')
+    await queued(page, /NEW_ONE/).waitFor()
+    expect(await editor('NEW_ONE').count()).toBe(0)
+    expect(await countOpen('NEW_ONE')).toBe(1)
+  })
+
+  test('is queued once where its answer is lost and it is sent again', async () => {
+    const { page } = member
+    const answer = await proposeHeld('ROTATED')
+    await answer('is lost')
+    await page.getByText('Not saved yet, and kept here').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await editor('ROTATED').waitFor({ state: 'detached' })
+    await queued(page, /ROTATED/).waitFor()
+    expect(await countOpen('ROTATED')).toBe(1)
+  })
+
+  test('is kept and shown again where it fails after the page was left', async () => {
+    const { page } = member
+    const failure = { status: 500, json: { error: { code: 'internal', message: 'something went wrong' } } }
+    const begun = Promise.withResolvers<void>()
+    const decided = Promise.withResolvers<void>()
+    const fail = async (route: Route) => {
+      if (route.request().method() !== 'PUT') return route.continue()
+      begun.resolve()
+      await decided.promise
+      await route.fulfill(failure)
+    }
+    await page.route('**/secrets/OLD_KEY', fail)
+    await edit(page, 'OLD_KEY', 'Production', onItsWay)
+    await page.getByRole('button', { name: 'Propose' }).click()
+    await begun.promise
+    await journey.goTo(page, 'Changes')
+    decided.resolve()
+    await openApp(page, 'Web shop')
+    await editor('OLD_KEY').waitFor()
+    expect(await editor('OLD_KEY').inputValue()).toBe(onItsWay)
+    await page.unroute('**/secrets/OLD_KEY', fail)
+    await editor('OLD_KEY').press('Escape')
+    expect(await countOpen('OLD_KEY')).toBe(0)
+  })
+})
+
+describe('a proposal to delete', () => {
+  test('is queued once where its answer is lost and it is sent again', async () => {
+    const { page } = member
+    let isFirst = true
+    const loseFirst = async (route: Route) => {
+      if (route.request().method() !== 'DELETE' || !isFirst) return route.continue()
+      isFirst = false
+      await route.fetch()
+      await route.abort()
+    }
+    await page.route('**/secrets/OLD_KEY?*', loseFirst)
+    await pickTool(page, 'OLD_KEY', 'Details of OLD_KEY in Production')
+    await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
+    const asked = page.getByRole('dialog', { name: 'Delete OLD_KEY' })
+    await asked.getByRole('button', { name: 'Propose' }).click()
+    await asked.getByRole('alert').waitFor()
+    await asked.getByRole('button', { name: 'Propose' }).click()
+    await told(page, 'The deletion of OLD_KEY waits for approval.')
+    await page.unroute('**/secrets/OLD_KEY?*', loseFirst)
+    expect(await countOpen('OLD_KEY')).toBe(1)
+  })
+})
+
+describe('an admin without the key', () => {
+  test('is told that the value cannot be read, and approves only after a second word', async () => {
+    const email = 'linus@example.com'
+    const linus = await join(walk, email)
+    const params = { orgId: place.orgId }
+    const { body } = await world.call(me.get, { as: linus.bearer() })
+    const userId = body.principal.id
+    await world.call(members.update, { as: owner.bearer(), params: { ...params, userId }, body: { role: 'admin' } })
+    const { page } = linus
+    await page.reload()
+    await openChange(page, 'Change NEW_TWO')
+    await page.getByText('you cannot read the value that you approve').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+    const approve = page.getByRole('button', { name: 'Approve without seeing the value' })
+    await approve.click()
+    await dialogOf(page).getByText('You hold no key of this environment').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await dialogOf(page).getByRole('button', { name: 'Do not approve' }).click()
+    await dialogOf(page).waitFor({ state: 'hidden' })
+    expect(await countOpen('NEW_TWO')).toBe(1)
+    await approve.click()
+    await dialogOf(page).getByRole('button', { name: 'Approve without seeing the value' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    expect(linus.complaints).toEqual([])
+  })
+})
+
+test('no value was sent or kept', async () => {
+  expect(await leaks(world, { member })).toEqual([])
+})
+
+test('nothing unexpected was complained about by the console or the Content-Security-Policy', () => {
+  expect(member.complaints.filter((text) => !/ERR_FAILED|status of 500/.test(text))).toEqual([])
+})
