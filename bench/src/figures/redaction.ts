@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { redactor, redactStream } from '../../../packages/proxy/src/redaction/redactor.ts'
+import { redactor, redactStream } from '../../../packages/providers/src/redaction/redactor.ts'
 import type { Bench } from '../figure.ts'
 import { median, say } from '../measure.ts'
 

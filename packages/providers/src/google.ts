@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { JWT } from 'google-auth-library'
 import { type Outside, OutsideError, type OutsideRequest } from './outside.ts'
-import { fromOutside, ProviderError, safeText } from './provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from './provider-error.ts'
 
 // The signed token exchange of Google’s service accounts (RFC 7523).
 
@@ -65,13 +65,13 @@ export async function accessToken(key: ServiceAccountKey, outside: Outside, prov
     if (error instanceof ProviderError) throw error
     if (broken) throw fromOutside(broken)
     const { status } = error as { status?: number }
-    const said = safeText(errorTextOf(error), []) ?? ''
+    const said = errorTextOf(oauthErrorOf(error), [key.private_key]) ?? 'refused'
     throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
   }
 }
 
 /** Reads the OAuth error of an answer (RFC 6749, section 5.2), or what the library says where there is none. */
-function errorTextOf(error: unknown): string {
+function oauthErrorOf(error: unknown): string {
   const { response, message = '' } = error as { response?: { data?: unknown }; message?: string }
   const { error: code, error_description } = (response?.data ?? {}) as { error?: unknown; error_description?: unknown }
   const texts = [code, error_description].filter((part) => typeof part === 'string')

@@ -1,4 +1,5 @@
 import type { OutsideError } from './outside.ts'
+import { type TextSearch, textSearchFor } from './redaction/text.ts'
 
 /** Why a provider could not do what was asked. The message may be shown and stored: it holds nothing secret. */
 export class ProviderError extends Error {
@@ -48,12 +49,26 @@ const outsideReasons: Readonly<Record<OutsideError['reason'], ProviderFailure>> 
 /** The same in an adapter’s words; what `OutsideError` says holds nothing secret either. */
 export const fromOutside = ({ reason, message }: OutsideError) => new ProviderError(outsideReasons[reason], message)
 
+/** A provider may answer with any length. A value that is cut at the end of the stored text is still searched for as a whole. */
+const searchedLength = 2000
+const storedLength = 300
+
+/** A text of another system as one line, short enough to be stored. */
+export const storableLineOf = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, storedLength)
+
 /**
- * What the other side said, cut to a length that can be stored, or null when it repeats one of the secrets that were sent:
- * databases quote the statement near an error, and HTTP services the field.
+ * The error text of a target or provider, as a storable line. It is null if it repeats one of the secrets, in any encoding and also in
+ * parts: databases quote the statement near an error, and HTTP services the field.
+ *
+ * @example errorTextOf(error.message, [password]) ?? `SQLSTATE ${error.code}`
  */
-export function safeText(said: string, secrets: readonly string[]): string | null {
-  const lower = said.toLowerCase()
-  if (secrets.some((secret) => secret !== '' && lower.includes(secret.toLowerCase()))) return null
-  return said.replace(/\p{Cc}+/gu, ' ').slice(0, 300)
+export function errorTextOf(text: string, secrets: readonly string[]): string | null {
+  const searched = text.slice(0, searchedLength)
+  return textSearchFor(secrets)(searched) ? null : storableLineOf(searched)
 }
+
+const redactedText = 'The error text is not shown, because it repeats a secret.'
+
+/** The text, or a sentence in its place if it repeats a secret. */
+export const redactSecrets = (text: string, repeatsSecret: TextSearch): string =>
+  repeatsSecret(text) ? redactedText : text

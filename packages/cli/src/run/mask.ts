@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import type { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { redaction, redactStream } from '@skerry/proxy/redaction/redactor'
+import { redaction, redactStream } from '@skerry/providers/redaction/redactor'
 import { maskedValue } from '../output.ts'
 
 /** Shorter values are words like `on` and `8080`, which would be cut out of everything. */

@@ -8,7 +8,7 @@ import {
 import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
 import { handlerOn } from '../aws.ts'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
@@ -131,7 +131,7 @@ async function failing<T>(sent: Promise<T>, seconds: number, secrets: readonly s
   } catch (error) {
     if (error instanceof OutsideError) throw fromOutside(error)
     if (!(error instanceof STSServiceException)) throw new ProviderError('failed', 'the answer cannot be read')
-    const said = safeText(error.message, secrets) ?? error.name
+    const said = errorTextOf(error.message, secrets) ?? error.name
     if (error.name === 'ValidationError' && /DurationSeconds/i.test(error.message))
       throw new ProviderError('invalid', `${seconds} s is above the cap of this target: ${capOf(error.message)}`)
     throw new ProviderError(reasons[error.name] ?? 'failed', `${error.name}: ${said}`)

@@ -2,7 +2,7 @@ import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
 import { accessToken, everything, readServiceAccountKey, type ServiceAccountKey } from '../google.ts'
 import { sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
@@ -80,7 +80,7 @@ class GoogleSession {
     })
     const { accessToken, expireTime, error } = (answer.body ?? {}) as Partial<GenerateAnswer>
     if (answer.status === 400 && /lifetime/i.test(error?.message ?? '')) throw aboveCap(seconds)
-    const failure = statusFailure(answer, this.outside.now(), safeText(error?.message ?? '', [token]))
+    const failure = statusFailure(answer, this.outside.now(), errorTextOf(error?.message ?? '', [token]))
     if (failure) throw failure
     if (typeof accessToken !== 'string' || Number.isNaN(Date.parse(expireTime ?? '')))
       throw new ProviderError('failed', 'the answer holds no access token')

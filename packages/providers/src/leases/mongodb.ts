@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { mongodbUserName } from '@skerry/contract/lease-facts'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { checkConfig, patience } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import type {
@@ -216,10 +216,10 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     if (error instanceof MongoServerError) {
       const code = Number(error.code)
       const reason = reasons[code] ?? 'failed'
-      return new MongodbFailure(reason, safeText(error.message, secrets) ?? `error ${code}`, code)
+      return new MongodbFailure(reason, errorTextOf(error.message, secrets) ?? `error ${code}`, code)
     }
     if (broken instanceof OutsideError) return fromOutside(broken)
-    const said = error instanceof Error ? safeText(error.message, secrets) : null
+    const said = error instanceof Error ? errorTextOf(error.message, secrets) : null
     return new ProviderError('unreachable', said ?? 'the connection broke')
   }
 }

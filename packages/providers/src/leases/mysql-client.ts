@@ -2,7 +2,7 @@ import { type AuthPlugin, authPlugins } from 'mysql2'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { addressFamily } from '../address.ts'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { patience } from './checks.ts'
 import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
@@ -126,6 +126,6 @@ export function mysqlFailure(error: unknown, secrets: readonly string[]): Provid
   if (error instanceof OutsideError) return fromOutside(error)
   const { errno, sqlMessage, message } = error as { errno?: number; sqlMessage?: string; message?: string }
   if (sqlMessage !== undefined && errno !== undefined)
-    return new MysqlFailure(errno, safeText(sqlMessage, secrets) ?? `error ${errno}`)
-  return new ProviderError('unreachable', safeText(message ?? '', secrets) || 'the connection broke')
+    return new MysqlFailure(errno, errorTextOf(sqlMessage, secrets) ?? `error ${errno}`)
+  return new ProviderError('unreachable', errorTextOf(message ?? '', secrets) || 'the connection broke')
 }

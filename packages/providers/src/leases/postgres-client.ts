@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { patience } from './checks.ts'
 import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
@@ -111,9 +111,9 @@ export function postgresFailure(error: unknown, secrets: readonly string[]): Pro
   if (error instanceof OutsideError) return fromOutside(error)
   if (error instanceof pg.DatabaseError) {
     const text = error.detail === undefined ? error.message : `${error.message}: ${error.detail}`
-    const said = safeText(text, secrets) ?? `SQLSTATE ${error.code}`
+    const said = errorTextOf(text, secrets) ?? `SQLSTATE ${error.code}`
     return new ProviderError(reasons[error.code ?? ''] ?? 'failed', said)
   }
-  const said = error instanceof Error ? safeText(error.message, secrets) : null
+  const said = error instanceof Error ? errorTextOf(error.message, secrets) : null
   return new ProviderError('unreachable', said ?? 'the connection broke')
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { AbstractConnector, Redis } from 'ioredis'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { patience } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -83,9 +83,9 @@ export function redisFailure(error: unknown, secrets: readonly string[]): Provid
   if (error instanceof OutsideError) return fromOutside(error)
   const { name, message = '' } = error as { name?: string; message?: string }
   if (name !== 'ReplyError')
-    return new ProviderError('unreachable', safeText(message, secrets) || 'the connection broke')
+    return new ProviderError('unreachable', errorTextOf(message, secrets) || 'the connection broke')
   const code = message.split(' ', 1)[0] ?? ''
   if (/^ERR unknown command\b.*\bACL\b/i.test(message))
     return new ProviderError('unsupported', 'the server has no accounts (ACL), which came with Redis 6')
-  return new ProviderError(reasons[code] ?? 'failed', safeText(message, secrets) ?? code)
+  return new ProviderError(reasons[code] ?? 'failed', errorTextOf(message, secrets) ?? code)
 }

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import { safeText } from '../provider-error.ts'
+import { storableLineOf } from '../provider-error.ts'
 import type { Removal } from './provider.ts'
 
 /** The account is gone, and had nothing. */
@@ -13,6 +13,6 @@ export function removalOf(dropped: readonly string[], reassigned: readonly strin
 function namesOf(labels: readonly string[]): string[] {
   const max = limits.leaseObjectsNamedMax
   const shown = labels.length > max ? labels.slice(0, max - 1) : labels
-  const names = shown.map((label) => safeText(label, []) ?? '')
+  const names = shown.map(storableLineOf)
   return labels.length > max ? [...names, `and ${labels.length - names.length} more`] : names
 }

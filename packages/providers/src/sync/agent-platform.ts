@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential, rootOf } from './checks.ts'
 import type {
   SyncChanges,
@@ -210,7 +210,7 @@ function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]):
     detail.flatMap(({ loc, msg }: { loc?: unknown; msg?: unknown }) => {
       const [root, list, index] = Array.isArray(loc) ? loc : []
       if (root !== 'body' || list !== 'secrets' || typeof index !== 'number') return []
-      return [[index, typeof msg === 'string' ? safeText(msg, secrets) : null] as const]
+      return [[index, typeof msg === 'string' ? errorTextOf(msg, secrets) : null] as const]
     }),
   )
 }
@@ -218,9 +218,9 @@ function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]):
 /** The list of problems of an answer 422 quotes the input, so of those only the places are told. */
 function said({ body }: JsonAnswer, secrets: readonly string[]): string | null {
   const detail = (body as { detail?: unknown } | undefined)?.detail
-  if (typeof detail === 'string') return safeText(detail, secrets)
+  if (typeof detail === 'string') return errorTextOf(detail, secrets)
   if (!Array.isArray(detail)) return null
-  return safeText(
+  return errorTextOf(
     `refused at ${detail.map(({ loc }) => (Array.isArray(loc) ? loc.join('.') : '?')).join(', ')}`,
     secrets,
   )

@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -172,5 +172,5 @@ const entryOf = ({ name, revision }: Credential): SyncEntry[] => (name === null 
 
 function said(body: unknown, secrets: readonly string[]): string | null {
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
-  return typeof message === 'string' ? safeText(message, secrets) : null
+  return typeof message === 'string' ? errorTextOf(message, secrets) : null
 }

@@ -1,7 +1,7 @@
 import type { SyncConfig } from '@skerry/contract/sync-providers'
 import { handlerOn } from '../aws.ts'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import type { SyncConnection } from './provider.ts'
 
@@ -68,7 +68,7 @@ export async function asked<T>(sent: Promise<T>, secrets: readonly string[]): Pr
     const { name, message, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } }
     if ($metadata === undefined) throw new ProviderError('failed', 'the answer cannot be read')
     const [reason, retryAfterMs] = reasons[name] ?? [($metadata.httpStatusCode ?? 0) >= 500 ? 'unreachable' : 'failed']
-    const said = safeText(message, secrets)
+    const said = errorTextOf(message, secrets)
     throw new AwsRefusal(name, reason, said === null || said === '' ? name : `${name}: ${said}`, retryAfterMs)
   }
 }

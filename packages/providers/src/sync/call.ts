@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 
 /** How one destination is called: what each request carries, and how it says that it refuses. */
 export interface Api {
@@ -27,8 +27,7 @@ export async function call(api: Api, request: JsonRequest, values: readonly stri
   const { outside, headers } = api
   const answer = await sendJson(outside, { ...request, headers: { ...headers, ...request.headers } })
   const said = api.said(answer.body)
-  const safe =
-    said === null ? null : safeText(said, [api.credential, bareOf(api.credential), ...values].flatMap(formsOf))
+  const safe = said === null ? null : errorTextOf(said, [api.credential, bareOf(api.credential), ...values])
   const refusal = api.refusal?.(answer, safe) ?? statusFailure(answer, outside.now(), safe)
   if (refusal === null) return answer
   if (refusal.reason !== 'rate_limited' || refusal.retryAfterMs) throw refusal
@@ -38,9 +37,6 @@ export async function call(api: Api, request: JsonRequest, values: readonly stri
 
 /** A credential may be given with its scheme. */
 const bareOf = (credential: string) => credential.trim().replace(/^\S+\s+/, '')
-
-/** As it is, as JSON shows it, and the beginning of it, since an error may cut what it quotes. */
-const formsOf = (value: string) => [value, JSON.stringify(value).slice(1, -1), value.slice(0, 12)]
 
 /** The credential without spaces around it and without a scheme. Refuses what no header can carry. */
 export function tokenOf(credential: string): string {

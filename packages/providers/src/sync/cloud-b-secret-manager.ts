@@ -1,7 +1,7 @@
 import { accessToken, readServiceAccountKey } from '../google.ts'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
 import { checkPlace } from './checks.ts'
 import { crc32c } from './crc32c.ts'
@@ -194,7 +194,7 @@ class Project implements SecretManager {
     const headers = { authorization: `Bearer ${this.token}` }
     const answer = await sendJson(this.outside, { ...request, headers })
     const message = (answer.body as { error?: { message?: unknown } } | undefined)?.error?.message
-    const said = typeof message === 'string' ? safeText(message, [this.token, ...values]) : null
+    const said = typeof message === 'string' ? errorTextOf(message, [this.token, ...values]) : null
     const failure = statusFailure(answer, this.outside.now(), said)
     if (failure && answer.status === 409) throw new ProviderError('exists', failure.message)
     if (failure) throw failure

@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -166,7 +166,7 @@ async function signIn({ config, credential }: SyncConnection<'cloud-c-key-vault'
     })
   const body = parsed(answer.body)
   if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
-  const text = safeText(typeof body.error_description === 'string' ? body.error_description : '', [secret])
+  const text = errorTextOf(typeof body.error_description === 'string' ? body.error_description : '', [secret])
   const failure = statusFailure({ ...answer, body }, outside.now(), `signing in: ${text ?? ''}`)
   // This endpoint also refuses a wrong client or secret with 400.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
@@ -200,7 +200,7 @@ interface VaultError {
 function said(body: unknown, secrets: readonly string[]): string | null {
   const { code, message, innererror } = (body as VaultError | undefined)?.error ?? {}
   const texts = [innererror?.code ?? code, message].filter((part) => typeof part === 'string')
-  return texts.length === 0 ? null : safeText(texts.join(': '), secrets)
+  return texts.length === 0 ? null : errorTextOf(texts.join(': '), secrets)
 }
 
 /** `https://<vault>/secrets/<name>`. A deleted secret shows this id, too, and another one beside it. */

@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, retryAfterMs, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential, rootOf } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -166,5 +166,5 @@ function limitPause({ status, headers }: JsonAnswer, now: Date): number | null {
 function said({ status, body }: JsonAnswer, secrets: readonly string[]): string | null {
   if (status >= 300 && status < 400) return 'it was renamed or moved'
   const message = (body as { message?: unknown } | undefined)?.message
-  return typeof message === 'string' ? safeText(message, secrets) : null
+  return typeof message === 'string' ? errorTextOf(message, secrets) : null
 }

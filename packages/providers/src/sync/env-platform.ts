@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -146,5 +146,5 @@ function said(body: unknown, secrets: readonly string[]): string | null {
   const { title, detail, violations } = (body ?? {}) as Problem
   const texts = [detail ?? title, ...(violations ?? []).map(({ message }) => message)]
   const text = texts.filter((part) => typeof part === 'string').join(' ')
-  return text === '' ? null : safeText(text, secrets)
+  return text === '' ? null : errorTextOf(text, secrets)
 }

@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -110,5 +110,5 @@ function windowEndMs({ headers }: JsonAnswer): number | undefined {
 
 function said(body: unknown, secrets: readonly string[]): string | null {
   const error = (body as { error?: unknown } | undefined)?.error
-  return typeof error === 'string' ? safeText(error, secrets) : null
+  return typeof error === 'string' ? errorTextOf(error, secrets) : null
 }

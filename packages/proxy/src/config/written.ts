@@ -1,4 +1,4 @@
-import { encodings } from '../redaction/forms.ts'
+import { encodings } from '@skerry/providers/redaction/forms'
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
 import { ceiling, places, requirements, ruleFields, transition } from './rules.ts'
 import { agentName, duration, listenAddress, network, origin, portRange, secretName, thumbprint } from './values.ts'

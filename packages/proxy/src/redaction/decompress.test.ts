@@ -2,9 +2,9 @@ import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
+import { redactor, redactStream } from '@skerry/providers/redaction/redactor'
 import { describe, expect, it } from 'vitest'
 import { decompression, decompressionLimits } from './decompress.ts'
-import { redactor, redactStream } from './redactor.ts'
 
 const value = 'p4ssword-of-the-upstream'
 const body = Buffer.from(`${'a line of text\n'.repeat(5000)}${value}${'and more\n'.repeat(5000)}`)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Duplex, type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Redactor } from './redactor.ts'
+import type { Redactor } from '@skerry/providers/redaction/redactor'
 
 /** Packed bytes that wait for the search. Decoders hold far fewer, so the search is always ahead of what has passed. */
 const heldMaxBytes = 1024 * 1024

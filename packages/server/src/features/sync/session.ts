@@ -1,6 +1,7 @@
 import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
 import { OutsideError } from '@skerry/providers/outside'
-import { ProviderError } from '@skerry/providers/provider-error'
+import { ProviderError, redactSecrets } from '@skerry/providers/provider-error'
+import { textSearchFor } from '@skerry/providers/redaction/text'
 import type { SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
 import { syncProvider } from '@skerry/providers/sync/registry'
 import type { TObject } from 'typebox'
@@ -8,7 +9,6 @@ import { checkShape } from '../../http/validate.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { syncOf } from '../../keys/keypairs.ts'
-import { withoutValues } from './said.ts'
 import type { Binding, Connection } from './scope.ts'
 
 type Destination = Binding['destination']
@@ -78,8 +78,8 @@ export async function openDestination(
     },
     context.outbound,
   )
-  const secrets = [credential, ...values]
-  return filtered(session, (text) => withoutValues(text, secrets))
+  const repeatsSecret = textSearchFor([credential, ...values])
+  return filtered(session, (text) => redactSecrets(text, repeatsSecret))
 }
 
 function filtered(session: SyncSession, clean: (text: string) => string): SyncSession {

@@ -11,9 +11,16 @@ export type Encoding = (typeof encodings)[number]
  */
 export function formsOf(value: string, wanted: readonly Encoding[] = encodings): Buffer[] {
   const text = value.toWellFormed()
-  const others = wanted.flatMap((encoding) => (encoding === 'utf16' ? [] : writers[encoding](text)))
-  const forms = [...new Set([text, ...others])].map((form) => Buffer.from(form))
+  const lined = wanted.includes('base64') ? base64Forms(text).flatMap(inLines) : []
+  const forms = [...new Set([...spellingsOf(text, wanted), ...lined])].map((form) => Buffer.from(form))
   return wanted.includes('utf16') ? [...forms, ...utf16(text)] : forms
+}
+
+/** The forms as texts, each in one line. UTF-16 is not among them: without its zero bytes it is ordinary text. */
+export function spellingsOf(value: string, wanted: readonly Encoding[] = encodings): string[] {
+  const text = value.toWellFormed()
+  const others = wanted.flatMap((encoding) => (encoding === 'utf16' ? [] : writers[encoding](text)))
+  return [...new Set([text, ...others])]
 }
 
 /** Both byte orders. */
@@ -32,13 +39,7 @@ const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => st
     const once = jsonForms(value)
     return [...once, ...once.map((form) => JSON.stringify(form).slice(1, -1))]
   },
-  base64: (value) => {
-    const bytes = Buffer.from(value)
-    return [0, 1, 2].flatMap((before) => {
-      const form = base64Within(bytes, before, 'base64')
-      return [form, base64Within(bytes, before, 'base64url'), ...inLines(form)]
-    })
-  },
+  base64: (value) => [...base64Forms(value), ...base64Forms(value, 'base64url')],
   hex: (value) => {
     const hex = Buffer.from(value).toString('hex')
     return [hex, hex.toUpperCase()]
@@ -56,6 +57,10 @@ const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => st
     ]
   },
 }
+
+/** One form for each place in a group of three bytes at which the value can begin. */
+const base64Forms = (value: string, alphabet: 'base64' | 'base64url' = 'base64'): string[] =>
+  [0, 1, 2].map((before) => base64Within(Buffer.from(value), before, alphabet))
 
 /** As escapers write them, or leave them. */
 const quotes = ['"', '&quot;', '&#34;']

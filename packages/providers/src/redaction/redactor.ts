@@ -78,33 +78,49 @@ function redactorOf(
 ): Redactor {
   let held = nothing
 
-  const replace = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
-    const parts: Uint8Array[] = []
-    let from = 0
-    const openFrom = () => (isLast ? bytes.length : search.open(bytes, from))
-    let open = openFrom()
-    for (;;) {
-      const found = search.next(bytes, from, open)
-      if (found === undefined) break
+  /** Replaces the values that begin before `before`, and returns where the last one ends. All up to there is in `parts`. */
+  const replaceUntil = (before: number, bytes: Uint8Array, from: number, parts: Uint8Array[]): number => {
+    let end = from
+    for (let found = search.next(bytes, from, before); found; found = search.next(bytes, end, before)) {
       const { name, bytes: form } = found.needle
       const placeholder = placeholders.get(name)!
-      parts.push(bytes.subarray(from, found.at), keepsLength ? fitted(placeholder, form.length) : placeholder)
+      parts.push(bytes.subarray(end, found.at), keepsLength ? fitted(placeholder, form.length) : placeholder)
       counts.set(name, (counts.get(name) ?? 0) + 1)
-      from = found.at + form.length
-      // What may have been the beginning of another value was a part of this one.
-      if (from > open) open = openFrom()
+      end = found.at + form.length
     }
+    return end
+  }
+
+  /** Replaces the values that begin in the held bytes and may end in the chunk. Returns where the rest of the chunk begins. */
+  const replaceHeld = (chunk: Uint8Array, parts: Uint8Array[]): number => {
+    const joined = Buffer.concat([held, chunk.subarray(0, search.longest)])
+    const end = replaceUntil(held.length, joined, 0, parts)
+    if (end < held.length) parts.push(joined.subarray(end, held.length))
+    return Math.max(0, end - held.length)
+  }
+
+  const replace = (bytes: Uint8Array, isLast: boolean, parts: Uint8Array[] = [], start = 0): Uint8Array => {
+    let from = start
+    let open: number
+    do {
+      // The possible beginning of a value may turn out to be a part of the value before it.
+      open = isLast ? bytes.length : search.open(bytes, from)
+      from = replaceUntil(open, bytes, from, parts)
+    } while (from > open)
     // A copy: the caller may fill the chunk's buffer again.
     held = open === bytes.length ? nothing : Buffer.from(bytes.subarray(open))
     if (parts.length > 0) return Buffer.concat([...parts, bytes.subarray(from, open)])
     return held === nothing ? bytes : bytes.subarray(0, open)
   }
-  return {
-    transform: (chunk) => replace(held.length === 0 ? chunk : Buffer.concat([held, chunk]), false),
-    flush: () => replace(held, true),
-    whole: (bytes) => replace(bytes, true),
-    counts,
+
+  const transform = (chunk: Uint8Array): Uint8Array => {
+    if (held.length === 0) return replace(chunk, false)
+    if (chunk.length < search.longest) return replace(Buffer.concat([held, chunk]), false)
+    // A long chunk is not copied to be joined: that would cost as much as the search.
+    const parts: Uint8Array[] = []
+    return replace(chunk, false, parts, replaceHeld(chunk, parts))
   }
+  return { transform, flush: () => replace(held, true), whole: (bytes) => replace(bytes, true), counts }
 }
 
 /** A placeholder in so many bytes: cut off, or filled up with asterisks. */

@@ -10,6 +10,8 @@ export interface Found {
 }
 
 export interface Search {
+  /** The length of the longest needle. */
+  longest: number
   /** The first place from `from` at which a needle begins, and the longest one there; it begins before `before`. */
   next: (bytes: Uint8Array, from: number, before: number) => Found | undefined
   /** The first place from `from` at which all that is left may be the beginning of a needle; the end where there is none. */
@@ -43,7 +45,9 @@ export function searchFor(needles: readonly Needle[]): Search {
     if (same) same.push(needle)
     else byPair.set(last, [needle])
   }
-  const byFirst = Map.groupBy(byLength, ({ bytes }) => bytes[0]!)
+  const firstBytes = new Uint8Array(256)
+  for (const { bytes } of needles) firstBytes[bytes[0]!] = 1
+  const byFirstPair = Map.groupBy(byLength, ({ bytes }) => (bytes[0]! << 8) | bytes[1]!)
 
   const next = (bytes: Uint8Array, from: number, before: number): Found | undefined => {
     const end = Math.min(bytes.length, before + width - 1)
@@ -61,14 +65,18 @@ export function searchFor(needles: readonly Needle[]): Search {
     return undefined
   }
   const open = (bytes: Uint8Array, from: number): number => {
-    for (let at = Math.max(from, bytes.length - longest + 1); at < bytes.length; at++) {
+    const last = bytes.length - 1
+    for (let at = Math.max(from, bytes.length - longest + 1); at < last; at++) {
+      // Nearly every place fails here, so that a chunk costs few comparisons.
+      if (firstBytes[bytes[at]!] === 0) continue
       const left = bytes.length - at
       const mayBegin = ({ bytes: own }: Needle) => own.length > left && isAt(bytes, at, own, left)
-      if (byFirst.get(bytes[at]!)?.some(mayBegin)) return at
+      if (byFirstPair.get((bytes[at]! << 8) | bytes[at + 1]!)?.some(mayBegin)) return at
     }
-    return bytes.length
+    return last >= from && firstBytes[bytes[last]!] === 1 ? last : bytes.length
   }
-  return needles.length === 0 ? { next: () => undefined, open: (bytes) => bytes.length } : { next, open }
+  if (needles.length === 0) return { longest, next: () => undefined, open: (bytes) => bytes.length }
+  return { longest, next, open }
 }
 
 /** Whether the needle, or the first so many bytes of it, stands there. */
