@@ -32,6 +32,8 @@ interface Line {
 
 interface Running {
   child: ChildProcess
+  /** It has ended, and everything that it printed is here. */
+  closed: Promise<unknown>
   /** Everything that was printed, on either stream. Fails on a line that is not JSON. */
   lines(): Line[]
   find(text: string): Line | undefined
@@ -51,10 +53,11 @@ function start(settings: Record<string, string>, fault = ''): Running {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const closed = once(child, 'close')
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
-    await once(child, 'exit')
+    await closed
   })
   const texts = ['', '']
   child.stdout.on('data', (chunk) => (texts[0] += chunk))
@@ -66,11 +69,11 @@ function start(settings: Record<string, string>, fault = ''): Running {
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Line),
     )
-  return { child, lines, find: (text) => lines().find(({ message }) => message.includes(text)) }
+  return { child, closed, lines, find: (text) => lines().find(({ message }) => message.includes(text)) }
 }
 
-const ended = async ({ child }: Running): Promise<number | null> => {
-  if (child.exitCode === null) await once(child, 'exit')
+const ended = async ({ child, closed }: Running): Promise<number | null> => {
+  await closed
   return child.exitCode
 }
 
