@@ -70,7 +70,7 @@ export const linkPeople = (deps: OperatorDeps, person: { id: string }, other: { 
     // As when people link themselves: a former issuer may have vouched for an address that was not this person's.
     if (kept.issuer !== ownIssuer) await endSessions(tx, kept.id, now)
     const { issuer, subject } = merged
-    const metadata = { issuer, subject, formerIssuer: kept.issuer, mergedUserId: merged.id }
+    const metadata = { issuer, formerIssuer: kept.issuer, mergedUserId: merged.id }
     const joined = memberships.map(({ orgId }) => orgId)
     const orgIds = [...own, ...joined]
     for (const orgId of orgIds.length > 0 ? orgIds : [null])
