@@ -9,8 +9,8 @@ const adapters = {
   mysql: () => import('./mysql.ts'),
   redis: () => import('./redis.ts'),
   ssh: () => import('./ssh.ts'),
-  'cloud-a': () => import('./cloud-a.ts'),
-  'cloud-b': () => import('./cloud-b.ts'),
+  'cloud-a': () => import('./aws-sts.ts'),
+  'cloud-b': () => import('./google-iam.ts'),
   mongodb: () => import('./mongodb.ts'),
 } satisfies { [T in LeaseTag]: () => Promise<LeaseProvider<T>> }
 

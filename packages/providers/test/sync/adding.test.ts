@@ -28,14 +28,24 @@ const oneOfKind = (file: string) =>
     .replace(/contract\/src\/sync-(hosts|clouds)\.ts$/, 'contract/src/sync-platforms.ts')
     .replace(/sync\/samples-clouds\.ts$/, 'sync/samples-platforms.ts')
 
-/** What a destination takes in the tree: files that have its tag for a name, rows that begin with it, and files that name it else. */
+/** Tag -> the name of the adapter's file, which is the service's name. The registry is the table of both. */
+const fileNames = new Map(
+  [
+    ...readFileSync(join(root, 'packages/providers/src/sync/registry.ts'), 'utf8').matchAll(
+      /'(.+)': .*'\.\/(.+)\.ts'/g,
+    ),
+  ].map(([, tag, name]) => [tag, name] as const),
+)
+
+/** The files and rows that a destination takes in the tree: its own files, rows that begin with its tag, other files that name it. */
 function takenBy(tag: SyncTag): Takes {
+  const name = fileNames.get(tag) ?? tag
+  const files = new RegExp(`^(packages/providers/(?:src|test)/sync/)${name}(-fake|\\.test)?\\.ts$`)
   const begins = new RegExp(`^(?: *'${tag}': |\\| \`${tag}\`)`, 'gm')
   const names = new RegExp(`['"\`]${tag}['"\`]`)
   return Object.fromEntries(
     sources.flatMap(({ file, text }) => {
-      const own = new RegExp(`^${tag}(-fake|\\.test)?\\.ts$`).test(basename(file))
-      if (own) return [[file.replace(tag, '<tag>'), 'new']]
+      if (files.test(file)) return [[file.replace(files, '$1<service>$2.ts'), 'new']]
       const rows = text.match(begins)?.length ?? 0
       if (rows > 0) return [[oneOfKind(file), rows === 1 ? '1 row' : `${rows} rows`]]
       return names.test(text) ? [[file, 'made']] : []

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/ml-spaces.ts'
+import { open } from '../../src/sync/hugging-face-spaces.ts'
 import { testOutside } from '../outside.ts'
 import { oneByOneConformance } from './clouds.ts'
-import { connection, spaceFake } from './ml-spaces-fake.ts'
+import { connection, spaceFake } from './hugging-face-spaces-fake.ts'
 
 oneByOneConformance('ml-spaces', spaceFake)
 

@@ -4,7 +4,7 @@ import type { LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { OutsideError } from '../../src/outside.ts'
 import { testOutside } from '../outside.ts'
-import { account, base, type GoogleFake, googleFake, serviceAccountKey } from './cloud-b-fake.ts'
+import { account, base, type GoogleFake, googleFake, serviceAccountKey } from './google-iam-fake.ts'
 import { leaseConformance } from './lease-conformance.ts'
 import { askFor } from './mint.ts'
 

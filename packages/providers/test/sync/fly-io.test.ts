@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-c.ts'
+import { open } from '../../src/sync/fly-io.ts'
 import { httpFake } from '../http-fake.ts'
 import { testOutside } from '../outside.ts'
-import { flyFake } from './app-platform-c-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { flyFake } from './fly-io-fake.ts'
 
 syncConformance('app-platform-c', flyFake)
 

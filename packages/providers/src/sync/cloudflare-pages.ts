@@ -1,6 +1,6 @@
 import type { Outside } from '../outside.ts'
 import { call, objectOf } from './call.ts'
-import { edgeAccount, edgeApi } from './edge-api.ts'
+import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves, withoutTaken } from './pushing.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { fields, holds, isText, mapOf, routedFake } from '../http-fake.ts'
-import { edgeFailure, edgeOk, edgeRules } from './edge-fake.ts'
+import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
 // From Cloudflare’s OpenAPI document (Pages projects, deployment configs); the mark of the configuration file and what null

@@ -1,5 +1,5 @@
 import { type FakeAnswer, fields, holds, isText, isTextList, listOf, routedFake } from '../http-fake.ts'
-import { edgeFailure, edgeOk, edgeRules } from './edge-fake.ts'
+import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
 // From Cloudflare’s OpenAPI document (Secrets Store): a page of secrets, an array to create, 202 for a deletion that is done

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/cloud-a-secrets-manager.ts'
+import { describe as factsOf, open } from '../../src/sync/aws-secrets-manager.ts'
 import { testOutside } from '../outside.ts'
 import {
   bundle,
@@ -8,7 +8,7 @@ import {
   type StoredSecret,
   type StoreFake,
   storeFake,
-} from './cloud-a-secrets-manager-fake.ts'
+} from './aws-secrets-manager-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { syncConformance } from './conformance.ts'
 
@@ -19,7 +19,7 @@ oneByOneConformance('cloud-a-secrets-manager', () =>
 )
 syncConformance('cloud-a-secrets-manager', () => storeFake(bundle))
 
-describe('cloud-a-secrets-manager sync', () => {
+describe('AWS Secrets Manager sync', () => {
   const session = (fake: StoreFake) => open(fake.connection, testOutside({ 'cloud-a-secrets-manager': fake.origin }))
   const push = async (fake: StoreFake, values: Record<string, string>, runId = 'run_1') =>
     await session(fake).push({

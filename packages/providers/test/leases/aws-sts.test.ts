@@ -1,7 +1,7 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { beforeEach, expect, it } from 'vitest'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
-import { key, roleArn, type StsFake, stsFake } from './cloud-a-fake.ts'
+import { key, roleArn, type StsFake, stsFake } from './aws-sts-fake.ts'
 import { leaseConformance } from './lease-conformance.ts'
 import { askFor } from './mint.ts'
 

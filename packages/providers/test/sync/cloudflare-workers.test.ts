@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/edge-workers.ts'
+import { open } from '../../src/sync/cloudflare-workers.ts'
 import { testOutside } from '../outside.ts'
+import { connection, workersFake } from './cloudflare-workers-fake.ts'
 import { syncConformance } from './conformance.ts'
-import { connection, workersFake } from './edge-workers-fake.ts'
 
 syncConformance('edge-workers', workersFake)
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-f.ts'
+import { open } from '../../src/sync/heroku.ts'
 import { testOutside } from '../outside.ts'
-import { connection, herokuFake } from './app-platform-f-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { connection, herokuFake } from './heroku-fake.ts'
 
 syncConformance('app-platform-f', herokuFake)
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/cloud-b-secret-manager.ts'
 import { crc32c } from '../../src/sync/crc32c.ts'
+import { describe as factsOf, open } from '../../src/sync/google-secret-manager.ts'
 import { testOutside } from '../outside.ts'
+import { oneByOneConformance } from './clouds.ts'
+import { syncConformance } from './conformance.ts'
 import {
   bundle,
   type Connection,
@@ -10,15 +12,13 @@ import {
   projectFake,
   pruned,
   type StoredSecret,
-} from './cloud-b-secret-manager-fake.ts'
-import { oneByOneConformance } from './clouds.ts'
-import { syncConformance } from './conformance.ts'
+} from './google-secret-manager-fake.ts'
 
 oneByOneConformance('cloud-b-secret-manager', () => projectFake(connection))
 oneByOneConformance('cloud-b-secret-manager', () => projectFake(pruned))
 syncConformance('cloud-b-secret-manager', () => projectFake(bundle))
 
-describe('cloud-b-secret-manager sync', () => {
+describe('Google Secret Manager sync', () => {
   const session = (fake: ProjectFake) => open(fake.connection, testOutside({ 'cloud-b-secret-manager': fake.origin }))
   const write = async (fake: ProjectFake, value: string, memo: string | null = null) => {
     const change = { runId: 'run_1', write: [{ name: 'FIRST_NAME', value, memo }], remove: [] }

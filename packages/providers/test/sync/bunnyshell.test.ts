@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/env-platform.ts'
+import { describe as factsOf, open } from '../../src/sync/bunnyshell.ts'
 import { testOutside } from '../outside.ts'
+import { connection, environment, project, variablesFake } from './bunnyshell-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
-import { connection, environment, project, variablesFake } from './env-platform-fake.ts'
 
 oneByOneConformance('env-platform', () => variablesFake(environment))
 oneByOneConformance('env-platform', async () => ({

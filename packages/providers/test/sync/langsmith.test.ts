@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/agent-platform.ts'
+import { describe as factsOf, open } from '../../src/sync/langsmith.ts'
 import { httpFake } from '../http-fake.ts'
 import { testOutside } from '../outside.ts'
-import { connection, type DeploymentFake, deploymentFake, path } from './agent-platform-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { connection, type DeploymentFake, deploymentFake, path } from './langsmith-fake.ts'
 
 syncConformance('agent-platform', deploymentFake)
 
-describe('agent-platform sync, what a whole list can destroy', () => {
+describe('LangSmith sync, what a whole list can destroy', () => {
   const push = async (fake: DeploymentFake, write: Record<string, string>, remove: string[] = []) =>
     await open(connection, testOutside({ 'agent-platform': fake.origin })).push({
       runId: 'run_1',

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-d.ts'
+import { open } from '../../src/sync/northflank.ts'
 import { testOutside } from '../outside.ts'
-import { connection, northflankFake } from './app-platform-d-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { connection, northflankFake } from './northflank-fake.ts'
 
 syncConformance('app-platform-d', northflankFake)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/cloud-a-parameter-store.ts'
+import { describe as factsOf, open } from '../../src/sync/aws-parameter-store.ts'
 import { testOutside } from '../outside.ts'
-import { type Connection, connection, parametersFake } from './cloud-a-parameter-store-fake.ts'
+import { type Connection, connection, parametersFake } from './aws-parameter-store-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
 oneByOneConformance('cloud-a-parameter-store', () => parametersFake(connection))
@@ -9,7 +9,7 @@ oneByOneConformance('cloud-a-parameter-store', () =>
   parametersFake({ ...connection, destination: { ...connection.destination, type: 'String', tier: 'Advanced' } }),
 )
 
-describe('cloud-a-parameter-store sync', () => {
+describe('AWS Parameter Store sync', () => {
   it('lists what lies directly under the path, over empty pages too, and marks other types', async () => {
     const fake = await parametersFake(connection)
     for (const name of ['A_1', 'A_2', 'A_3', 'deeper/A_4']) fake.put(`/shop/production/${name}`, 'x')

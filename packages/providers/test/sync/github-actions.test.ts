@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/code-host-ci.ts'
+import { describe as factsOf, open } from '../../src/sync/github-actions.ts'
 import { testOutside } from '../outside.ts'
 import { oneByOneConformance } from './clouds.ts'
-import { type Connection, environment, org, repo, roots, secretsFake } from './code-host-ci-fake.ts'
+import { type Connection, environment, org, repo, roots, secretsFake } from './github-actions-fake.ts'
 
 oneByOneConformance('code-host-ci', () => secretsFake(environment, roots.environment))
 oneByOneConformance('code-host-ci', () => secretsFake(org, roots.org))

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/ai-agent-vaults.ts'
+import { describe as factsOf, open } from '../../src/sync/claude-managed-agents.ts'
 import { testOutside } from '../outside.ts'
-import { type Connection, connection, type VaultFake, vaultFake } from './ai-agent-vaults-fake.ts'
+import { type Connection, connection, type VaultFake, vaultFake } from './claude-managed-agents-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
 oneByOneConformance('ai-agent-vaults', vaultFake)
 
-describe('ai-agent-vaults sync, who a value may be sent to', () => {
+describe('Claude Managed Agents sync, who a value may be sent to', () => {
   const to = (rules: object): Connection => ({
     ...connection,
     destination: { provider: 'ai-agent-vaults', vaultId: connection.destination.vaultId, ...rules },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/frontend-cloud.ts'
+import { describe as factsOf, open } from '../../src/sync/vercel.ts'
 import { testOutside } from '../outside.ts'
 import { syncConformance } from './conformance.ts'
-import { connection, vercelFake } from './frontend-cloud-fake.ts'
+import { connection, vercelFake } from './vercel-fake.ts'
 
 syncConformance('frontend-cloud', vercelFake)
 

@@ -1,5 +1,5 @@
 import { type FakeAnswer, fields, isText, mapOf, routedFake } from '../http-fake.ts'
-import { edgeFailure, edgeOk, edgeRules } from './edge-fake.ts'
+import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
 // From Cloudflare’s OpenAPI document (worker script secrets, secret-patch-request) and the codes that its own client knows.

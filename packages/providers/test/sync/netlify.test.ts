@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/site-host.ts'
+import { describe as factsOf, open } from '../../src/sync/netlify.ts'
 import { testOutside } from '../outside.ts'
 import { syncConformance } from './conformance.ts'
-import { connection, netlifyFake } from './site-host-fake.ts'
+import { connection, netlifyFake } from './netlify-fake.ts'
 
 syncConformance('site-host', netlifyFake)
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-e.ts'
+import { open } from '../../src/sync/digitalocean.ts'
 import { testOutside } from '../outside.ts'
-import { app, appsFake, component } from './app-platform-e-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { app, appsFake, component } from './digitalocean-fake.ts'
 
 describe('app', () => syncConformance('app-platform-e', async () => await appsFake(app)))
 describe('component', () => syncConformance('app-platform-e', async () => await appsFake(component)))

@@ -3,9 +3,9 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
 import { checkPlace } from './checks.ts'
-import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './frontend-cloud-records.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
+import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './vercel-records.ts'
 
 // Environment variables of a Vercel project (https://vercel.com/docs/rest-api). A name may have several records, each with
 // environments of its own: what a record holds for other environments than the destination’s is never touched.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/cloud-c-key-vault.ts'
+import { describe as factsOf, open } from '../../src/sync/azure-key-vault.ts'
 import { testOutside } from '../outside.ts'
-import { type Connection, connection, type KeyVaultFake, keyVaultFake, own } from './cloud-c-key-vault-fake.ts'
+import { type Connection, connection, type KeyVaultFake, keyVaultFake, own } from './azure-key-vault-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
 oneByOneConformance('cloud-c-key-vault', keyVaultFake)
 
-describe('cloud-c-key-vault sync', () => {
+describe('Azure Key Vault sync', () => {
   const session = (fake: KeyVaultFake, at: Connection = connection) =>
     open(at, testOutside({ 'cloud-c-key-vault': fake.origin }))
   const push = async (fake: KeyVaultFake, value: string) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-b.ts'
+import { open } from '../../src/sync/render.ts'
 import { testOutside } from '../outside.ts'
-import { group, renderFake, service } from './app-platform-b-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { group, renderFake, service } from './render-fake.ts'
 
 describe('service', () => syncConformance('app-platform-b', async () => await renderFake(service)))
 describe('group', () => syncConformance('app-platform-b', async () => await renderFake(group)))

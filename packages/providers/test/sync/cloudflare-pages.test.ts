@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/edge-pages.ts'
+import { open } from '../../src/sync/cloudflare-pages.ts'
 import { testOutside } from '../outside.ts'
+import { connection, pagesFake } from './cloudflare-pages-fake.ts'
 import { syncConformance } from './conformance.ts'
-import { connection, pagesFake } from './edge-pages-fake.ts'
 
 syncConformance('edge-pages', pagesFake)
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/edge-secrets-store.ts'
+import { open } from '../../src/sync/cloudflare-secrets-store.ts'
 import { testOutside } from '../outside.ts'
+import { connection, storeFake } from './cloudflare-secrets-store-fake.ts'
 import { syncConformance } from './conformance.ts'
-import { connection, storeFake } from './edge-secrets-store-fake.ts'
 
 syncConformance('edge-secrets-store', storeFake)
 

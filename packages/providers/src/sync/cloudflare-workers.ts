@@ -1,7 +1,7 @@
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { call, listOf, objectOf } from './call.ts'
-import { edgeAccount, edgeApi, edgeCodes } from './edge-api.ts'
+import { edgeAccount, edgeApi, edgeCodes } from './cloudflare-api.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves } from './pushing.ts'
 

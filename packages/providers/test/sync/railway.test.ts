@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { open } from '../../src/sync/app-platform-a.ts'
+import { open } from '../../src/sync/railway.ts'
 import { testOutside } from '../outside.ts'
-import { connection, projectId, railwayFake } from './app-platform-a-fake.ts'
 import { syncConformance } from './conformance.ts'
+import { connection, projectId, railwayFake } from './railway-fake.ts'
 
 syncConformance('app-platform-a', railwayFake)
 

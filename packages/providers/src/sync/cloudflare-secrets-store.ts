@@ -1,7 +1,7 @@
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { call, ignoreMissing, listOf, objectOf, pagesMax } from './call.ts'
-import { edgeAccount, edgeApi } from './edge-api.ts'
+import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 

@@ -1,0 +1,140 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { writesIn } from './table-writers.ts'
+
+// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table stands in one
+// place. Triggers of migrations are not counted, because they belong to the table.
+
+const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
+
+/** Tables that several folders still write. The list may only shrink. */
+const shared: Record<string, string[]> = {
+  attempts: ['features/sign-in', 'identity'],
+  audit_entries: ['features/audit-proof', 'features/secrets', 'kernel'],
+  challenges: ['features/sign-in', 'identity'],
+  cli_sessions: ['features/cli-login', 'features/me'],
+  environments: ['features/branches', 'features/changes', 'features/envs'],
+  key_grants: [
+    'features/envs',
+    'features/grants',
+    'features/me',
+    'features/recovery',
+    'features/rekey',
+    'features/rotation',
+    'features/sync',
+  ],
+  machine_tokens: ['features/machine-clients', 'identity'],
+  memberships: ['features/members', 'identity'],
+  organizations: ['features/export', 'features/orgs'],
+  passkeys: ['features/me', 'features/passkeys'],
+  rotation_policies: ['features/envs', 'features/rotation'],
+  secret_versions: ['features/rekey', 'features/secrets'],
+  secrets: ['features/rekey', 'features/secrets'],
+  server_keypairs: ['features/sync', 'keys'],
+  service_tokens: ['features/honey-tokens', 'features/tokens'],
+  sign_in_passkeys: ['features/sign-in-passkeys', 'identity'],
+  users: ['features/export', 'features/me', 'identity'],
+  vault_uses: ['features/vault', 'identity'],
+}
+
+/** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
+const namedByCode: Record<string, string[] | string> = {
+  'features/envs/owners.ts': ['applications', 'groups'],
+  'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
+  'keys/rekey.ts': 'seals the same values again under a new server key',
+}
+
+/** `features/grants/store.ts` -> `features/grants`, `db/migrate.ts` -> `db`, `model/grants/write.ts` -> `model/grants`. */
+const folderOf = (file: string): string => file.match(/^(?:features|model)\/[^/]+|^[^/]+/)?.[0] ?? file
+
+function tablesOf(file: string, table: string): string[] {
+  if (table !== '' && table !== '${...}') return [table]
+  const named = namedByCode[file]
+  if (named === undefined)
+    throw new Error(`${file}: the SQL does not name its table; name it, or add the file to namedByCode`)
+  return typeof named === 'string' ? [] : named
+}
+
+/** Table -> folders that write it, in alphabetical order. */
+function writersIn(sources: ReadonlyMap<string, string>): Map<string, string[]> {
+  const writers = new Map<string, Set<string>>()
+  for (const [file, source] of sources)
+    for (const table of writesIn(source).flatMap((write) => tablesOf(file, write.table)))
+      writers.set(table, (writers.get(table) ?? new Set()).add(folderOf(file)))
+  return new Map([...writers].sort().map(([table, folders]) => [table, [...folders].sort()]))
+}
+
+const sources = new Map(
+  globSync('**/*.{ts,js}', { cwd: server })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => [file, readFileSync(join(server, file), 'utf8')]),
+)
+const writers = writersIn(sources)
+
+test('no table gets a second writer', () => {
+  const several = Object.fromEntries([...writers].filter(([, folders]) => folders.length > 1))
+  expect(several).toEqual(shared)
+})
+
+test('the writers are found of every table that the code writes', () => {
+  const migrations = globSync('db/migrations/*.sql', { cwd: server }).map((file) =>
+    readFileSync(join(server, file), 'utf8'),
+  )
+  const tables = migrations.flatMap((sql) => [...sql.matchAll(/^create table (\w+)/gm)].map(([, table]) => table!))
+  expect(tables.length).toBeGreaterThan(80)
+  // Triggers write `changes` and `principals`. Rows reach the partition `audit_entries_rest` through its table.
+  expect(tables.filter((table) => !writers.has(table)).sort()).toEqual(['audit_entries_rest', 'changes', 'principals'])
+})
+
+test('every file whose statements get their table from the code still has one', () => {
+  const without = Object.keys(namedByCode).filter(
+    (file) => !writesIn(sources.get(file) ?? '').some(({ table }) => table === '${...}'),
+  )
+  expect(without).toEqual([])
+})
+
+const written: [statement: string, source: string, tables: string[]][] = [
+  ['an insert', "db.rows('insert into a (b) values ($1)')", ['a']],
+  [
+    'an insert that updates on conflict',
+    "sql('insert into a (b) values (1) on conflict (b) do update set b = 2')",
+    ['a'],
+  ],
+  ['an update with an alias', 'db.rows(`update a as x\n set b = 1`)', ['a']],
+  ['an update of one table alone', "db.rows('update only public.a set b = 1')", ['a']],
+  ['a deletion', 'db.rows(\'DELETE FROM "a" where true\')', ['a']],
+  ['a merge', "db.rows('merge into a using b on true when matched then delete')", ['a']],
+  ['several tables that are emptied', "db.script('truncate table a, only b cascade')", ['a', 'b']],
+  [
+    'writes inside of a query',
+    'const q = `with gone as (delete from a returning id), put as (insert into b select id from gone) update c set d = 1`',
+    ['a', 'b', 'c'],
+  ],
+  ['a statement in an expression of another', "`select ${all ? 'x' : `(${'delete from a'})`} from b`", ['a']],
+  ['a table that the code puts in', 'db.rows(`delete from ${table} where true`)', ['${...}']],
+  ['a table that is added to the text', "db.rows('delete from ' + table)", ['']],
+  ['locks', "db.rows('select 1 from a for update'); db.rows('select 1 from a for no key update skip locked')", []],
+  ['comments', '// delete from a\n/* insert into b */ db.row("select 1")', []],
+]
+
+test.each(written)('the tables of %s are read from the source', (_, source, tables) => {
+  expect(
+    writesIn(source)
+      .map(({ table }) => table)
+      .sort(),
+  ).toEqual(tables)
+})
+
+test('a second writer is found, and a statement that names no table is refused', () => {
+  const text = "db.rows('update a set b = 1')"
+  const both = new Map([
+    ['features/one/store.ts', text],
+    ['model/two/write.ts', text],
+    ['model/two/more.ts', text],
+  ])
+  expect(writersIn(both)).toEqual(new Map([['a', ['features/one', 'model/two']]]))
+  const unnamed = new Map([['features/one/store.ts', 'db.rows(`delete from ${table}`)']])
+  expect(() => writersIn(unnamed)).toThrow('features/one/store.ts: the SQL does not name its table')
+})
