@@ -163,7 +163,6 @@ test('a link moves the sign-in and the memberships, and each organization’s au
   ])
   const metadata = {
     issuer: world.issuer.url,
-    subject: 'new-ada',
     formerIssuer: world.issuer.url,
     mergedUserId: stranded.id,
   }

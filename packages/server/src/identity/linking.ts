@@ -40,6 +40,6 @@ export async function linkIdentity(
   if (separate) await deleteUser(db, separate.id)
   await updateIdentity(db, userId, { issuer, subject, name })
   if (person.issuer !== ownIssuer) await endSessions(db, userId, now)
-  const metadata = { issuer, subject, formerIssuer: person.issuer, mergedUserId: separate?.id ?? null }
+  const metadata = { issuer, formerIssuer: person.issuer, mergedUserId: separate?.id ?? null }
   await auditPerson({ db, audit }, userId, 'user.identity_linked', userId, metadata)
 }

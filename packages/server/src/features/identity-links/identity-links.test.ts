@@ -141,7 +141,7 @@ describe('a person who comes from the new issuer', () => {
         actorType: 'user',
         actorId: ada.id,
         resourceId: ada.id,
-        metadata: { issuer: provider().url, subject: 'ada@example.com', formerIssuer: 'skerry', mergedUserId: null },
+        metadata: { issuer: provider().url, formerIssuer: 'skerry', mergedUserId: null },
       },
     ])
   })

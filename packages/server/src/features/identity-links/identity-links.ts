@@ -1,5 +1,4 @@
 import type { identityLinks } from '@skerry/contract/identity-links'
-import type { Sql } from '../../db/database.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { checkSameOrigin, readCookie } from '../../identity/cookies.ts'
@@ -12,7 +11,7 @@ import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { checkOneFactor, isRightFactor } from '../second-factor/enter.ts'
-import { countFactors } from '../second-factor/store.ts'
+import { findOwnFactors } from '../second-factor/second-factor.ts'
 import { confirmationMail, linkedNotice } from './jobs.ts'
 import { confirmMailbox, deleteIdentityLink, findIdentityLink, type IdentityLink, lockIdentityLink } from './store.ts'
 
@@ -27,7 +26,7 @@ export async function get(input: In<typeof identityLinks.get>): Out<typeof ident
   if (!link) return { link: null }
   const { issuer, email, name, expiresAt, mailboxConfirmedAt } = link
   // Access to the mailbox comes first: until then nobody learns how the account is protected.
-  const secondFactor = mailboxConfirmedAt === null ? null : await factorsOf(db, link.userId)
+  const secondFactor = mailboxConfirmedAt === null ? null : await findOwnFactors(db, link.userId)
   return { link: { issuer, email, name, secondFactor, expiresAt } }
 }
 
@@ -48,7 +47,7 @@ export async function confirm(input: In<typeof identityLinks.confirm>): Out<type
     return refuseAndCommit('unauthorized', 'this link has expired or was already used; ask for a new one')
   returnAttempt(db, 'sign_in', caller)
   const { returnTo } = link
-  const secondFactor = await factorsOf(db, link.userId)
+  const secondFactor = await findOwnFactors(db, link.userId)
   if (secondFactor) {
     await confirmMailbox(db, link.browserHash, now)
     return { session: null, secondFactor, returnTo }
@@ -115,11 +114,6 @@ async function confirmedLink(input: Parameters<typeof waitingLink>[0]): Promise<
   const link = await waitingLink(input)
   if (link.mailboxConfirmedAt === null) throw fail('conflict', 'open the mailed link first')
   return link
-}
-
-async function factorsOf(db: Sql, userId: string) {
-  const { totp, signInPasskeys } = await countFactors(db, userId)
-  return totp || signInPasskeys > 0 ? { totp, passkeys: signInPasskeys > 0 } : null
 }
 
 async function complete(input: Request, link: IdentityLink) {

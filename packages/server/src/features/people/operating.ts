@@ -1,12 +1,11 @@
 import type { Database, Sql, Tx } from '../../db/database.ts'
 import { deleteUser, endSessions, updateIdentity } from '../../identity/linking-store.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
-import { insertMembership, listOrgIds } from '../../identity/store.ts'
+import { listOrgIds } from '../../identity/store.ts'
 import { type Entry, recordIn, system } from '../../kernel/unit.ts'
-import { listRoles, lockOrg, updateRole } from '../members/store.ts'
+import { moveMembership, raiseToOwner } from '../members/operating.ts'
 import type { Org } from '../orgs/scope.ts'
 import {
-  deleteMembership,
   findPeople,
   type ListedPerson,
   listKeyOrgs,
@@ -65,13 +64,13 @@ export const linkPeople = (deps: OperatorDeps, person: { id: string }, other: { 
     const memberships = await lockMemberships(tx, merged.id)
     await checkSeparable(tx, merged, memberships, own)
     const now = deps.now().toISOString()
-    for (const membership of memberships) await moveMembership({ deps, tx, now }, kept, merged, membership)
+    for (const membership of memberships) await takeOver({ deps, tx, now }, kept, merged, membership)
     await deleteUser(tx, merged.id)
     await updateIdentity(tx, kept.id, merged)
     // As when people link themselves: a former issuer may have vouched for an address that was not this person's.
     if (kept.issuer !== ownIssuer) await endSessions(tx, kept.id, now)
     const { issuer, subject } = merged
-    const metadata = { issuer, subject, formerIssuer: kept.issuer, mergedUserId: merged.id }
+    const metadata = { issuer, formerIssuer: kept.issuer, mergedUserId: merged.id }
     const joined = memberships.map(({ orgId }) => orgId)
     const orgIds = [...own, ...joined]
     for (const orgId of orgIds.length > 0 ? orgIds : [null])
@@ -98,14 +97,13 @@ async function checkSeparable(
     )
 }
 
-async function moveMembership(
+async function takeOver(
   { deps, tx, now }: { deps: OperatorDeps; tx: Tx; now: string },
   kept: PersonRow,
   merged: PersonRow,
   { orgId, role }: MembershipRow,
 ): Promise<void> {
-  await insertMembership(tx, orgId, kept.id, role, now)
-  await deleteMembership(tx, orgId, merged.id)
+  await moveMembership(tx, { id: orgId } as Org, { from: merged.id, to: kept.id, role, now })
   record(deps, tx, orgId, 'member.joined', kept.id, { role, mergedUserId: merged.id })
   record(deps, tx, orgId, 'member.removed', merged.id, { role, environmentIds: [] })
 }
@@ -113,17 +111,9 @@ async function moveMembership(
 /** The role before; null where the person was no member. Ownership brings no keys. */
 export const makeOwner = (deps: OperatorDeps, person: { id: string }, orgId: string): Promise<string | null> =>
   deps.db.transaction(async (tx) => {
-    const org = { id: orgId } as Org
-    await lockOrg(tx, org)
-    const from = (await listRoles(tx, org, [person.id])).find(({ userId }) => userId === person.id)?.role ?? null
-    if (from === 'owner') return from
-    if (from === null) {
-      await insertMembership(tx, orgId, person.id, 'owner', deps.now().toISOString())
-      record(deps, tx, orgId, 'member.joined', person.id, { role: 'owner' })
-    } else {
-      await updateRole(tx, org, person.id, 'owner')
-      record(deps, tx, orgId, 'member.role_changed', person.id, { from, to: 'owner' })
-    }
+    const from = await raiseToOwner(tx, { id: orgId } as Org, person.id, deps.now().toISOString())
+    if (from === null) record(deps, tx, orgId, 'member.joined', person.id, { role: 'owner' })
+    else if (from !== 'owner') record(deps, tx, orgId, 'member.role_changed', person.id, { from, to: 'owner' })
     return from
   })
 

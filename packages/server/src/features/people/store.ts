@@ -73,6 +73,3 @@ export const listKeyOrgs = async (tx: Tx, userId: string): Promise<string[]> =>
       [userId],
     )
   ).map(({ slug }) => slug)
-
-export const deleteMembership = (tx: Tx, orgId: string, userId: string) =>
-  tx.rows('delete from memberships where org_id = $1 and user_id = $2', [orgId, userId])

@@ -1,4 +1,5 @@
 import type { secondFactor } from '@skerry/contract/second-factor'
+import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { auditPerson } from '../../identity/trail.ts'
@@ -24,6 +25,12 @@ export async function get({
 }: In<typeof secondFactor.get, Person>): Out<typeof secondFactor.get> {
   const { secondFactor: enrolled, mfaAt } = principal.session
   return { enrolled, managed: context.oidc === null, mfaAt, ...(await countFactors(db, principal.id)) }
+}
+
+/** The second factors that Skerry keeps for this person, whoever signs people in now; null where there is none. */
+export async function findOwnFactors(db: Sql, userId: string) {
+  const { totp, signInPasskeys } = await countFactors(db, userId)
+  return totp || signInPasskeys > 0 ? { totp, passkeys: signInPasskeys > 0 } : null
 }
 
 export async function renew(

@@ -1,0 +1,25 @@
+import type { Tx } from '../../db/database.ts'
+import { insertMembership } from '../../identity/store.ts'
+import type { Org, Role } from '../orgs/scope.ts'
+import { deleteMember, listRoles, lockOrg, updateRole } from './store.ts'
+
+// Changes of membership by operators, who have no role in the organization. The caller records them.
+
+/** Makes a person an owner, and a member if need be. Returns the role before; null where the person was no member. */
+export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string): Promise<Role | null> {
+  await lockOrg(db, org)
+  const from = (await listRoles(db, org, [userId])).find((row) => row.userId === userId)?.role ?? null
+  if (from === null) await insertMembership(db, org.id, userId, 'owner', now)
+  else if (from !== 'owner') await updateRole(db, org, userId, 'owner')
+  return from
+}
+
+/** Gives the membership of one person to another one, who has none in this organization. Key grants go with it. */
+export async function moveMembership(
+  db: Tx,
+  org: Org,
+  { from, to, role, now }: { from: string; to: string; role: string; now: string },
+): Promise<void> {
+  await insertMembership(db, org.id, to, role, now)
+  await deleteMember(db, org, from)
+}
