@@ -20,7 +20,7 @@ const above = (...folders) =>
 
 /** Names, limits and patterns: what clients need of the contract at run time. */
 const plainContract =
-  '^packages/contract/src/(archive-check|archive-format|audit-actions|audit-archive|audit-groups|errors|headers|kms-specs|lease-facts|limits|loopback|notification-types|operations\\.gen|patterns|policy-body|prefixes|readers|rotation-facts|sync-names|vault-facts)\\.ts$'
+  '^packages/contract/src/(approvers|archive-check|archive-format|audit-actions|audit-archive|audit-groups|custodians|errors|headers|kms-specs|lease-facts|limits|loopback|notification-types|operations\\.gen|patterns|policy-body|prefixes|readers|rotation-facts|sync-names|vault-facts)\\.ts$'
 
 export default {
   forbidden: [
