@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { limits } from '@skerry/contract/limits'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -11,8 +11,10 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { ErasePerson } from './erase-person.tsx'
 import { type Connection, type ConnectionFilter, connectionsQuery, type Project, reloadVault } from './queries.ts'
+
+// Loaded when somebody looks at the connections of one person.
+const ErasePerson = lazy(async () => ({ default: (await import('./erase-person.tsx')).ErasePerson }))
 
 type Status = Connection['status']
 
@@ -54,7 +56,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
           onChange={(event) => setStatus(event.currentTarget.value as Status | '')}
         />
       </Group>
-      {userRef && <ErasePerson key={userRef} project={project} userRef={userRef} />}
+      <Suspense>{userRef && <ErasePerson key={userRef} project={project} userRef={userRef} />}</Suspense>
       <List
         label="Connections"
         query={query}

@@ -14,10 +14,10 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
-import { Deliveries } from './deliveries.tsx'
 import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
 
 // Loaded when first asked for.
+const Deliveries = lazy(async () => ({ default: (await import('./deliveries.tsx')).Deliveries }))
 const NewWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).NewWebhookDialog }))
 const EditWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).EditWebhookDialog }))
 
@@ -65,7 +65,11 @@ export function Webhooks({ project }: { project: Project }) {
         rowId={({ id }) => id}
         rowName={({ url }) => url}
         actions={actions}
-        details={(webhook) => <Deliveries webhook={webhook} />}
+        details={(webhook) => (
+          <Suspense>
+            <Deliveries webhook={webhook} />
+          </Suspense>
+        )}
         empty={
           <Empty
             title="No webhook yet"

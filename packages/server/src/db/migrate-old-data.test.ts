@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, type RunningEngine } from '../../test/db/engines.ts'
+import { listDeadLetters } from '../jobs/dead-letters.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 
@@ -171,6 +172,69 @@ for (const engine of engines) {
     test('the later migrations of this release apply to these rows too', async () => {
       await migrate(db)
       expect(await db.rows('select count(*)::int as count from rotation_policies')).toEqual([{ count: 7 }])
+    })
+  })
+}
+
+/** The columns that the migration reads, of the table that a library kept until then. */
+const oldQueue = `
+  create schema jobs;
+  create table jobs.job (
+    id uuid primary key, name text not null, data jsonb, group_id text, state text not null, retry_count integer not null,
+    start_after timestamptz not null, created_on timestamptz not null, source_name text, source_created_on timestamptz,
+    source_retry_count integer, source_output jsonb)`
+
+for (const engine of engines) {
+  describe.skipIf(engine.missing)(`0036 on ${engine.name}`, () => {
+    let running: RunningEngine
+    let db: Database
+    const insert = (minute: number, row: { name: string; state: string; data?: object; key?: string; from?: string }) =>
+      db.rows(
+        `insert into jobs.job (id, name, data, group_id, state, retry_count, start_after, created_on, source_name,
+                               source_created_on, source_retry_count, source_output)
+         values (gen_random_uuid(), $1, $2, $3, $4, 2, $5, $5, $6::text, $5, 3, '{"error":"TypeError"}')`,
+        [
+          row.name,
+          row.data ? JSON.stringify(row.data) : null,
+          row.key ?? null,
+          row.state,
+          at(minute),
+          row.from ?? null,
+        ],
+      )
+    beforeAll(async () => {
+      running = await engine.start()
+      db = await running.open()
+      await migrateUntil(db, 35)
+      await db.script(oldQueue)
+      await insert(1, { name: 'mail', state: 'created', data: { to: 'ada@example.com' } })
+      await insert(2, { name: 'leases.end', state: 'retry', data: { targetId: 'tgt_1' }, key: 'tgt_1' })
+      await insert(3, { name: 'leases.end', state: 'active', data: { targetId: 'tgt_2' }, key: 'tgt_2' })
+      await insert(4, { name: 'mail', state: 'completed', data: {} })
+      await insert(5, { name: 'invalidations.sweep', state: 'created' })
+      await insert(6, { name: '__pgboss__send-it', state: 'created', data: {} })
+      await insert(7, { name: 'dead_letters', state: 'created', data: { to: 'bob@example.com' }, from: 'mail' })
+      await migrate(db)
+    })
+    afterAll(() => running?.stop())
+
+    test('jobs that wait or were cut off wait in the new queue, with their key and attempts', async () => {
+      const rows = await db.rows(
+        `select name, data, key, attempts, due_at from jobs where state = 'waiting' order by number`,
+      )
+      expect(rows).toEqual([
+        { name: 'mail', data: { to: 'ada@example.com' }, key: null, attempts: 2, dueAt: at(1) },
+        { name: 'leases.end', data: { targetId: 'tgt_1' }, key: 'tgt_1', attempts: 2, dueAt: at(2) },
+        { name: 'leases.end', data: { targetId: 'tgt_2' }, key: 'tgt_2', attempts: 2, dueAt: at(3) },
+        { name: 'invalidations.sweep', data: {}, key: null, attempts: 2, dueAt: at(5) },
+      ])
+    })
+
+    test('jobs that failed for good stay with their last error, and the schema of the library is gone', async () => {
+      expect(await listDeadLetters(db)).toMatchObject([
+        { job: 'mail', data: { to: 'bob@example.com' }, attempts: 4, error: { error: 'TypeError' }, failedAt: at(7) },
+      ])
+      expect(await db.row(`select 1 from pg_namespace where nspname = 'jobs'`)).toBeUndefined()
     })
   })
 }
