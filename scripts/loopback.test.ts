@@ -7,7 +7,7 @@ import { root } from './generate.ts'
 const networks = [
   'packages/contract/src/loopback.ts',
   'packages/providers/src/addresses.ts',
-  'packages/server/src/http/connections.ts',
+  'packages/server/src/http/forwarded.ts',
 ]
 
 /** Code that compares a host with loopback addresses: a prefix, a pattern, or a list. */

@@ -97,7 +97,7 @@ describe('the form that OpenAPI 3.1 asks for', () => {
   test('a schema holds keywords of JSON Schema alone', () => {
     const known =
       'type required properties patternProperties additionalProperties items anyOf enum const pattern description ' +
-      'minLength maxLength minimum maximum minItems maxItems uniqueItems minProperties maxProperties $ref'
+      'minLength maxLength minimum maximum minItems maxItems uniqueItems minProperties maxProperties default $ref'
     for (const [pointer, object] of objectsIn(document))
       if (typeof object.type === 'string' && !pointer.includes('/securitySchemes/'))
         for (const keyword of Object.keys(object)) expect(known.split(' '), pointer).toContain(keyword)

@@ -87,7 +87,8 @@ export async function writePieces(
   try {
     const file = await open(beside, 'wx', 0o600)
     try {
-      for await (const piece of pieces) await file.writev([piece])
+      // Unlike `writev`, `writeFile` writes on where a full disk took only a part, and so fails.
+      for await (const piece of pieces) await file.writeFile(piece)
       await file.sync()
     } finally {
       await file.close()

@@ -56,6 +56,13 @@ describe('an error text that repeats a password', () => {
     expect(failures.map(({ message }) => message)).toEqual(['error 1064', 'ERR', 'the connection broke'])
   })
 
+  it.each(['Ab3\\Tx9\\Rq', 'corp\\Nx7\\Rk2\\Tq9'])(
+    '%s, which looks like escapes of line breaks, is not stored',
+    (secret) => {
+      expect(errorTextOf(`near '${secret}'`, [secret])).toBeNull()
+    },
+  )
+
   it('as a word is found if the password is short, and in a longer word only if it is no word itself', () => {
     const repeats = textSearchFor(['1', 'root', 'a1b2', ''])
     expect(['HTTP 401', 'rooted'].map(repeats)).toEqual([false, false])

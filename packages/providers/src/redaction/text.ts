@@ -43,8 +43,8 @@ function formsOf(secrets: Iterable<string>): string[] {
   return [...forms]
 }
 
-/** Line breaks, other spaces and control characters are left out, so that a wrapped value is found. */
-const joined = (text: string) => text.replace(/(?:[\s\p{Cc}]|\\[nrt])+/gu, '')
+/** Line breaks, other spaces and control characters are left out, so that a wrapped value is found. A secret may hold `\\T`, and the text is in lower case. */
+const joined = (text: string) => text.replace(/(?:[\s\p{Cc}]|\\[nrt])+/giu, '')
 
 interface TextIndex {
   /** In lower case, with its spaces. */

@@ -87,7 +87,11 @@ describe('a schedule', () => {
     ]
     const startMs = Date.parse('2026-05-01T10:16:30Z')
     const calendar = openCalendar(rows, startMs)
-    const due = (seconds: number) => calendar.due(startMs + seconds * 1000).map(({ job }) => job.name)
+    const due = (seconds: number) =>
+      calendar.due(startMs + seconds * 1000).map(({ job, slot }) => {
+        calendar.note(job, slot)
+        return job.name
+      })
     expect(due(0)).toEqual(['hourly'])
     expect(due(29)).toEqual([])
     expect(due(30)).toEqual(['minutely', 'hourly'])
@@ -334,30 +338,58 @@ describe('jobs of one queue', () => {
   })
 })
 
-describe('a beat that comes late', () => {
+describe('a server that looks for silent ones', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
-  test('looks for no silent server, because its own beats are late as well', async () => {
+  /** A heart that turns once for each step: the milliseconds since the last one, and whether the database answers. */
+  async function looksAfter(steps: { ms: number; isUp: boolean }[]): Promise<boolean[]> {
     let nowMs = 0
-    const rows = vi.fn(async () => [])
+    let isUp = true
+    const texts: string[] = []
+    const rows = async (text: string) => {
+      if (!isUp) throw new Error('down')
+      texts.push(text)
+      return []
+    }
     const heart = startHeart(
-      { db: { rows } } as never,
+      { db: { watch: { rows } } } as never,
       [],
       () => [],
-      fail,
+      () => {},
       () => nowMs,
     )
-    const looksAfter = (ms: number) => {
-      nowMs += ms
+    const looks: boolean[] = []
+    for (const step of steps) {
+      nowMs += step.ms
+      isUp = step.isUp
+      texts.length = 0
       vi.advanceTimersToNextTimer()
-      return rows.mock.calls.length
+      await new Promise(setImmediate)
+      looks.push(texts.some((text) => text.includes('make_interval(secs => $6)')))
     }
-    expect([1000, 3000, 1000, 1900].map(looksAfter)).toEqual([1, 1, 2, 3])
     heart.stop()
+    return looks
+  }
+
+  test('does not look after a beat that comes late, because its own beats are late as well', async () => {
+    const steps = [1000, 3000, 1000, 1900].map((ms) => ({ ms, isUp: true }))
+    expect(await looksAfter(steps)).toEqual([true, false, true, true])
+  })
+
+  test('does not look at once after an outage, in which no server could beat', async () => {
+    const steps = [true, false, false, false, true, true].map((isUp) => ({ ms: 1000, isUp }))
+    expect(await looksAfter(steps)).toEqual([true, false, false, false, false, true])
   })
 })
 
-const fail = (error: unknown) => {
-  throw error
-}
+test('a scheduled job that could not be added is due again at the next look', () => {
+  const row = job('daily', { schedule: dailyAt('03:23') }, nothing)
+  const calendar = openCalendar([row], Date.parse('2026-05-01T03:23:00Z'))
+  const due = (at: string) => calendar.due(Date.parse(at)).map(({ slot }) => slot)
+  const [slot] = due('2026-05-01T03:23:00Z')
+  expect(due('2026-05-01T03:23:02Z')).toEqual([slot])
+  calendar.note(row, slot as number)
+  expect(due('2026-05-01T03:23:04Z')).toEqual([])
+  expect(due('2026-05-02T03:23:00Z')).toEqual([(slot as number) + 1])
+})

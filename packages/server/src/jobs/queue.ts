@@ -3,7 +3,7 @@ import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
 import type { AnyJob, Job } from './job.ts'
 import { openRunner, type Runner } from './runner.ts'
-import { deleteWaiting, failSilent, insertJob } from './store.ts'
+import { deleteWaiting, failActive, insertJob } from './store.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -51,7 +51,7 @@ export function openQueue(db: Database, jobs: readonly AnyJob[]): Queue {
     nudge: ({ name }) => runner?.look([name]),
     async start(context) {
       // No other process has the embedded database: at its start every active job was cut off.
-      if (db.engine === 'embedded') await failSilent(db, jobs, 0)
+      if (db.engine === 'embedded') await failActive(db, jobs)
       runner = openRunner(context, jobs)
     },
     async stop() {

@@ -60,12 +60,15 @@ export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
     running.set(taken, done)
   }
   const poll = async (): Promise<void> => {
-    const due = calendar.due(Date.now())
-    for (const { id, job } of due)
-      await insertJob(db, { id, name: job.name, data: {}, key: null, isUrgent: false, delaySeconds: 0 })
     look(names)
+    for (const { id, job, slot } of calendar.due(Date.now())) {
+      await insertJob(db, { id, name: job.name, data: {}, key: null, isUrgent: false, delaySeconds: 0 })
+      // Only now: after an outage the next poll adds what this one could not.
+      calendar.note(job, slot)
+      look([job.name])
+    }
   }
-  const heart = startHeart(context, jobs, () => [...running.keys()].map(({ id }) => id), warn)
+  const heart = startHeart(context, jobs, () => [...running.keys()], warn)
   const polls = setInterval(() => void poll().catch(warn), pollMs)
   void poll().catch(warn)
   return {
@@ -116,25 +119,36 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof late>
 }
 
 /**
- * Says every second that the jobs of this process live, and looks for those of processes that no longer do. A beat that
- * comes late is no time to look: what kept this process may have kept the others as well.
+ * Says every second that the jobs of this process live, and looks for those of processes that no longer do. After a turn that
+ * was late or failed it looks only at the turn after the next: whatever kept this process from beating, an outage of the
+ * database for example, may have kept the others as well.
  */
 export function startHeart(
   { db }: Pick<Context, 'db'>,
   jobs: readonly AnyJob[],
-  runningIds: () => string[],
+  running: () => readonly TakenJob[],
   warn: (error: unknown) => void,
   monotonicMs = () => performance.now(),
 ): { stop(): void } {
-  let beatAtMs = monotonicMs()
+  let heardAtMs = monotonicMs()
+  let isBeating = false
+  const isInTime = () => monotonicMs() - heardAtMs <= 2 * beatMs
   const turn = async () => {
     const atMs = monotonicMs()
-    const isLate = atMs - beatAtMs > 2 * beatMs
-    beatAtMs = atMs
-    const ids = runningIds()
-    if (ids.length > 0) await beat(db, ids)
-    if (!isLate) await failSilent(db, jobs, silentSeconds)
+    const taken = running()
+    // Beats have a connection of their own, so that a full pool is no silence.
+    if (taken.length > 0 || !isInTime()) await beat(db.watch, taken)
+    if (isInTime()) await failSilent(db.watch, jobs, silentSeconds)
+    heardAtMs = atMs
   }
-  const timer = setInterval(() => void turn().catch(warn), beatMs)
+  const timer = setInterval(() => {
+    if (isBeating) return
+    isBeating = true
+    void turn()
+      .catch(warn)
+      .finally(() => {
+        isBeating = false
+      })
+  }, beatMs)
   return { stop: () => clearInterval(timer) }
 }

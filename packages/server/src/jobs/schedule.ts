@@ -35,8 +35,10 @@ export function idOf(...parts: string[]): string {
 }
 
 export interface Calendar {
-  /** The scheduled jobs whose period began since the last call, with the ids of their rows. */
-  due(nowMs: number): { id: string; job: AnyJob }[]
+  /** The scheduled jobs whose period is not noted yet, with the ids of their rows. */
+  due(nowMs: number): { id: string; job: AnyJob; slot: number }[]
+  /** Notes that the job of a period was added. */
+  note(job: AnyJob, slot: number): void
 }
 
 /**
@@ -52,9 +54,8 @@ export function openCalendar(jobs: readonly AnyJob[], startMs: number): Calendar
       jobs.flatMap((job) => {
         if (!job.schedule) return []
         const slot = slotAt(job.schedule, nowMs)
-        if (slots.get(job.name) === slot) return []
-        slots.set(job.name, slot)
-        return [{ id: slotId(job.name, slot), job }]
+        return slots.get(job.name) === slot ? [] : [{ id: slotId(job.name, slot), job, slot }]
       }),
+    note: (job, slot) => void slots.set(job.name, slot),
   }
 }

@@ -118,9 +118,18 @@ export async function failSilent(db: Sql, jobs: readonly AnyJob[], silentSeconds
   )
 }
 
-/** Says that the server of these jobs lives. */
-export async function beat(db: Sql, ids: string[]): Promise<void> {
-  await db.rows(`update jobs set beat_at = now() where id = any($1::uuid[]) and state = 'active'`, [ids])
+/** Fails all active jobs, whatever the clock said when they ran. */
+export async function failActive(db: Sql, jobs: readonly AnyJob[]): Promise<void> {
+  await db.rows(`update jobs ${setFailed}, error = $6 ${failure}`, [...ruleValues(jobs), cutOff])
+}
+
+/** Says that the server of these jobs lives. A later attempt, which another server runs, is left alone. */
+export async function beat(db: Sql, taken: readonly TakenJob[]): Promise<void> {
+  await db.rows(
+    `update jobs set beat_at = now() from unnest($1::uuid[], $2::int[]) as mine(id, attempts)
+      where jobs.id = mine.id and jobs.attempts = mine.attempts and jobs.state = 'active'`,
+    [taken.map(({ id }) => id), taken.map(({ attempts }) => attempts)],
+  )
 }
 
 /** An id is known for a day after its job has run, so that the same job is not added again. */
