@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { writesIn } from './table-writers.ts'
 
-// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table stands in one
+// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table is in one
 // place. Triggers of migrations are not counted, because they belong to the table.
 
 const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
