@@ -78,7 +78,7 @@ test('no table gets a second writer', () => {
   expect(several).toEqual(shared)
 })
 
-test('the writers are found of every table that the code writes', () => {
+test('the writers of every table that the code writes are found', () => {
   const migrations = globSync('db/migrations/*.sql', { cwd: server }).map((file) =>
     readFileSync(join(server, file), 'utf8'),
   )

@@ -73,7 +73,7 @@ describe('members', () => {
     expect(body.members).toHaveLength(1)
   })
 
-  test('leave the list of what to re-key behind, on several pages and after a reload', async () => {
+  test('leave a list of environments to re-key, on several pages and after a reload', async () => {
     const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
     await page.getByText('ben@example.com had the key').waitFor()
     await journey.goTo(page, 'Applications')

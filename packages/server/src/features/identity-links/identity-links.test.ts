@@ -43,7 +43,7 @@ afterEach(async () => {
   await world.close()
 })
 
-/** The same server and data with another sign-in; undefined: the built-in one. */
+/** Starts the same server and data with another sign-in; undefined means the built-in one. */
 async function changeTo(provider?: IdentityProvider): Promise<void> {
   const { config, mailer } = world.server.context
   await world.server.close()
@@ -158,7 +158,7 @@ describe('a person who comes from the new issuer', () => {
     expect(people).toEqual([{ id: ada.id, issuer: 'skerry' }])
   })
 
-  test('may be somebody else, and is another person then', async () => {
+  test('who says that the account is not theirs becomes another person', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -275,7 +275,7 @@ describe('the second factor of the existing account', () => {
 })
 
 describe('an attacker', () => {
-  test('whose issuer account has the address, but not verified, is nobody who is here', async () => {
+  test('whose issuer account has the address, but not verified, does not become the person', async () => {
     await open()
     await firstPerson('unverified-ada@example.com')
     await changeTo(provider())
