@@ -114,7 +114,7 @@ test('people are listed with their sign-in and organizations', async () => {
       ],
     },
   ])
-  expect((await people('list', '--email', 'nobody@example.com')).stdout).toBe('No such people.\n')
+  expect((await people('list', '--email', 'nobody@example.com')).stdout).toBe('No people found.\n')
   expect(await refusalOf('list', '--org', 'nowhere')).toContain('There is no organization nowhere.')
 })
 

@@ -22,7 +22,7 @@ export function CustodianNote({ userId, name }: { userId: string; name: string }
       color={shares.isEnough ? 'yellow' : 'red'}
       variant="light"
       mt="sm"
-      title={shares.isEnough ? `${name} is a custodian` : 'Recovery ends with this custodian'}
+      title={shares.isEnough ? `${name} is a custodian` : 'Without this custodian, recovery is not possible'}
     >
       {sharesText(shares)}{' '}
       <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} size="sm" underline="always">
