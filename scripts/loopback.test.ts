@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from './generate.ts'
 
-/** These list networks, which is another question than whether a host is this machine. */
+/** Files that list networks. They do not decide whether a host is this machine. */
 const networks = [
   'packages/contract/src/loopback.ts',
   'packages/providers/src/addresses.ts',

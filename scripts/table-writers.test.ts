@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { writesIn } from './table-writers.ts'
 
-// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table stands in one
+// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table is in one
 // place. Triggers of migrations are not counted, because they belong to the table.
 
 const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
@@ -79,7 +79,7 @@ test('no table gets a second writer', () => {
   expect(several).toEqual(shared)
 })
 
-test('the writers are found of every table that the code writes', () => {
+test('the writers of every table that the code writes are found', () => {
   const migrations = globSync('db/migrations/*.sql', { cwd: server }).map((file) =>
     readFileSync(join(server, file), 'utf8'),
   )

@@ -1,7 +1,7 @@
 import ts from 'typescript'
 
-// Finds the statements in a source file that change a table. The SQL of the server stands in string literals and templates, so the
-// file is parsed and the comments are left out.
+// Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates, so the
+// file is parsed and comments are ignored.
 
 /** A statement that changes a table. The table is `${...}` where the code puts the name in, and empty where the text ends before it. */
 export interface Write {

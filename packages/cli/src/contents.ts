@@ -1,6 +1,6 @@
 import type { Session } from './session.ts'
 
-/** The part of an environment that these texts need. */
+/** The fields of an environment that these texts need. */
 interface Listed {
   id: string
   slug: string

@@ -32,9 +32,9 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
 }
 
 /**
- * The id of a member, service token or machine client that a person names by its id, its name or an e-mail address.
+ * Finds the id of a member, service token or machine client that the user names by id, name or e-mail address.
  *
- * @param option the option that was given: `--by`.
+ * @param option the option that names it, for messages: `--by`.
  */
 export async function principalIdOf(session: Session, wanted: string, option: string): Promise<string> {
   if (/^[a-z0-9]{2,3}_[0-9A-Za-z]{22}$/.test(wanted)) return wanted

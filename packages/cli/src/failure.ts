@@ -77,7 +77,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
 }
 
-/** The fields of requests, in the words of a command line. Others are shown by their own names. */
+/** The fields of requests, in the words of a command line. A field that is not listed is shown by its own name. */
 const nameOnCommandLine: Readonly<Record<string, string>> = {
   actorId: '--actor',
   alphabet: '--alphabet',
@@ -121,7 +121,7 @@ export function toFailure(error: unknown): Failure {
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
   if (badOption !== undefined) return usage(badOption)
   const told = withoutPlace(firstLine(text))
-  // The server has said it already.
+  // The message of the server already says when to try again.
   const isRepeated = name === 'rate_limited' && told.includes('again in')
   const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
@@ -153,7 +153,7 @@ function withoutPlace(text: string): string {
 
 const inWords = (text: string): string =>
   text
-    .replace(/\bmust match pattern .*/, 'has a character that is not allowed, or misses one')
+    .replace(/\bmust match pattern .*/, 'contains a character that is not allowed, or lacks one that is needed')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
     .replace(/\bforce=true\b/, '--force')
@@ -170,7 +170,7 @@ function unexpected(message: unknown): Failure {
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
   Object.hasOwn(table, code) ? table[code] : undefined
 
-/** One line, for people: what happened; what to do. Two sentences stand one behind the other. */
+/** Says in one line what happened and what to do. A semicolon joins the two parts unless both are whole sentences. */
 export function describe({ message, next }: Failure): string {
   if (next === undefined) return redact(message)
   const areSentences = message.endsWith('.') && /^[A-Z]/.test(next)

@@ -91,7 +91,7 @@ export function checkWritable(path: string | undefined, overwriting: Overwriting
   if (path !== undefined && path !== '-') targetOf(path, overwriting)
 }
 
-/** Gives a whole file its name. Without `force`, a link fails where a file has appeared in the meantime. */
+/** Gives a complete file its final name. Without `force`, it links the file, which fails if another file has that name by now. */
 export function putInPlace(beside: string, path: string, { force }: Overwriting): void {
   if (!force && tryLink(beside, path)) rmSync(beside)
   else renameSync(beside, path)

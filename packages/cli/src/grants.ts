@@ -37,7 +37,7 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
 
 /**
  * Opens every environment that this credential can decrypt. Branches do not say whether it can, so each is tried. A key that
- * is not trusted is refused and not left out.
+ * is not trusted is an error, because leaving the environment out could go unnoticed.
  */
 export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   const { id: orgId } = await session.org()
@@ -55,12 +55,16 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   return opened.filter((one) => one !== undefined)
 }
 
-/** Why there is no key: none was granted, or the server shows another one than before. */
+/** Explains why there is no key: none was granted, or the key has changed since this machine last used it. */
 export function keyFailure(error: unknown, session: Session, label: string): unknown {
   if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
   // An environment's key is asked for by its id: here is what people call it.
   if (!(error instanceof RollbackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
-  return new Failure(toFailure(error).kind, `the key of ${label} is another one than before`, trustHint(label))
+  return new Failure(
+    toFailure(error).kind,
+    `the key of ${label} has changed since this machine last used it`,
+    trustHint(label),
+  )
 }
 
 /** This credential was granted no key of an environment. */

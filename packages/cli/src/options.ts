@@ -34,7 +34,7 @@ export function parseLimit(text: string, least: 0 | 1): number {
   throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
 }
 
-/** For commands that write a file which a person names. */
+/** Adds `--force` to a command that writes a file which the user names. */
 export const overwriting = (command: Command) => command.option('--force', 'replace a file that exists')
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
@@ -58,7 +58,9 @@ export const noted = (command: Command) =>
 export const reading = (command: Command) =>
   command
     .addOption(
-      new Option('--format <format>', 'told by the file’s content or name unless given').choices([...exportFormats]),
+      new Option('--format <format>', 'recognised by the file’s content or name unless given').choices([
+        ...exportFormats,
+      ]),
     )
     .option('--rename', 'take my.name and my-name as my_name')
     .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes and in formats for programs')

@@ -38,8 +38,8 @@ export type PinState = 'pinned' | 'new' | 'changed'
 const pinsPath = () => join(configFolder(), 'known-keys.json')
 
 /**
- * Compares each key of the server's own with the one seen before, and remembers those that are new. No person could read out
- * their words. For persons and tokens: `acceptReaders` and `acceptGrantees`. A refusal leaves nothing behind.
+ * Compares each of the server's own keys with the one seen before, and remembers new ones. No person could read out the words
+ * of these keys. For people and tokens, use `acceptReaders` and `acceptGrantees`. A refusal remembers nothing.
  */
 export async function checkKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<void> {
   const { id: orgId } = await session.org()

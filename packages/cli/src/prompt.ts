@@ -109,7 +109,7 @@ function openTerminal(): ReadStream {
  * Lets a destructive command continue: with `--yes`, or when a person agrees. A script that does neither is refused.
  *
  * @param effect the rest of a sentence that begins with "This": `deletes application shop`.
- * @param next the advice for a script, where there is another way than `--yes`.
+ * @param next the advice for a script, if it can do something else than add `--yes`.
  */
 export async function confirmOrRefuse(
   effect: string,

@@ -74,7 +74,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   }
 }
 
-/** Persons and tokens whom the command line names. */
+/** People and tokens that the command line names. */
 interface Grantees {
   /** In words for people: `the key of shop/production`. */
   what: string
@@ -82,11 +82,11 @@ interface Grantees {
 }
 
 /**
- * To be called before a key is wrapped to somebody whom the command line names. The person says who gets the key, and the
- * server says with which public key. A public key that this machine has not seen is shown with its words. A person accepts it,
- * or `--reader` names its holder; `--yes` does not accept it.
+ * Call it before a key is wrapped to somebody whom the command line names. The user names who gets the key, and the server
+ * supplies the public key. A public key that this machine has not seen is shown with its words. The user accepts it on a
+ * terminal, or names its holder with `--reader`; `--yes` does not accept it.
  *
- * @returns remembers the public keys. To be called when nothing else can refuse the command.
+ * @returns a function that remembers the public keys. Call it when nothing else can refuse the command.
  */
 export async function acceptGrantees(
   session: Session,

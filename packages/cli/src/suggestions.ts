@@ -1,6 +1,6 @@
-// Commands of other tools, by their meaning here. Letters alone mislead: `get` is near `set`.
+// Suggests a command for a word that other tools use. A suggestion by spelling would be wrong: `get` is close to `set`.
 
-/** A word that is no command of `skerry` -> the commands that do what the word means in other tools. */
+/** Maps words that are no commands of `skerry` to the commands that do what the word means in other tools. */
 const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   add: ['secrets set'],
   apps: ['app'],
@@ -73,7 +73,7 @@ const notDone: Readonly<Record<string, string>> = {
   scan: 'Skerry does not search files for leaked secrets; `skerry honey create` makes a decoy that reports who tries it',
 }
 
-/** Verbs that mean the same, for the commands below a command. The first that exists is suggested. */
+/** Groups of verbs with one meaning, for subcommands. The first verb that exists there is suggested. */
 const verbs: readonly (readonly string[])[] = [
   ['get', 'show', 'view', 'read', 'cat', 'info', 'describe', 'inspect', 'reveal', 'status'],
   ['list', 'ls', 'all', 'mine'],
@@ -91,11 +91,11 @@ const verbs: readonly (readonly string[])[] = [
 ]
 
 /**
- * Tells what to do about an unknown command.
+ * Suggests what to run instead of an unknown command.
  *
  * @param path the commands that were understood, without `skerry`: `[]` for `skerry get`, `['secrets']` for `skerry secrets ls`.
  * @param below the names of the commands below the last of them.
- * @returns undefined for a word that means nothing here.
+ * @returns undefined if there is no suggestion for the word
  */
 export function suggestionFor(word: string, path: readonly string[], below: readonly string[]): string | undefined {
   if (path.length === 0 && Object.hasOwn(notDone, word)) return notDone[word]
@@ -108,5 +108,5 @@ const ofWord = (word: string): readonly string[] => (Object.hasOwn(commandsOfWor
 const sameVerb = (word: string, below: readonly string[]): string[] =>
   (verbs.find((same) => same.includes(word)) ?? []).filter((verb) => below.includes(verb)).slice(0, 1)
 
-/** Every command that a word of other tools leads to. */
+/** Every command that is suggested for a word, for the test that all of them exist. */
 export const suggestedCommands: readonly string[] = Object.values(commandsOfWord).flat()

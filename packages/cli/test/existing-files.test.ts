@@ -63,7 +63,7 @@ describe('a file that exists', () => {
     expect((await machine.shell('stat -c %F pipe')).stdout).toBe('fifo\n')
   })
 
-  it('is protected by every command that has --out, or that this table names', async () => {
+  it('is replaced only with --force by every command that has --out or is in this table', async () => {
     const program = new Command('skerry').enablePositionalOptions()
     for (const { name, load } of commands) (await load()).register(program.command(name))
     const writing: string[] = []

@@ -53,7 +53,7 @@ it('a grant to the name of a token that this machine does not know is refused, w
   }
 })
 
-it('leases and audit entries are filtered by a name, and a name of nobody is said to be one', async () => {
+it('leases and audit entries are filtered by a name, and an unknown name is refused', async () => {
   const { id } = await makeToken('builder')
   expect(await machine.shell('skerry lease list --by nobody')).toMatchObject({
     code: 4,
@@ -73,7 +73,7 @@ it('machine clients and decoys are named by their name and placement', async () 
   expect(gone).toMatchObject({ code: 4, stderr: "skerry: there is no decoy 'wiki'; see `skerry honey list`\n" })
 })
 
-it('a script that confirms nothing is told in a sentence what would happen', async () => {
+it('a destructive command without --yes says in a sentence what it would do', async () => {
   await machine.shell('printf 1 | skerry secrets set A && printf 2 | skerry secrets set B')
   const refused = await machine.shell('skerry app delete shop')
   expect(refused).toMatchObject({

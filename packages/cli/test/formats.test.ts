@@ -108,7 +108,7 @@ describe('every format that is exported can be imported, and is recognised by it
     expect(() => readFormat(format, text, path)).toThrow(message)
   })
 
-  it('a .env file stays one, also with export and quotes that no shell would close', () => {
+  it('a .env file is recognised, also with export and with quotes that no shell would close', () => {
     for (const text of ['A=1\n', 'export A="b c"\n', "export A='it\\'s'\n", 'A={"b":1}\n', 'A: b\n'])
       expect(formatOfFile('.env', text)).toBe('dotenv')
   })

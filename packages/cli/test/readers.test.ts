@@ -10,7 +10,7 @@ import type { Values } from '../src/formats/names.ts'
 import { formatValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
-// What `secrets export` writes, read by the programs that people read such files with.
+// Files of `secrets export` are read with the programs that people use for such files.
 
 const pieces = [
   'a',

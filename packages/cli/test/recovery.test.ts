@@ -247,7 +247,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       const wrappedDek = await wrapKey(new Uint8Array(randomBytes(32)), own.publicKeyJwk)
       const before = (await json(admin, 'skerry recovery status')).coverage
       liar.lie(/\/envs\/[^/]+\/key$/, () => ({ wrappedDek }))
-      await refused(admin, 'skerry recovery rotate --threshold 2 --yes', 'is another one than before')
+      await refused(admin, 'skerry recovery rotate --threshold 2 --yes', 'has changed since this machine last used it')
       liar.repent()
       expect((await json(admin, 'skerry recovery status')).coverage).toEqual(before)
     })

@@ -43,7 +43,7 @@ describe('the choice of secrets', () => {
     expect(stderr).toMatch(/^A +shop\/development +process environment$/m)
   })
 
-  it('a warning names the secrets that the environment hides and how to use them, in a pipeline too', async () => {
+  it('a warning names the secrets that environment variables replace, and how to use them, in a pipeline too', async () => {
     const hiding = 'env A=mine B=secret-b skerry run'
     const warning =
       'A is also set in the environment that started skerry, which wins; add --override=A to use the secret'

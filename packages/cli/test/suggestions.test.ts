@@ -59,6 +59,6 @@ it.each([
   [3600, '1 hour'],
   [5400, '90 minutes'],
   [2_592_000, '30 days'],
-])('%i seconds are told as %s', (seconds, text) => {
+])('%i seconds are shown as %s', (seconds, text) => {
   expect(formatDuration(seconds)).toBe(text)
 })

@@ -363,7 +363,7 @@ it('a server that is not at the address is told with the two ways to set the add
 })
 
 describe('a server of an earlier release', () => {
-  it('that has no timeline is named with its version and what to do, and its audit log is read without names', async () => {
+  it('that has no timeline is named in the error with its version, and its audit log is read without names', async () => {
     const liar = await openLiar(server.url)
     const proxy = await openProxy(liar.url, (_, path) => (path.includes('/audit/timeline') ? 404 : undefined))
     const machine = await signedUp(proxy.url, 'Older Server')
@@ -385,7 +385,7 @@ describe('a server of an earlier release', () => {
 })
 
 describe('a server behind TLS', () => {
-  it('whose authority is not known is named with NODE_EXTRA_CA_CERTS, which is enough to reach it', async () => {
+  it('whose authority is unknown can be reached with NODE_EXTRA_CA_CERTS, which the error names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-authority-'))
     const { certFile, keyFile } = certificateFor({}, { path: folder, remove: () => {} })
     const tls = { cert: await readFile(certFile), key: await readFile(keyFile) }

@@ -79,7 +79,7 @@ it.each(exportFormats)(
   },
 )
 
-it('a difference is one of what programs get, and with --stored of the stored texts', async () => {
+it('a diff compares what programs get, and with --stored the stored texts', async () => {
   const differing = ({ secrets }: { secrets: { name: string }[] }) => secrets.map(({ name }) => name)
   expect(differing(await json('skerry secrets diff development staging --json'))).toEqual(['HOST', 'URL', 'WINS'])
   expect(differing(await json('skerry secrets diff development staging --stored --json'))).toEqual(['HOST', 'WINS'])
@@ -87,7 +87,7 @@ it('a difference is one of what programs get, and with --stored of the stored te
   expect(secrets[0]).toMatchObject({ leftSource: { label: 'shared:development' }, rightSource: { type: 'own' } })
 })
 
-it('a credential without the key of a group is told about --stored', async () => {
+it('the error for a credential without the key of a group names --stored', async () => {
   const token = (await ok('skerry token create --name half')).trim()
   await ok('skerry grant revoke half --group shared --env development --yes')
   for (const line of ['list', 'export', 'diff development development@pr-7']) {
@@ -101,7 +101,7 @@ it('a credential without the key of a group is told about --stored', async () =>
   expect((await machine.shell(`SKERRY_TOKEN=${token} skerry secrets list --stored`)).code).toBe(0)
 })
 
-it('--stored is refused beside the options that it contradicts', async () => {
+it('--stored is refused together with options that contradict it', async () => {
   for (const line of [
     'list --stored --with shared=development',
     'export --stored --merged',

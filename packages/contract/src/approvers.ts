@@ -12,8 +12,8 @@ interface Settings {
 }
 
 /**
- * Finds the people and tokens whose changes could get enough approvals: `everybody`; `others`, where a change of an admin could
- * not; or `nobody`.
+ * Finds out whose changes could get enough approvals: those of `everybody`, of `nobody`, or of `others`, which means everybody
+ * except admins.
  *
  * @example whoseChangesPass({ admins: 1, otherWriters: 0 }, { requiredApprovals: 1, allowSelfApproval: false }) // 'nobody'
  */

@@ -20,7 +20,7 @@ export const AuditEntry = Strict({
   createdAt: Instant,
 })
 
-/** An environment that entries name, as it is called now. The entries have its id, which never changes. */
+/** An environment that entries name, with its present name. The entries have its id, which never changes. */
 export const AuditEnvironment = Strict({
   name: Type.String(),
   slug: Type.String(),
@@ -79,7 +79,7 @@ export const audit = {
         }),
         environments: Type.Record(Type.String(), AuditEnvironment, {
           description:
-            'by id, environments that the entries name in `metadata.environmentId`, such as those of secrets, with their application or group; as they are now, without deleted ones',
+            'the environments that entries name in `metadata.environmentId`, by id: present names, with application or group, without deleted environments',
         }),
         nextCursor: NextCursor,
         searchedUntil: {

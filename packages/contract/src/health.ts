@@ -9,7 +9,7 @@ export const health = {
     responses: { 200: Strict({ status: Type.Literal('ok') }) },
   }),
   ready: get('/ready', {
-    summary: 'Readiness for reads: the database answers and its schema is the one of this release',
+    summary: 'Readiness for reads: the database answers and its schema matches this release',
     surface: 'none',
     refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },

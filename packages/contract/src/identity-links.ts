@@ -6,7 +6,7 @@ import { LinkToken, StartedSession, WebAuthnChallenge } from './sign-in.ts'
 
 const ReturnTo = Type.String({ description: 'The path on this server at which the sign-in began' })
 
-/** The second factor that is still to be entered. Null before the mailbox is confirmed, and where the person has none. */
+/** The second factors that can be entered next. Null before the mailbox is confirmed, and if the person has none. */
 const Factors = Strict({
   totp: Type.Boolean({ description: 'an authenticator app' }),
   passkeys: Type.Boolean({ description: 'a passkey for signing in' }),
@@ -14,7 +14,7 @@ const Factors = Strict({
 
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
-    summary: 'The sign-in at the issuer that waits in this browser for a confirmation; null if there is none',
+    summary: 'The sign-in at the issuer that this browser has not confirmed yet; null if there is none',
     surface: 'none',
     responses: {
       200: Strict({
@@ -53,7 +53,7 @@ export const identityLinks = {
     audits: ['user.identity_linked', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
-    summary: 'A challenge for entering the second factor with a passkey',
+    summary: 'Make a challenge for a passkey as the second factor',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
@@ -68,7 +68,7 @@ export const identityLinks = {
     audits: ['user.recovery_code_used', 'user.identity_linked', 'session.started'],
   }),
   decline: post('/v1/sign-in/identity-link/decline', {
-    summary: 'Continue as another person than the existing one. Nothing is linked',
+    summary: 'Continue as a separate person. Nothing is linked',
     surface: 'none',
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

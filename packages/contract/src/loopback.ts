@@ -2,7 +2,7 @@ const loopbackAddress = /^(?:127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}|::1
 
 /**
  * Whether a host is an IP address of this machine, as the URL parser writes it: 127.0.0.0/8 or ::1, with or without brackets.
- * A name such as `127.db.example.com` is none: whoever owns the domain decides where it leads.
+ * A name such as `127.db.example.com` is not: the owner of the domain decides where it leads.
  *
  * @example isLoopbackAddress(new URL('http://[0::1]:4700').hostname) // true
  */

@@ -30,9 +30,9 @@ export const promoCodePattern = '^[A-Z0-9][A-Z0-9-]{3,63}$'
 /** Short enough to read out: `WDJB-MJHT`, without vowels and look-alikes. */
 export const cliLoginCodePattern = '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$'
 
-/** An instant as Skerry stores and answers it: UTC with milliseconds. Whether the day exists is asked later. */
+/** An instant as Skerry stores and answers it: UTC with milliseconds. The pattern does not check whether the day exists. */
 export const instantPattern = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$'
 
-/** RFC 3339 section 5.6, without leap seconds, which clocks of computers do not have. Whether the day exists is asked later. */
+/** RFC 3339 section 5.6, without leap seconds, which clocks of computers do not have. The pattern does not check whether the day exists. */
 export const givenInstantPattern =
   '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])[Tt](?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d{1,9})?(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)$'

@@ -12,7 +12,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   conflict: 'The present state does not allow it: a name is taken, or a version has moved on',
   rate_limited: 'Too many requests; `Retry-After` gives the seconds to wait',
   internal: 'The server failed; its log has the cause under the request’s id',
-  unavailable: 'The server is not ready; only the readiness probes refuse with it',
+  unavailable: 'The server is not ready; only the readiness probes answer with it',
 }
 
 const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')

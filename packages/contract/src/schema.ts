@@ -102,7 +102,7 @@ export const Page = Strict({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
 })
 
-/** Query of a list that answers so many rows unless told otherwise, because it never stops growing. */
+/** Query of a list that never stops growing, so it has a default limit. */
 export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
   Strict({
     cursor: Page.properties.cursor,

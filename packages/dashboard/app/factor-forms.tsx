@@ -22,7 +22,7 @@ interface Props extends Enter {
   askForChallenge: () => Promise<Parameters<typeof assertPasskey>[0]>
 }
 
-/** Asks for a second factor: a passkey, six digits of an authenticator app, or a recovery code in their place. */
+/** Asks for a second factor: a passkey, six digits of an authenticator app, or a recovery code. */
 export function FactorForms({ totp, passkeys, askForChallenge, enter }: Props) {
   const [recovering, setRecovering] = useState(false)
   const passkey = useAction(async () => {
@@ -57,7 +57,7 @@ function Code({ enter }: Enter) {
       <SixDigits label="Six digits from your authenticator app" onComplete={action.run} />
       <ProblemAlert
         error={action.error}
-        onForbidden="Each code works once. Enter the next one; if that is wrong too, set your phone’s clock right."
+        onForbidden="This code is wrong or was used before. Enter the next one. If that is wrong too, correct the clock of your phone."
       />
     </Stack>
   )

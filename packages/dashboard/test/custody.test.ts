@@ -165,7 +165,7 @@ describe('recovery', () => {
     const { page } = owner
     await journey.goTo(page, 'Members')
     await choose(page, 'linus@example.com', 'Remove…')
-    await dialogOf(page).getByText('Recovery ends with this custodian').waitFor()
+    await dialogOf(page).getByText('Without this custodian, recovery is not possible').waitFor()
     await dialogOf(page).getByText('1 share of the recovery key remains, but 2 are needed').waitFor()
     await dialogOf(page).getByRole('link', { name: 'Rotate the recovery key' }).waitFor()
     expect(await axeProblems(page)).toEqual([])

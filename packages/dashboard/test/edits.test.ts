@@ -49,7 +49,7 @@ describe('two people who edit the same secret at once', () => {
     await openApp(second.page, 'Web shop')
   })
 
-  test('are told nothing of cells that they cannot read', async () => {
+  test('see no comparison of cells that they cannot read', async () => {
     const row = second.page.getByRole('row', { name: /API_KEY/ })
     await row.getByText('no key').waitFor()
     await row.getByText('1 unreadable').waitFor()

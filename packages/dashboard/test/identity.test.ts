@@ -60,7 +60,7 @@ describe('after a change to an identity provider', () => {
   })
 
   let token: string
-  test('the mailed link says in another browser that nothing waits there', async () => {
+  test('the mailed link does not work in another browser, and says so', async () => {
     token = await mailedLink()
     await page.getByText('Open it in this browser.').waitFor()
     const { page: elsewhere } = await arrive()
@@ -82,7 +82,7 @@ describe('after a change to an identity provider', () => {
     expect([after.user?.id, after.orgs.map(({ role }) => role)]).toEqual([before.user?.id, ['owner']])
   })
 
-  test('the link is of no use again', async () => {
+  test('the link does not work a second time', async () => {
     await page.goto(`/sign-in/identity#${token}`)
     await page.getByRole('heading', { name: 'Nothing to confirm in this browser' }).waitFor()
   })

@@ -73,9 +73,9 @@ describe('members', () => {
     expect(body.members).toHaveLength(1)
   })
 
-  test('leave the list of what to re-key behind, on several pages and after a reload', async () => {
+  test('leave a list of environments to re-key, on several pages and after a reload', async () => {
     const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
-    await page.getByText('ben@example.com held the key').waitFor()
+    await page.getByText('ben@example.com had the key').waitFor()
     await journey.goTo(page, 'Applications')
     await reload()
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
@@ -83,7 +83,7 @@ describe('members', () => {
       await journey.goTo(page, pageName)
       await due.waitFor()
     }
-    await page.getByText('a former member held the key').waitFor()
+    await page.getByText('a former member had the key').waitFor()
   })
 
   test('who is the last owner cannot leave, and sees why', async () => {
@@ -138,7 +138,7 @@ describe('service tokens', () => {
     expect(await axeProblems(page)).toEqual([])
     await choose(page, 'web one', 'Revoke…')
     await dialog().getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('a former member, the token “web one” held the key').waitFor()
+    await page.getByText('a former member, the token “web one” had the key').waitFor()
     await page.getByLabel('Show').getByText('All').click()
     await choose(page, 'web one', 'Delete permanently…')
     await dialog().getByRole('button', { name: 'Delete' }).click()

@@ -140,7 +140,7 @@ describe('a proposal to delete', () => {
 })
 
 describe('an admin without the key', () => {
-  test('is told that the value cannot be read, and approves only after a second word', async () => {
+  test('is told that the value cannot be read, and must confirm the approval', async () => {
     const email = 'linus@example.com'
     const linus = await join(walk, email)
     const params = { orgId: place.orgId }

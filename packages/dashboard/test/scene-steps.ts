@@ -48,7 +48,7 @@ export async function changeSink(page: Page) {
 export async function askForLink(page: Page) {
   await page.getByLabel('E-mail').fill('ada@example.com')
   await page.getByRole('button', { name: 'Mail me a link' }).click()
-  await page.getByText('Look into your mail').or(page.getByRole('alert')).waitFor()
+  await page.getByText('Check your mail').or(page.getByRole('alert')).waitFor()
 }
 
 export const enrol = (page: Page, { world }: Site) => journey.setUpAuthenticator(page, world)

@@ -49,16 +49,16 @@ const outsideReasons: Readonly<Record<OutsideError['reason'], ProviderFailure>> 
 /** The same in an adapter’s words; what `OutsideError` says holds nothing secret either. */
 export const fromOutside = ({ reason, message }: OutsideError) => new ProviderError(outsideReasons[reason], message)
 
-/** A provider may answer with any length. A value that is cut at the end of the stored text is still searched for as a whole. */
+/** An answer may have any length. More is searched than is stored, so that a value at the end of the stored text is found. */
 const searchedLength = 2000
 const storedLength = 300
 
-/** A text of another system as one line, short enough to be stored. */
+/** Shortens a text of another system to one line that can be stored. */
 export const storableLineOf = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, storedLength)
 
 /**
- * The error text of a target or provider, as a storable line. It is null if it repeats one of the secrets, in any encoding and also in
- * parts: databases quote the statement near an error, and HTTP services the field.
+ * Returns the error text of a target or provider as one line, or null if it repeats a secret, in any encoding or in parts.
+ * Databases quote the statement near an error, and HTTP services quote the field.
  *
  * @example errorTextOf(error.message, [password]) ?? `SQLSTATE ${error.code}`
  */
@@ -69,6 +69,6 @@ export function errorTextOf(text: string, secrets: readonly string[]): string | 
 
 const redactedText = 'The error text is not shown, because it repeats a secret.'
 
-/** The text, or a sentence in its place if it repeats a secret. */
+/** Returns the text, or a sentence in its place if it repeats a secret. */
 export const redactSecrets = (text: string, repeatsSecret: TextSearch): string =>
   repeatsSecret(text) ? redactedText : text

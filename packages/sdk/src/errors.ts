@@ -107,7 +107,7 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * An answer's status and body text -> the error to throw. A body that is not the API's error shape comes from a proxy in
+ * Makes the error to throw from the status and body of an answer. A body that is not the API's error shape comes from a proxy in
  * front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
  *
  * @param secrets texts that must not come back in a message, whatever the server put there.
@@ -122,11 +122,11 @@ export function errorOf(status: number, body: string, context: ErrorContext, sec
   return new Failure(known.code, message, { ...context, status })
 }
 
-/** What a proxy means by a status of its own. The body is left out, because it is a page for a browser. */
+/** Explains the status of a proxy. The body is left out, because it is a page for a browser. */
 const proxyReasons: Readonly<Record<number, string>> = {
-  502: 'it does not run, or does not answer',
-  503: 'it is not ready',
-  504: 'it takes too long',
+  502: 'the server does not run or does not answer',
+  503: 'the server is not ready',
+  504: 'the server takes too long',
 }
 
 function proxyError(status: number, context: ErrorContext): SkerryError {

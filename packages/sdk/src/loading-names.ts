@@ -185,7 +185,7 @@ const rows: readonly Row[] = [
   { names: '*_PROXY', reason: 'connections would go by way of that host' },
   {
     names: 'KRB5_CONFIG KRB5_KDC_PROFILE LDAPCONF LDAPRC LDAPTLS_*',
-    reason: 'it changes who vouches for people and hosts',
+    reason: 'it changes which server confirms who people and hosts are',
   },
   {
     names:
@@ -212,7 +212,7 @@ const rows: readonly Row[] = [
       'AWS_ENDPOINT_URL_* TF_CLI_ARGS* TF_CLI_CONFIG_FILE TERRAFORM_CONFIG TF_REATTACH_PROVIDERS ' +
       'TF_PLUGIN_CACHE_DIR TF_DATA_DIR TERRAGRUNT_TFPATH TG_TF_PATH PULUMI_HOME PACKER_CONFIG PACKER_PLUGIN_PATH ' +
       'VAGRANT_HOME VAGRANT_VAGRANTFILE',
-    reason: 'cloud tools run what it says, or talk to whom it names',
+    reason: 'cloud tools run commands or use addresses from it',
   },
   {
     names:

@@ -3,7 +3,7 @@ import { operations } from '@skerry/contract/operations.gen'
 import { clientError, SkerryError } from './errors.ts'
 import { send, type TransportSettings } from './transport.ts'
 
-/** An answer longer than this is no description of the API. */
+/** The longest description of the API that is read. */
 const documentMaxBytes = 16 * 1024 * 1024
 const versionTimeoutMs = 5000
 

@@ -159,8 +159,8 @@ describe('a refusal', () => {
 
 describe('an answer of a proxy in front', () => {
   test.each([
-    [502, 'unavailable', 'a proxy in front of it answers HTTP 502, because it does not run, or does not answer'],
-    [504, 'unavailable', 'a proxy in front of it answers HTTP 504, because it takes too long'],
+    [502, 'unavailable', 'a proxy in front of it answers HTTP 502, because the server does not run or does not answer'],
+    [504, 'unavailable', 'a proxy in front of it answers HTTP 504, because the server takes too long'],
     [403, 'unavailable', 'a proxy in front of it answers HTTP 403'],
     [413, 'request_too_large', 'raise its limit for request bodies, for example `client_max_body_size 64m` of nginx'],
   ])('of status %i is one line that says what to do', async (status, code, said) => {

@@ -214,10 +214,10 @@ export function parseRetryAfter(header: string | null, now = Date.now()): number
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** How Node names a certificate whose authority it does not know. */
+/** Node's error codes for a certificate whose authority it does not know. */
 const untrusted = /SELF_SIGNED_CERT|GET_ISSUER_CERT|VERIFY_LEAF|CERT_UNTRUSTED/
 
-/** Builds the error for a request that got no answer, and tells an untrusted certificate from a server that is away. */
+/** Builds the error for a request that got no answer, and distinguishes an untrusted certificate from an unreachable server. */
 export function networkError(thrown: unknown, baseUrl: string): SkerryError {
   const cause = causeOf(thrown)
   if (cause === undefined) return clientError('unavailable', baseUrl)

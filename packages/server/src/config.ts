@@ -160,6 +160,6 @@ function isForThisMachine({ SKERRY_HOST, SKERRY_BASE_URL, SKERRY_TRUSTED_PROXIES
   return isLoopback(SKERRY_HOST) && isLoopback(shown) && !SKERRY_TRUSTED_PROXIES?.length
 }
 
-/** Without the brackets of an IPv6 address; empty where there is no URL. */
+/** The host of a URL, without the brackets of an IPv6 address. Empty if there is no URL. */
 const hostOf = (url: string | null): string =>
   url === null ? '' : new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase()

@@ -24,7 +24,7 @@ export function logProcess(log: Log, early: readonly Error[]): void {
   process.on('unhandledRejection', end('a rejection that nobody handled ends the server'))
 }
 
-/** ExperimentalWarnings are about Skerry's own choices: an operator can do nothing about them. */
+/** Leaves out ExperimentalWarnings, because an operator can do nothing about them. */
 function logWarning(log: Log, { name, message, code }: Error & { code?: unknown }): void {
   if (name !== 'ExperimentalWarning') log.warn('Node warns', { warning: name, code, text: redactForLog(message, []) })
 }

@@ -195,12 +195,12 @@ export const settings = {
   SKERRY_OIDC_CLIENT_SECRET: optional('Secret of that client, where the issuer asks for one'),
   SKERRY_SMTP_URL: address(
     ['smtp:', 'smtps:'],
-    'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory. smtp:// requires STARTTLS, except on a loopback address',
+    'smtp://... or smtps://.... If unset, mails are written into the outbox folder of the data directory. smtp:// requires STARTTLS, except on a loopback address',
   ),
   SKERRY_SMTP_CLEARTEXT: oneOf(
     'refuse',
     ['refuse', 'allow'],
-    'allow: send mails through smtp:// without TLS where the SMTP server offers no STARTTLS (the password and sign-in links cross that network in the clear)',
+    'allow: send mails through smtp:// without TLS if the SMTP server offers no STARTTLS. The password and sign-in links then cross the network unencrypted',
   ),
   SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
   SKERRY_PROVIDER_ORIGINS: providerOrigins,

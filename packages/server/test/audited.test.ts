@@ -119,7 +119,7 @@ const elsewhere = new Set([
   'POST /v1/orgs/:orgId/rotation', // names ids that no answer holds: audited-otherwise.ts
   'POST /v1/orgs/:orgId/rotation/:rotationId/rotate', // audited-otherwise.ts
   'DELETE /v1/orgs/:orgId/rotation/:rotationId', // audited-otherwise.ts
-  // These need a change of the issuer: features/identity-links/identity-links.test.ts
+  // These routes need a change of the issuer: features/identity-links/identity-links.test.ts
   'POST /v1/sign-in/identity-link/confirm',
   'POST /v1/sign-in/identity-link/second-factor',
   'POST /v1/sign-in/identity-link/decline',

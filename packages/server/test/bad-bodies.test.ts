@@ -77,7 +77,7 @@ function offCurveAt(body: Record<string, unknown>, path: string): Record<string,
 
 type Path = (string | number)[]
 
-/** Where texts are in a body, at any depth. */
+/** The paths of all texts in a body, at any depth. */
 function textsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value === 'string') return [path]
   if (typeof value !== 'object' || value === null) return []

@@ -275,7 +275,7 @@ describe('bytes that are no request', () => {
       for (const second of ['evil.example', 'skerry.example', ''])
         expect([path, parsed(await exchange(twice(path, second)))]).toEqual([
           path,
-          { status: 400, body: refusal('Host: must come once') },
+          { status: 400, body: refusal('Host: must be sent only once') },
         ])
   })
 

@@ -25,7 +25,7 @@ const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url
 let world: World
 let [acme, shop, shared]: Tenant[] = []
 let ada: Actor
-/** The same human being, whom the issuer calls by another subject since it was replaced. */
+/** Adds the same human being again, with another subject, as after a change of the issuer. */
 let stranded: Actor
 const address = 'ada@example.com'
 
@@ -46,7 +46,7 @@ async function join(tenant: Tenant, email: string, role: 'admin' | 'member' = 'm
   return person
 }
 
-/** What `skerry-server people` says and how it ends. The embedded database is free only while no server runs. */
+/** Runs `skerry-server people`. The embedded database is free only while no server runs. */
 async function people(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { config } = world.server.context
   if (engine() === 'embedded') await world.server.close()
@@ -114,7 +114,7 @@ test('people are listed with their sign-in and organizations', async () => {
       ],
     },
   ])
-  expect((await people('list', '--email', 'nobody@example.com')).stdout).toBe('No such people.\n')
+  expect((await people('list', '--email', 'nobody@example.com')).stdout).toBe('No people found.\n')
   expect(await refusalOf('list', '--org', 'nowhere')).toContain('There is no organization nowhere.')
 })
 
@@ -136,7 +136,7 @@ test('two members of one organization are not linked', async () => {
   )
 })
 
-test('a person with keys is not linked away, because nobody else could use them', async () => {
+test('a person with keys cannot be merged into another, because nobody else could use the keys', async () => {
   const holder = await join(shop as Tenant, 'holder@example.com')
   const app = await newApp(world, shop as Tenant)
   const environment = await newEnv(world, shop as Tenant, app.id)
@@ -146,7 +146,7 @@ test('a person with keys is not linked away, because nobody else could use them'
 })
 
 test('a link moves the sign-in and the memberships, and each organization’s audit log says so', async () => {
-  // What a stranded person does next: an organization of their own.
+  // A stranded person may have made an organization of their own.
   await invitePerson(world, shop as Tenant, address, 'admin')
   await acceptInvites(world, stranded)
   const { stdout } = await people('link', ada.id, stranded.id)

@@ -189,7 +189,7 @@ test('it is not restored where it is already, nor without a word on who made it'
   const row = data.applications!.findIndex(({ slug }) => slug === 'web') + 1
   const refused = await operate('org', 'restore', damaged, '--key', publicKey)
   expect(refused.stderr).toContain(`applications, row ${row}: is not`)
-  // The same row in another spelling.
+  // This is the same row with another JSON spelling.
   await writeFile(damaged, archive.toString().replace('"slug":"web"', '"slug": "web"'))
   expect((await operate('org', 'restore', damaged, '--key', publicKey)).stderr).toContain(
     `applications, row ${row}: is not`,

@@ -54,7 +54,7 @@ async function audit(flags: Options): Promise<void> {
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry
-      // An older server tells of no environments.
+      // An older server sends no environments.
       const environment = environments[String(entry.metadata.environmentId)]
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else

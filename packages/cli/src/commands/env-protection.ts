@@ -23,7 +23,8 @@ interface ProtectFlags extends Flags {
 
 export async function protect(slug: string, flags: ProtectFlags): Promise<void> {
   const { approvals, selfApproval } = flags
-  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals)) throw usage('--approvals takes a whole number from 1')
+  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals))
+    throw usage('--approvals must be a whole number, 1 or more')
   const session = await openSession(flags)
   const place = await findNamed(session, slug, flags)
   const params = { orgId: place.orgId, envId: place.envId }
@@ -39,7 +40,7 @@ export async function protect(slug: string, flags: ProtectFlags): Promise<void> 
   if (flags.json) writeJson({ environmentId: place.envId, protection })
 }
 
-/** Refuses settings under which nobody could approve a change, unless --yes says that they are meant. */
+/** Refuses settings under which nobody could approve a change, unless --yes accepts them. */
 async function checkApprovers(session: Session, place: Place, flags: ProtectFlags): Promise<void> {
   const found = await findApprovers(session, place)
   if (!found) return
@@ -52,17 +53,22 @@ async function checkApprovers(session: Session, place: Place, flags: ProtectFlag
       allowSelfApproval: flags.selfApproval ?? before?.allowSelfApproval ?? false,
     },
   )
-  const people = admins === 1 ? 'one person is an admin' : `${admins} people are admins`
+  const people = adminsText(admins)
   if (pass === 'others') warn(`${people}, so nobody could approve a change that an admin proposes`)
   if (pass !== 'nobody' || flags.yes) return
   throw new Failure(
     'conflict',
-    `nobody could approve a change of ${label}: ${people}`,
-    'make another member an admin with `skerry members role`, lower --approvals, add --self-approval, or add --yes to protect it all the same',
+    `nobody could approve a change of ${label}, because ${people}`,
+    'make another member an admin with `skerry members role`, lower --approvals, or add --self-approval; --yes protects it nevertheless',
   )
 }
 
-/** Undefined for a token that may not see them, such as one that is bound to an environment. */
+const adminsText = (admins: number): string => {
+  if (admins === 0) return 'no member is an admin'
+  return admins === 1 ? 'only one member is an admin' : `only ${admins} members are admins`
+}
+
+/** The approvers, or undefined for a token that may not see them, such as one that is bound to an environment. */
 async function findApprovers({ client }: Session, { orgId, envId }: Place) {
   const params = { orgId, envId }
   try {

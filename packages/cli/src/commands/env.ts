@@ -220,7 +220,7 @@ async function trust(flags: Flags & { yes?: boolean; with?: string[] }): Promise
   const { place, changes } = await changesOf(session, asked)
   if (changes.length === 0) note(`${place.label} is as it was`)
   else {
-    await confirmOrRefuse(`accepts in ${place.label}: ${wordsOf(changes)}`, flags)
+    await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
     await acceptNow(session, asked)
   }
   if (flags.json) writeJson({ environment: { id: place.envId, label: place.label }, accepted: changes })

@@ -3,7 +3,7 @@ import { registerVerify } from '../export/command.ts'
 import { usage } from '../failure.ts'
 import { common } from '../options.ts'
 
-/** `skerry export .env` means secrets in other tools. An archive of the organization in that file would be a loss. */
+/** In other tools, `export .env` writes secrets to that file. An archive of the organization must not replace the file. */
 export function register(command: Command): void {
   common(command).argument('[path]').allowUnknownOption().allowExcessArguments().action(refuse)
   registerVerify(command)

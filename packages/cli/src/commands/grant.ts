@@ -35,7 +35,7 @@ const merged = (flags: Flags, command: Command) => ({ ...command.parent?.opts(),
 
 async function grant(flags: Options): Promise<void> {
   if ((flags.token === undefined) === (flags.user === undefined)) {
-    throw usage('to whom is not said', 'use --token <id or name> or --user <id or e-mail>')
+    throw usage('name the person or token that gets the key', 'use --token <id or name> or --user <id or e-mail>')
   }
   const session = await openSession(flags)
   const { name, ...grantee } = await lookUpGrantee(session, flags)

@@ -74,8 +74,8 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
       nameOf: ({ placement }) => placement,
     })
   const where = found.placement === null ? '' : ` (${found.placement})`
-  await confirmOrRefuse(`deletes decoy ${found.id}${where} with its count of trips`, flags)
+  await confirmOrRefuse(`deletes decoy ${found.id}${where} and its count of uses`, flags)
   await session.client.honeyTokens.delete({ params: { orgId, honeyTokenId: found.id } })
-  note(`deleted decoy ${found.id}; take the text away from where it lies, too`)
+  note(`deleted decoy ${found.id}; also remove the text from the place where you planted it`)
   if (flags.json) writeJson({ deleted: found.id })
 }

@@ -54,8 +54,14 @@ function registerTargets(command: Command): void {
     .option('--ca-public-key <path>', 'SSH: public key of the authority; <file>.pub unless given')
     .option('--principal <name>', 'SSH: login name that a lease may ask for; repeatable', gather)
     .option('--max-ttl <duration>', 'longest lifetime of a lease')
-    .option('--max-connections <number>', 'PostgreSQL, MySQL: open connections of a lease; 20 unless given')
-    .option('--provisioner <token>', 'who signs in to the target instead of the server: see `skerry provisioner`')
+    .option(
+      '--max-connections <number>',
+      'PostgreSQL, MySQL: how many connections a lease may have open; 20 unless given',
+    )
+    .option(
+      '--provisioner <token>',
+      'service token that signs in to the target instead of the server: see `skerry provisioner`',
+    )
     .addHelpText('after', addHelp)
     .action(add)
   leaf(command, 'list', 'List targets').action(listTargets)

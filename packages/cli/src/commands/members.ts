@@ -109,14 +109,14 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   if (flags.json) writeJson({ removed: userId, held: held ?? null, leases: live, recovery: shares })
 }
 
-/** Says what recovery loses with a custodian. */
+/** Says how many shares remain without this custodian, and whether they are enough. */
 function sharesText({ left, threshold, isEnough }: SharesLeft): string {
   const count = left === 1 ? '1 share remains' : `${left} shares remain`
   if (isEnough) return `${count}, and ${threshold} are needed`
   return `${count}, but ${threshold} are needed: nothing can be recovered until \`skerry recovery rotate\` makes new shares`
 }
 
-/** Members who may not see recovery may leave all the same. */
+/** The recovery settings, or null for members who may not see them: they can leave nevertheless. */
 async function recoveryIfVisible(session: Session, orgId: string) {
   try {
     return (await session.client.recovery.get({ params: { orgId } })).recovery

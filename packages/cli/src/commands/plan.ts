@@ -58,7 +58,7 @@ async function showUsage(flags: Flags): Promise<void> {
       included === null || !view.enforced ? 'unlimited' : String(included),
     ]),
   )
-  if (!view.enforced) note('this server enforces no limits, whatever the plan includes')
+  if (!view.enforced) note('this server enforces no limits of plans')
 }
 
 async function fetchView(flags: Flags): Promise<View> {

@@ -136,7 +136,7 @@ async function checkReplacement(session: Session, wanted: Replacement, flags: Cr
   const lost = lostSettings(existing.config, config)
   if (lost.length > 0)
     await confirmOrRefuse(
-      `replaces the rotation of ${secretName} in ${label} and deletes its ${lost.join(', ')}`,
+      `replaces the rotation of ${secretName} in ${label} and deletes these settings: ${lost.join(', ')}`,
       flags,
     )
 }

@@ -50,7 +50,7 @@ async function revoke(wanted: string, flags: Flags & { yes?: boolean }): Promise
   })
   const { id } = found
   const own = id === currentSessionId ? ', which is this one,' : ''
-  await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
+  await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} that began at ${found.createdAt}`, flags)
   await client.cliSessions.revoke({ params: { cliSessionId: id } })
   note(`ended the session on ${found.deviceLabel}`)
   if (flags.json) writeJson({ revoked: id })

@@ -3,7 +3,7 @@ import { leaf, overwriting } from '../options.ts'
 import { exportTo } from './download.ts'
 import { verify } from './verify.ts'
 
-/** `org export`, and the check of an archive below it. */
+/** Registers `org export`, and `org export verify` below it. */
 export function registerExport(command: Command): void {
   const archive = overwriting(leaf(command, 'export <path>', 'Write the whole organization to one file; - is stdout'))
     .option('--no-versions', 'without the history of secrets; such an archive cannot be restored')

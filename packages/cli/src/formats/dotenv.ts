@@ -68,7 +68,7 @@ function remarksOn(chosen: Chosen[], isStored: boolean): string[] {
     .filter(([others]) => others !== '')
     .map(([others, some]) => `read as other values by ${others}: ${some.map(({ name }) => name).join(', ')}`)
   if (templates.length === 0) return remarks
-  return [...remarks, `written with references, which some readers do not expand: ${templates.join(', ')}`]
+  return [...remarks, `these values contain references, which some programs do not expand: ${templates.join(', ')}`]
 }
 
 /** The spelling of a value that holds between the text before and after it, and that most readers understand. */

@@ -2,13 +2,13 @@ import { usage } from '../failure.ts'
 import { isSecretName } from '../names.ts'
 import type { ExportFormat, Values } from './names.ts'
 
-/** First lines that tell formats apart which would otherwise look like a `.env` file. Their readers take them as comments. */
+/** First lines of formats that would otherwise look like a `.env` file. Other programs read these lines as comments. */
 export const headers: Partial<Record<ExportFormat, string>> = {
   docker: '# skerry: docker env file',
   systemd: '# skerry: systemd environment file',
 }
 
-/** Tells the format of a file by its content, else by its name. */
+/** Finds the format of a file by its content, else by its name. */
 export function formatOfFile(path: string, text: string): ExportFormat {
   const start = text.replace(/^\ufeff/, '').trimStart()
   for (const [format, header] of Object.entries(headers)) if (start.startsWith(header)) return format as ExportFormat
@@ -22,7 +22,7 @@ export function formatOfFile(path: string, text: string): ExportFormat {
 /** Formats whose readers expand no reference: `${NAME}` in them is text. */
 export const isLiteral = (format: ExportFormat): boolean => Object.hasOwn(lineReaders, format) || format === 'k8s'
 
-/** Text in one of these formats -> its values. Every line that is not understood refuses the file. */
+/** Reads the values of a text in one of these formats. A line that cannot be read is an error, and nothing is imported. */
 export function readFormat(format: Exclude<ExportFormat, 'dotenv' | 'json'>, text: string, from: string): Values {
   const source = text.replace(/^\ufeff/, '')
   const entries = format === 'k8s' ? kubernetes(source, from) : format === 'yaml' ? yaml(source, from) : undefined
@@ -36,7 +36,7 @@ export function readFormat(format: Exclude<ExportFormat, 'dotenv' | 'json'>, tex
 
 type Entry = [name: string, value: string]
 
-/** A pattern that matches one entry from where the text stands, and the value in its match. */
+/** The grammar of a format: a sticky pattern that matches one entry, and a function that takes the value from the match. */
 interface Grammar {
   noun: string
   entry: RegExp
@@ -79,7 +79,7 @@ const lineReaders = {
     ),
 }
 
-/** Entries one behind the other, with empty lines and comments between them. */
+/** Reads consecutive entries. Empty lines and comments between them are skipped. */
 function readEntries({ noun, entry, textOf }: Grammar, text: string, from: string): Entry[] {
   const entries: Entry[] = []
   const blank = /(?:[ \t]*(?:#[^\n]*)?\r?\n)|[ \t]*(?:#[^\n]*)?$/y
@@ -114,7 +114,7 @@ const isShell = (text: string): boolean => {
   }
 }
 
-/** Only the part of YAML that is written here: names with quoted texts. */
+/** Reads only the part of YAML that `secrets export` writes: names with quoted texts. */
 function yaml(text: string, from: string): Entry[] {
   const source = text.replace(/^---\r?\n/, '').trim()
   if (source === '' || source === '{}') return []
@@ -138,7 +138,7 @@ function textIn(json: string): string | undefined {
   }
 }
 
-/** The `data` of one Secret, in base64. */
+/** Reads the base64 values in `data` of one Secret. */
 function kubernetes(text: string, from: string): Entry[] {
   if (!/^kind: *Secret *$/m.test(text)) throw cannotReadKubernetes(from, 'it is not one Secret')
   if (/^---/m.test(text.replace(/^---\r?\n/, ''))) throw cannotReadKubernetes(from, 'it holds several objects')

@@ -109,7 +109,7 @@ export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Pr
 function who({ user, token }: WhoOptions): { user: string } | { token: string } {
   if (user !== undefined && token === undefined) return { user }
   if (token !== undefined && user === undefined) return { token }
-  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id or name>')
+  throw usage('name a person or a token', 'use --user <e-mail or id> or --token <id or name>')
 }
 
 export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
@@ -129,7 +129,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
 }
 
-/** An id needs no look-up: the token may be deleted, and its grant still there. */
+/** An id needs no look-up, because the grant of a deleted token may still exist. */
 const tokenIdOf = async (session: Session, named: string): Promise<string> =>
   named.startsWith(idPrefixes.serviceToken) ? checkTokenId(named) : (await findToken(session, named)).id
 

@@ -115,7 +115,7 @@ const optional = ({ maxTtl, maxConnections, provisioner }: ConfigOptions) => ({
 
 function parseMaxConnections(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
-  throw usage('--max-connections takes a whole number from 1')
+  throw usage('--max-connections must be a whole number, 1 or more')
 }
 
 /** Each option -> the targets that have such a setting. One that would be passed over is refused. */

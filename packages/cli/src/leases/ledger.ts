@@ -47,7 +47,7 @@ export async function list(flags: ListOptions): Promise<void> {
   )
 }
 
-/** A lease by its id, or by the name of its account among the newest leases. An id needs no look-up. */
+/** Finds a lease by id, or by the name of its account among the newest leases. An id needs no look-up. */
 async function findLeaseId(session: Session, wanted: string): Promise<string> {
   if (wanted.startsWith(idPrefixes.lease)) return wanted
   const { id: orgId } = await session.org()

@@ -43,7 +43,7 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   note(`added target ${target.name}: ${target.server ?? target.status}`)
 }
 
-/** The id of the service token that `--provisioner` names. A name alone must not decide who can read a credential. */
+/** The id of the service token that `--provisioner` names. The server could show any token under a name, so `findKnownToken` checks it. */
 async function provisionerIdOf(session: Session, wanted: string | undefined): Promise<string | undefined> {
   if (wanted === undefined) return undefined
   checkTokenId(wanted)

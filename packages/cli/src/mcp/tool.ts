@@ -72,7 +72,7 @@ function hands({ shared, allowReveal }: Host, signal: AbortSignal): Hands {
 /** What a command said, as a result: its remarks beside its members. */
 export const told = ({ data, notes }: Said) => ({ ...(data as object), ...(notes.length > 0 ? { notes } : {}) })
 
-/** Makes an empty file of the project, so that a place that cannot be written is refused before anything is made. */
+/** Creates the file empty before any work is done, so that an unwritable path is refused first. */
 function reserveFile(file: string): void {
   checkBelowProject(file)
   if (existsSync(file)) throw new Failure('conflict', `${file} exists, so nothing was written`, 'name a new file')

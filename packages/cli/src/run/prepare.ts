@@ -30,7 +30,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   const launch = buildLaunch({ ...ingredients, resolved })
   for (const one of launch.withheld) tellWithheld(one)
   if (flags.explain) explain(launch, flags)
-  // A mounted file always holds the secrets.
+  // A mounted file contains the secrets, whatever the environment holds.
   else if (flags.mount === undefined) tellHidden(launch)
   return { skerry, resolved, launch, ingredients }
 }
@@ -54,7 +54,7 @@ async function readOverlay(file: string): Promise<{ file: string; values: Map<st
   return { file, values }
 }
 
-/** A variable that is set by accident, for example on a CI runner, would replace a secret without a word. */
+/** Warns, because a variable that is set by accident, for example on a CI runner, would silently replace a secret. */
 function tellHidden({ hidden }: Launch): void {
   if (hidden.length === 0) return
   const [is, one, them] = hidden.length === 1 ? ['is', 'the secret', 'it'] : ['are', 'the secrets', 'them']

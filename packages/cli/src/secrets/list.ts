@@ -14,11 +14,11 @@ interface Row {
   version: number
   updatedAt: string
   source: Source
-  /** The sources of values of the same name that this one overrides, the lowest precedence first. */
+  /** The sources of the values that this one overrides, lowest precedence first. */
   overrides: Source[]
 }
 
-/** The secrets that a program gets, with the environment that each comes from, or with `--stored` those stored here. */
+/** Lists the secrets that a program gets and the source of each. With `--stored`, lists only the secrets that this environment stores. */
 export async function list(flags: Options): Promise<void> {
   const kind = kindOf(flags)
   const session = await openSession(flags)
@@ -43,7 +43,9 @@ export async function list(flags: Options): Promise<void> {
     ]),
   )
   if (kind === 'stored' && place.kind === 'branch')
-    note(`these are stored in the branch; a program also gets those of ${place.label.replace(/@.*/, '')}`)
+    note(
+      `this list shows only the secrets of the branch; a program also gets those of ${place.label.replace(/@.*/, '')}`,
+    )
 }
 
 async function rowsOf(session: Session, { orgId }: Place, sources: Source[]): Promise<Row[]> {
@@ -62,7 +64,7 @@ async function rowsOf(session: Session, { orgId }: Place, sources: Source[]): Pr
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** A value, or why there is none. */
+/** The value for a cell of the table, or the reason why there is none. */
 function cellOf(name: string, { values, unexpanded }: Viewed): string {
   const value = values[name]
   return value === undefined ? `(no value: ${unexpanded.get(name)?.message ?? maskedValue})` : printable(value)

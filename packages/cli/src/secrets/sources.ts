@@ -3,7 +3,7 @@ import type { Resolved } from '@skerry/sdk/skerry'
 import { checkNames, type Place } from '../places.ts'
 import type { Session } from '../session.ts'
 
-/** Where a value comes from: the environment itself, a composed group, or the environment that a branch was forked from. */
+/** The source of a value: the environment itself, a composed group, or the environment that a branch was forked from. */
 export interface Source {
   type: 'own' | 'group' | 'parent'
   environmentId: string
@@ -13,10 +13,10 @@ export interface Source {
 
 export const ownSource = ({ envId: environmentId, label }: Place): Source => ({ type: 'own', environmentId, label })
 
-/** For a column of a table. */
+/** The text of a source in a column of a table. */
 export const sourceText = ({ type, label }: Source): string => (type === 'own' ? 'own' : label)
 
-/** By name, where each value of a resolved environment comes from. */
+/** Maps each name of a resolved environment to the source of its value. */
 export function sourcesOf({ provenance }: Pick<Resolved, 'provenance'>, place: Place): Record<string, Source> {
   const sources: Record<string, Source> = Object.create(null)
   for (const [name, origin] of Object.entries(provenance)) sources[name] = sourceOf(origin, place)

@@ -83,13 +83,13 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
   }).resolve()
 }
 
-/** Which values of an environment are shown: those that a program gets, unless one of these says otherwise. */
+/** Options that select which values of an environment are shown. Without them: the values that a program gets. */
 export interface View {
   /** The texts of this environment alone, as they are stored. */
   stored?: boolean | undefined
   /** Merged with groups and parent, and references as text. */
   merged?: boolean | undefined
-  /** What a program gets, which is the default. An older spelling. */
+  /** The values that a program gets. This is the default, so the option is only kept for older scripts. */
   expand?: boolean | undefined
   with?: string[] | undefined
 }
@@ -109,7 +109,7 @@ export function kindOf({ stored, merged, expand, with: groups }: View): ViewKind
 
 export interface Viewed {
   values: Record<string, string>
-  /** By name, where each value comes from. */
+  /** The source of each value, by name. */
   sources: Readonly<Record<string, Source>>
   /** Names that values refer to and that are not there; none where references are not expanded. */
   unresolved: string[]
@@ -132,7 +132,7 @@ export async function viewValues(session: Session, place: Place, view: View): Pr
   return { ...rest, sources, unexpanded: failed }
 }
 
-/** Says what to do where a key is missing. Without the key of one group, nothing of the environment can be resolved. */
+/** Adds advice to the error about a missing key. If the key of one group is missing, nothing of the environment can be resolved. */
 export async function hintStored<T>(asked: Promise<T>, session: Session, { label }: Place): Promise<T> {
   try {
     return await asked

@@ -21,7 +21,7 @@ export async function listTokens(session: Session): Promise<ServiceToken[]> {
   return tokens
 }
 
-/** A token by its id, or by its name. A name means the tokens that are not revoked, if there is one of them. */
+/** Finds a token by id or name. A name finds active tokens first, and revoked ones only if no active token has it. */
 export async function findToken(session: Session, wanted: string): Promise<ServiceToken> {
   checkTokenId(wanted)
   const tokens = await listTokens(session)
@@ -35,8 +35,8 @@ export async function findToken(session: Session, wanted: string): Promise<Servi
 }
 
 /**
- * A token to wrap a key to. The name of a token is the server's word: a hostile server could show a token of its own under
- * it. So a name is accepted only for a token whose public key this machine knows.
+ * Finds a token to wrap a key to. A hostile server could show a token of its own under any name. So a name is accepted only
+ * for a token whose public key this machine knows.
  */
 export async function findKnownToken(session: Session, wanted: string): Promise<ServiceToken> {
   const found = await findToken(session, wanted)

@@ -81,7 +81,7 @@ describe('the first key of a member that this machine sees', () => {
     },
   )
 
-  it('is asked about on a terminal, whatever --yes says', async () => {
+  it('must be accepted on a terminal, also with --yes', async () => {
     const question = 'give the key of shop/development to this reader'
     const no = await alice.terminal(`skerry grant --yes --user ${bob.email}`, [[question, 'n']])
     expect([no.code, no.stdout.includes('nothing was changed')]).toEqual([1, true])
@@ -90,7 +90,7 @@ describe('the first key of a member that this machine sees', () => {
     expect(yes.code).toBe(0)
   })
 
-  it('is refused on a terminal where strict', async () => {
+  it('is refused on a terminal with SKERRY_STRICT=1', async () => {
     const { stdout, code } = await alice.terminal(`env SKERRY_STRICT=1 skerry grant --user ${bob.email}`)
     expect([code, stdout.includes('run again with --reader')]).toEqual([3, true])
   })

@@ -169,7 +169,7 @@ describe('a name that means another environment', () => {
     const { code, stderr } = await alice.skerry(['env', 'trust'])
     expect([code, stderr]).toEqual([
       2,
-      'skerry: This accepts in shop/development: shop/development means the environment that was shop/production. ' +
+      'skerry: This accepts a change of shop/development: shop/development means the environment that was shop/production. ' +
         'Run again with --yes.\n',
     ])
     // Looking has not accepted it.

@@ -28,7 +28,7 @@ export function SetUpAuthenticator(props: {
       <SixDigits label="Six digits from the app" onComplete={confirm.run} />
       <ProblemAlert
         error={confirm.error}
-        onForbidden="Enter the next code of the app. If that is wrong too, set your phone’s clock right."
+        onForbidden="Enter the next code of the app. If that is wrong too, correct the clock of your phone."
       />
     </Stack>
   )

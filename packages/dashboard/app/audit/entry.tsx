@@ -45,7 +45,7 @@ interface ResourceProps extends Props {
   environments: Record<string, EntryEnvironment>
 }
 
-/** The resource under the name in the entry, or else under its present name, with the environment that it belongs to. */
+/** Shows the resource by its name in the entry, or else by its present name, with its environment. */
 export function Resource({ entry, nameOf, environments }: ResourceProps) {
   const { resourceId, resourceType, metadata } = entry
   const environment = environments[String(metadata.environmentId)]

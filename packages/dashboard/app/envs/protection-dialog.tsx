@@ -54,8 +54,8 @@ export function ProtectionDialog(props: {
       <ProblemAlert error={error} />
       {approvers && pass === 'nobody' && (
         <Alert color="red" variant="light" role="alert" title="Nobody could approve a change">
-          {adminsText(approvers)}. Make another member an admin, need fewer approvals, or let admins approve their own
-          changes.
+          {adminsText(approvers)}. Make another member an admin, require fewer approvals, or let admins approve their
+          own changes.
         </Alert>
       )}
       {approvers && pass === 'others' && (
@@ -70,7 +70,7 @@ export function ProtectionDialog(props: {
 const adminsText = ({ admins }: Approvers) =>
   admins === 1 ? 'This organization has one admin' : `This organization has ${admins} admins`
 
-/** The people who could approve, as the server has them now. */
+/** Loads the people who could approve. */
 function useApprovers({ id }: Environment): { approvers: Approvers | null; error: unknown } {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useQuery({ ...membersQuery(org.id), staleTime: 0 })

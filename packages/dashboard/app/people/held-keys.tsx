@@ -4,7 +4,7 @@ import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
 import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
-/** The environments whose key a member or token holds. */
+/** Lists the environments whose key a member or token has. */
 const heldKeysQuery = (orgId: string, principalId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'holdings', principalId],

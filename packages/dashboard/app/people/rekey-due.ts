@@ -6,8 +6,8 @@ import { forgetReader } from '../envs/known-readers.ts'
 import { invalidate, queryClient } from '../queries.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 
-// A removed member or a revoked token may have kept keys. The audit log says which keys they held, and which environments
-// have had another key since, so that the list outlives the page and several removals add up.
+// A removed member or a revoked token may have kept keys. The list of environments to re-key comes from the audit log, which
+// records who had which key and which environments got another key since. So a reload keeps it, and several removals add up.
 
 /** An environment that needs another key. */
 export interface RekeyDue {
@@ -60,7 +60,7 @@ function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Ent
 const environmentsOf = ({ metadata: { environmentIds } }: Entry): string[] =>
   Array.isArray(environmentIds) ? environmentIds.filter((id) => typeof id === 'string') : []
 
-/** Names of people whom this page has removed. The server tells no name of a former member. */
+/** Names of people whom this page has removed. The server does not send the name of a former member. */
 const removedHere = new Map<string, string>()
 
 function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string {
@@ -68,7 +68,7 @@ function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string 
   return removedHere.get(resourceId ?? '') ?? 'a former member'
 }
 
-/** Ends the access of a member or token. The environments whose key they held are due for another key from then on. */
+/** Ends the access of a member or token. From then on, their environments are listed as due for another key. */
 export async function endAccess(orgId: string, who: { id: string; name: string }, end: () => Promise<unknown>) {
   await end()
   removedHere.set(who.id, who.name)
@@ -91,7 +91,7 @@ function readDismissed(): ReadonlySet<string> {
   }
 }
 
-/** Remembers in this browser that these removals need no other key. */
+/** Remembers in this browser that the user dismissed these removals. */
 export function dismissRemovals(entryIds: readonly string[]): void {
   dismissed = new Set([...readDismissed(), ...entryIds])
   localStorage.setItem(storageName, JSON.stringify([...dismissed]))

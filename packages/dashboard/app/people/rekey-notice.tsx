@@ -25,7 +25,9 @@ export function RekeyNotice() {
       closeButtonLabel="Dismiss"
       onClose={() => dismissRemovals(due.flatMap(({ entryIds }) => entryIds))}
     >
-      <Text size="sm">Give these environments another key, then change the values that must not be known:</Text>
+      <Text size="sm">
+        Give these environments another key, then change the values that former holders must not know:
+      </Text>
       <List size="sm" mt={4}>
         {due.map(({ environmentId, label, who }) => (
           <List.Item key={environmentId}>
@@ -33,7 +35,7 @@ export function RekeyNotice() {
               Re-key {label}
             </AnchorLink>{' '}
             <Text span size="sm" c="dimmed">
-              {who.join(', ')} held the key
+              {who.join(', ')} had the key
             </Text>
           </List.Item>
         ))}

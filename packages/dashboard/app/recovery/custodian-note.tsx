@@ -11,8 +11,8 @@ export function CustodianNote({ userId, name }: { userId: string; name: string }
   const { data, error } = useQuery({ ...recoveryQuery(org.id), enabled: org.role !== 'member' })
   if (error)
     return (
-      <Alert color="yellow" variant="light" mt="sm" title="It is not known whether they are a custodian">
-        The recovery key could not be loaded. Look at the page Recovery before you go on.
+      <Alert color="yellow" variant="light" mt="sm" title="Could not check whether this person is a custodian">
+        The recovery key could not be loaded. Open the page Recovery before you continue.
       </Alert>
     )
   const shares = data ? sharesWithout(data.recovery, userId) : null
@@ -22,7 +22,7 @@ export function CustodianNote({ userId, name }: { userId: string; name: string }
       color={shares.isEnough ? 'yellow' : 'red'}
       variant="light"
       mt="sm"
-      title={shares.isEnough ? `${name} is a custodian` : 'Recovery ends with this custodian'}
+      title={shares.isEnough ? `${name} is a custodian` : 'Without this custodian, recovery is not possible'}
     >
       {sharesText(shares)}{' '}
       <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} size="sm" underline="always">
@@ -36,10 +36,10 @@ export function CustodianNote({ userId, name }: { userId: string; name: string }
 function sharesText({ left, threshold, isEnough }: SharesLeft): string {
   const remain = left === 1 ? '1 share of the recovery key remains' : `${left} shares of the recovery key remain`
   if (isEnough) return `${remain}, and ${threshold} are needed.`
-  return `${remain}, but ${threshold} are needed: nothing could be recovered any more.`
+  return `${remain}, but ${threshold} are needed: nothing could be recovered.`
 }
 
-/** Says the same to a person who leaves. Members see their own share, and not the number of other shares. */
+/** Warns a custodian who leaves. Members see their own share, and not the number of other shares. */
 export function OwnShareNote() {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const share = useQuery({ ...ownShareQuery(org.id), enabled: org.role === 'member' }).data
@@ -47,8 +47,8 @@ export function OwnShareNote() {
   if (!share) return null
   return (
     <Alert color="yellow" variant="light" mt="sm" title="You are a custodian">
-      Your share of the recovery key is deleted, and {share.threshold} shares are needed to recover anything. Tell an
-      admin to rotate the recovery key.
+      If you leave, your share of the recovery key is deleted. A recovery needs {share.threshold} shares. Tell an admin
+      to rotate the recovery key.
     </Alert>
   )
 }

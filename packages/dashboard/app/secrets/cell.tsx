@@ -78,7 +78,7 @@ function RowTag({ kind, missing, unreadable, tampered }: ReturnType<typeof rowSt
       {missing > 0 && <span className="matrix-tag matrix-missing">{missing} missing</span>}
       {missing === 0 && kind === 'same' && <span className="matrix-tag">same</span>}
       {unreadable > 0 && (
-        <span className="matrix-tag" title="You hold no key to these environments, or to a layer below them">
+        <span className="matrix-tag" title="You have no key of these environments, or of a layer below them">
           {unreadable} unreadable
         </span>
       )}

@@ -37,7 +37,7 @@ export interface Column {
   queued: ReadonlySet<string>
 }
 
-/** Later layers override earlier ones. Null stands for a layer that this person cannot read. */
+/** Later layers override earlier ones. Null means a layer that this person cannot read. */
 export function mergeLayers(layers: readonly (Layer | null)[], ownId: string): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const [i, layer] of layers.entries()) {
@@ -49,7 +49,7 @@ export function mergeLayers(layers: readonly (Layer | null)[], ownId: string): R
   return entries
 }
 
-/** Says that this person cannot know which value programs get, because a layer that may hold or override it has another key. */
+/** Whether the value that programs get is unknown, because this person cannot read a layer that may set or override it. */
 export function isUnreadable({ entries, own, unreadable, loading }: Column, name: string): boolean {
   const entry = entries.get(name)
   if (entry) return !entry.isCertain

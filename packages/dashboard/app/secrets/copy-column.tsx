@@ -25,7 +25,7 @@ interface Props {
 }
 
 /**
- * Copies values of one environment into another. No target is preset, and a value that exists there is replaced only where the
+ * Copies values of one environment into another. No target is preset, and a value that exists there is replaced only if the
  * person chooses it. The keyring's worker opens and seals the values, so the page shows none unless asked.
  */
 export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Props) {

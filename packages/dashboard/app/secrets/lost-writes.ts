@@ -4,10 +4,10 @@ import { keyring } from '../keyring.ts'
 import type { Written } from './changes.ts'
 import { reloadSealed } from './queries.ts'
 
-// A write whose answer got lost may have arrived. In a protected environment nothing would refuse to queue it a second time,
-// so its ciphertext is kept, and the server is asked for it before the same value is sent again.
+// The server may have a write whose answer got lost. In a protected environment the server would queue it a second time. So its
+// ciphertext is kept, and the server is asked for it before the same value is sent again.
 
-/** One try to write a secret, as it was sealed. */
+/** A try to write a secret, with the ciphertext that was sent. */
 export interface Try {
   environmentId: string
   name: string

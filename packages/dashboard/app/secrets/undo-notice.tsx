@@ -44,7 +44,7 @@ const secretsText = (names: string[]) => (names.length === 1 ? '1 secret' : `${n
 function describeUndone({ restored, queued, changed }: Undone, where: string): string {
   const parts = [
     restored.length > 0 && `${secretsText(restored)} in ${where} put back.`,
-    queued.length > 0 && `${secretsText(queued)} in ${where} will be put back once that is approved.`,
+    queued.length > 0 && `${secretsText(queued)} in ${where} will be put back after approval.`,
     changed.length > 0 &&
       `Somebody has changed ${changed.join(', ')} since, so ${changed.length === 1 ? 'it stays' : 'they stay'}. Look at the history of each to restore an earlier version.`,
   ]

@@ -3,9 +3,9 @@ import type { Column } from './columns.ts'
 import { reloadSealed, type Secret } from './queries.ts'
 import { deleteSecret, isConflict, restoreSecret } from './write.ts'
 
-// Many secrets that were stored at once can be put back. This tab remembers names and versions for it, and no values.
+// Secrets that were stored together can be put back. For this, the tab remembers names and versions, and no values.
 
-/** One name that was stored: its version before, 0 for none, and the version that was made. */
+/** A stored name: its version before (0 for none) and the version that was made. */
 interface Stored {
   name: string
   before: number

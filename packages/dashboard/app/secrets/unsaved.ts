@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 import { keyring } from '../keyring.ts'
 
-// An edit that is not stored outlives its page, the locking of the keyring and the session. It is sealed as it would have
-// been stored, and kept in this tab for as long as the tab is open. The server would have been given the same ciphertext.
+// An edit that is not stored yet is kept when its page closes, the keyring locks or the session ends. It is sealed like a stored
+// value, with the ciphertext that the server would have got, and kept for as long as this tab is open.
 
 export interface Unsaved {
   userId: string
@@ -57,11 +57,11 @@ export async function sealUnsaved({ value, ...edit }: Omit<Unsaved, 'ciphertext'
 /** Kept edits that are on their way to the server. */
 const sending = new Set<Unsaved>()
 
-/** Whether an edit of this secret is on its way. Its sender keeps it, if it fails. */
+/** Whether an edit of this secret is being sent. If that fails, its sender keeps it. */
 export const isSending = (environmentId: string, name: string): boolean =>
   [...sending].some((one) => one.environmentId === environmentId && one.name === name)
 
-/** Keeps an edit for the time that it is on its way: a page that is reloaded asks the server about it. */
+/** Keeps an edit while it is sent, so that a reloaded page can ask the server about it. */
 export async function whileSending<T>(edit: Unsaved, send: () => Promise<T>): Promise<T> {
   const kept = { ...edit, isSent: true }
   sending.add(kept)

@@ -126,7 +126,7 @@ async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   }
 }
 
-/** How the cells of a row compare: per column a letter by value, and the counts of what stands out. */
+/** Compares the cells of a row: a letter for each value, and counts of missing, unreadable and damaged cells. */
 export interface RowState {
   letters: (string | null)[]
   /** Compares the cells that this person can read. It is `same` only if all cells can be read. */

@@ -6,8 +6,8 @@ import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 /**
- * Asks before something happens that cannot be undone. Each button says a verb: `confirm` goes on, `decline` stops. With
- * `typed`, that text must be typed first.
+ * Asks before something happens that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
+ * stops. If `typed` is set, the user must type that text first.
  */
 export function ConfirmDelete(props: {
   title: string

@@ -50,8 +50,8 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
             </Button>
           }
         >
-          Your backend can make no link until one is, and links that it made before tell the person who opens them. You
-          get a command to run on the machine of the executor. It works once, within ten minutes.
+          Until then, your backend can make no link, and earlier links show that accounts cannot be connected. You get a
+          command to run on the machine of the executor. It works once, within ten minutes.
         </Empty>
       )}
       <ShownWhenMade

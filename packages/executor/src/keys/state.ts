@@ -31,8 +31,8 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
 }
 
 /**
- * Reads the file again where another process wrote it between the two looks. A link or a folder is not read, and must not be
- * replaced as if nothing were there.
+ * Reads the file again if another process wrote it between the check and the read. A link or a folder is an error, so that it is
+ * not replaced like a missing file.
  */
 async function readText(path: string): Promise<string | undefined> {
   const text = await readPrivate(path, fileMaxBytes)
@@ -40,7 +40,7 @@ async function readText(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(ignore('ENOENT', 'ENOTDIR'))
   if (!found) return undefined
   if (found.isFile() && found.size <= fileMaxBytes) return await readText(path)
-  throw new Error(`${path} is a link, a folder or too large: put the file itself there`)
+  throw new Error(`${path} is a link, a folder or too large: put a regular file there`)
 }
 
 /**

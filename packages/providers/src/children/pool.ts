@@ -5,14 +5,14 @@ export interface PoolSettings extends ChildSettings {
   max: number
   /** The most children that work for one owner. */
   maxOfOwner: number
-  /** Children that are kept for owners that have none. An owner gets another one only while more than these are left. Default 0. */
+  /** The number of children reserved for owners that have none. Another owner gets a further child only if more are free. Default 0. */
   reserved?: number
   /**
-   * An owner is slow after a job of it has failed that had held its child for so long. It has one child at a time, and others
-   * come first. Default: never.
+   * An owner counts as slow if one of its jobs used a child for this long and then failed. A slow owner has one child at a
+   * time, and others go first. Default: never.
    */
   slowMs?: number
-  /** For how long an owner is slow. Default 10 minutes. */
+  /** How long an owner counts as slow. Default 10 minutes. */
   slowRestMs?: number
   /** Jobs of one owner that may wait for a child. Default 32. */
   waitingMax?: number
@@ -172,14 +172,14 @@ export function openPool(all: PoolSettings): Pool {
 }
 
 interface SlowOwners {
-  /** To be called when a job has failed, while its child is still busy. */
+  /** Call it when a job has failed, while its child is still busy. */
   noteFailure(member: Member): void
   has(owner: string): boolean
 }
 
 /**
- * Remembers the owners whose targets do not answer: each of their jobs holds a child for as long as it may. A long job that
- * succeeds, such as the end of many leases, makes nobody slow.
+ * Remembers the owners whose targets do not answer, because each of their jobs uses a child until its deadline. A long job that
+ * succeeds, such as the end of many leases, does not count.
  */
 function openSlowOwners({ slowMs = Number.POSITIVE_INFINITY, slowRestMs = 600_000 }: PoolSettings): SlowOwners {
   const untilMs = new Map<string, number>()

@@ -20,7 +20,7 @@ export interface Marks {
   set(leaseId: string, account: string): string[]
   /** What `set` makes beside the account, where it makes something: a query that finds it, and a statement that removes it. */
   beside?: { find(leaseId: string): string; remove(leaseId: string): string }
-  /** Answers `name`, `host`, `verifier`, `leaseId` and `connections` of accounts: those of a name, or all that have a mark. */
+  /** Selects `name`, `host`, `verifier`, `leaseId` and `connections` of the accounts of a name, or of all accounts with a mark. */
   find(name: string | null): string
 }
 

@@ -23,7 +23,7 @@ export async function verifyServer(query: Query, config: LeaseTarget<'mysql'>['c
   const problem = pluginProblem(mariadb, number, server?.plugin === 'ACTIVE')
   if (problem !== null) throw new ProviderError('unsupported', `${name}: ${problem}`)
   if (Number(server?.replica) === 1)
-    throw new ProviderError('unsupported', `${name}: this server is read-only, a replica; name the primary`)
+    throw new ProviderError('unsupported', `${name}: this server is read-only, so it is a replica; name the primary`)
   await checkRights(query, mariadb)
   const notes: string[] = []
   const anonymous = await query(`SELECT Host AS host FROM mysql.user WHERE User = ''`)
@@ -50,7 +50,7 @@ async function lacksOnObjects(query: Query, database: string): Promise<string[]>
   ]
 }
 
-/** A session that nobody may end, or an account that nobody may look for, would show itself only at the first revocation. */
+/** Checks rights that would otherwise first be missed at a revocation: to end sessions and to look for accounts. */
 async function checkRights(query: Query, mariadb: boolean): Promise<void> {
   const rows = await query(`SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}`)
   const held = new Set(rows.map(({ name }) => String(name).replace('_', ' ')))
@@ -65,11 +65,11 @@ async function checkRights(query: Query, mariadb: boolean): Promise<void> {
   await query('SELECT User FROM mysql.user LIMIT 1')
 }
 
-/** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
+/** Checks the plugin that verifiers need. MariaDB has it by default, MySQL 8.4 with an option, and MySQL 9 no longer. */
 function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (mariadb && (major < 10 || (major === 10 && minor < 5))) return 'versions before 10.5 are not supported'
-  // Attributes of accounts came with it.
+  // Version 8.0.21 added attributes of accounts.
   if (!mariadb && (major < 8 || (major === 8 && minor === 0 && patch < 21)))
     return 'versions before 8.0.21 are not supported'
   if (active) return null

@@ -5,7 +5,7 @@ import { MysqlFailure, noSuchThread, type Query } from './mysql-client.ts'
 
 // Connections to the server, which MySQL calls threads, and the statements that run on them.
 
-/** More than one of `createStatements` holds. */
+/** Longer than any statement of `createStatements`. */
 const statementChars = 16_384
 
 /**
@@ -16,12 +16,12 @@ const threadsOf = (user: string) =>
   `SELECT ID AS thread, LEFT(INFO, ${statementChars}) AS statement FROM information_schema.processlist
    WHERE CAST(USER AS BINARY) = X'${Buffer.from(user).toString('hex')}' AND ID <> CONNECTION_ID()`
 
-/** Whether a statement that runs now makes a part of the lease: it holds its verifier or its id. */
+/** Whether a running statement creates a part of the lease, because it contains the verifier or the id. */
 export const makesLease = (id: string, digest: string | null, statement: unknown): boolean =>
   String(statement ?? '').includes(id) ||
   (String(statement ?? '').match(/\*[0-9A-F]{40}/g) ?? []).some((verifier) => verifierDigest(verifier) === digest)
 
-/** @param label the threads, as an error names them */
+/** @param label the name of the threads in an error */
 export async function endThreads(
   query: Query,
   label: string,

@@ -32,9 +32,9 @@ export const roleExists = async (client: pg.Client, role: string): Promise<boole
   (await client.query('SELECT FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1', [role])).rowCount === 1
 
 /**
- * Makes a session that creates the same role wait for the end of this transaction, for as long as `lock_timeout` says. The
- * lock is the entry of another role in the catalog, which is never committed: the server lets no two transactions enter one
- * name. An advisory lock would be free for every holder of a lease to take and keep, and then nobody could get a lease.
+ * Makes other sessions that create the same role wait for the end of this transaction, for at most `lock_timeout`. It creates
+ * another role and never commits it, because PostgreSQL makes a second transaction wait that creates the same name. An
+ * advisory lock would not do: every holder of a lease could take it, and then nobody could get a lease.
  */
 export async function lockRole(client: pg.Client, role: string): Promise<void> {
   const lock = identifier(`${role}_lock`)

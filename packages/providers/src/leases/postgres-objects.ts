@@ -69,10 +69,10 @@ export async function moveObjects(
 }
 
 /**
- * In the transaction that takes its objects away, so that nothing comes between. Where something elsewhere depends on the role,
- * the objects are moved all the same.
+ * Drops the role in the transaction that moves its objects, so that nothing can happen between. If something elsewhere depends
+ * on the role, the objects are moved nevertheless.
  *
- * @returns why the role is still there
+ * @returns the reason if the role still exists
  */
 async function dropRole(client: pg.Client, name: string): Promise<unknown> {
   await client.query('SAVEPOINT before_role')

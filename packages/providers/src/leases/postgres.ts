@@ -143,7 +143,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
   /**
    * A lease that creates roles could make an account that outlives it, and could remove its own mark.
    *
-   * @returns whether the statements gave the role a limit of connections, which is kept
+   * @returns whether the statements set a limit of connections for the role, which is then kept
    */
   private async checkCreated(name: string): Promise<{ hasLimit: boolean }> {
     const { rows } = await this.query(

@@ -58,7 +58,7 @@ const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => st
   },
 }
 
-/** One form for each place in a group of three bytes at which the value can begin. */
+/** Returns three base64 forms, because the value can begin at each of three bytes of a group. */
 const base64Forms = (value: string, alphabet: 'base64' | 'base64url' = 'base64'): string[] =>
   [0, 1, 2].map((before) => base64Within(Buffer.from(value), before, alphabet))
 

@@ -1,12 +1,12 @@
 import { type Encoding, spellingsOf } from './forms.ts'
 
-/** A part of a form counts as the value from this length: servers cut the text that they quote. */
+/** The shortest part of a form that counts as the secret, because servers shorten the text that they quote. */
 const partLength = 12
-/** A part that looks like a generated password counts from this length. */
+/** The shortest part that counts as the secret if it looks like a generated password. */
 const tellingPartLength = 8
-/** A shorter form counts only as a word of its own, because `1` stands in every `HTTP 401`. */
+/** A shorter form counts only as a separate word: the secret `1` must not be found in `HTTP 401`. */
 const wordLength = 6
-/** The part of a form that is looked up at each step. */
+/** The length of the parts that are looked up in the index. */
 const gramLength = 4
 
 /** All forms of longer values, such as certificates, would cost seconds and hundreds of megabytes. */
@@ -18,8 +18,8 @@ const longValueEncodings: readonly Encoding[] = ['base64', 'hex']
 export type TextSearch = (text: string) => boolean
 
 /**
- * The search for secrets in a text that a person will read, such as an error of a lease target. It knows all encodings of `forms.ts`
- * and finds more than the search in streams, because such a text is short: any case, any line breaks, and parts of a value.
+ * Prepares the search for secrets in a short text for people, such as an error of a lease target. It knows all encodings of
+ * `forms.ts`. It finds more than the search in streams: any case, any line breaks, and parts of a value.
  *
  * @example const repeats = textSearchFor([password])
  */
@@ -92,7 +92,7 @@ function hasPart(form: string, { grams, parts, longParts }: TextIndex): boolean 
   return false
 }
 
-/** A mix that ordinary words do not have: letters with digits, or a capital behind a small letter. */
+/** Whether a part has a mix that ordinary words do not have: letters with digits, or a capital after a small letter. */
 const isTelling = (part: string) =>
   part.length >= gramLength && (/[a-z][A-Z]/.test(part) || (/\d/.test(part) && /[a-z]/i.test(part)))
 

@@ -109,7 +109,7 @@ test('a free child goes to the owner that has the fewest, however many jobs of a
   await Promise.all(jobs)
 })
 
-test('an owner gets no second child in the place that is kept for others', async () => {
+test('an owner gets no second child in the place that is reserved for others', async () => {
   const pool = newPool({ max: 4, maxOfOwner: 2, reserved: 1 })
   const gate = Promise.withResolvers<void>()
   const begun: string[] = []
@@ -136,17 +136,20 @@ test.each([
   ['failed after it held a child for long', () => failAfter(40), 1],
   ['failed soon', () => failAfter(0), 2],
   ['held a child for long and succeeded', () => failAfter(40).catch(() => {}), 2],
-])('an owner whose job %s has so many children afterwards', async (_, first: () => Promise<void>, share) => {
-  const pool = newPool({ max: 4, maxOfOwner: 2, slowMs: 30 })
-  await pool.use('one', first).catch(() => {})
-  const gate = Promise.withResolvers<void>()
-  const jobs: Promise<void>[] = []
-  for (let job = 0; job < share; job++) jobs.push(pool.use('one', () => gate.promise, 0))
-  await expect(pool.use('one', async () => {}, 0)).rejects.toBeInstanceOf(PoolBusyError)
-  await pool.use('other', async () => {}, 0)
-  gate.resolve()
-  await Promise.all(jobs)
-})
+])(
+  'an owner whose job %s has the expected number of children afterwards',
+  async (_, first: () => Promise<void>, share) => {
+    const pool = newPool({ max: 4, maxOfOwner: 2, slowMs: 30 })
+    await pool.use('one', first).catch(() => {})
+    const gate = Promise.withResolvers<void>()
+    const jobs: Promise<void>[] = []
+    for (let job = 0; job < share; job++) jobs.push(pool.use('one', () => gate.promise, 0))
+    await expect(pool.use('one', async () => {}, 0)).rejects.toBeInstanceOf(PoolBusyError)
+    await pool.use('other', async () => {}, 0)
+    gate.resolve()
+    await Promise.all(jobs)
+  },
+)
 
 test('a free child goes to an owner that is not slow', async () => {
   const pool = newPool({ max: 1, maxOfOwner: 1, slowMs: 30 })

@@ -127,9 +127,9 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   })
 
   it.each([
-    ['twenty where the target says nothing', {}, 20],
+    ['twenty where the target sets none', {}, 20],
     ['those of the target', { maxConnections: 2 }, 2],
-    ['those of the target where its own statements say nothing', { accessLevel: 'custom', maxConnections: 3 }, 3],
+    ['those of the target where its own statements set none', { accessLevel: 'custom', maxConnections: 3 }, 3],
     ['those of its own statements', { accessLevel: 'custom', with: 'WITH MAX_USER_CONNECTIONS 1' }, 1],
   ])(
     'a lease has a limit of connections: %s',

@@ -300,7 +300,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it('keeps nobody from leases by advisory locks that its holder takes', async () => {
+  it('does not block other leases by advisory locks that its holder takes', async () => {
     const { root } = scene
     const brief = Object.assign(testOutside(), { statementMs: 2000 })
     const session = await openLeaseTarget('postgres', scene.target('readonly'), brief)
@@ -332,10 +332,10 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   })
 
   it.each([
-    ['twenty where the target says nothing', {}, 20],
+    ['twenty where the target sets none', {}, 20],
     ['those of the target', { maxConnections: 2 }, 2],
     [
-      'those of the target where its own statements say nothing',
+      'those of the target where its own statements set none',
       {
         accessLevel: 'custom',
         createStatements: [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`, mayConnect],

@@ -5,8 +5,8 @@ import { fsyncParent, fsyncTree } from './durable-fs.ts'
 import { unpackTemplate } from './embedded-template.ts'
 
 /**
- * Makes a new PostgreSQL data directory, all of it or nothing: the directory is written under another name, synced and then
- * renamed. The caller holds the owner lock of the directory above.
+ * Makes a new PostgreSQL data directory, complete or not at all: it is written under another name, synced and then renamed. The
+ * caller holds the owner lock of the parent directory.
  */
 export function createPgDir(pgDir: string, log?: (message: string) => void): void {
   if (existsSync(pgDir)) return

@@ -134,7 +134,7 @@ describe('the data directory', () => {
 })
 
 describe('creating a database', () => {
-  it('starts anew after one that was killed, and removes what that left', async () => {
+  it('starts again after one that was killed, and removes its files', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
     const draft = join(dataDir, 'postgres.new-killed')
     mkdirSync(join(draft, 'base'), { recursive: true })

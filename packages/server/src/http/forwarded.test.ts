@@ -4,7 +4,7 @@ import { resolve } from '@skerry/contract/resolve'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWorld } from '../../test/world.ts'
 
-const warning = 'a proxy names its callers and is not trusted'
+const warning = 'a proxy that is not trusted forwards the addresses of its callers'
 
 async function warningsAfter(trusted: string, forwarded: string[]): Promise<number> {
   const world = await openWorld({ SKERRY_TRUSTED_PROXIES: trusted })

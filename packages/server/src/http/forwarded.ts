@@ -15,9 +15,9 @@ export function openTrustedProxies({ trustedProxies }: Pick<Config, 'trustedProx
 }
 
 /**
- * Warns once when a proxy that is not trusted names its callers. All its callers share one rate limit and one address in the
- * audit log. The peer decides, and not the address that was forwarded: a caller on the proxy's own host has the proxy's
- * address. Requests that are answered from memory count too, so this listens below the framework.
+ * Warns once when a proxy that is not trusted forwards the addresses of its callers. All its callers then share one rate limit
+ * and one address in the audit log. Only the address of the peer is compared with the list, because a caller on the proxy's
+ * own host has the same address as the proxy. This listens below the framework, to see requests that are answered from memory.
  */
 export function warnOfUntrustedProxies(server: Server, { config, log }: Context): void {
   const proxies = openTrustedProxies(config)
@@ -27,7 +27,7 @@ export function warnOfUntrustedProxies(server: Server, { config, log }: Context)
     if (!isForwarded || remoteAddress === undefined || proxies.has(remoteAddress)) return
     server.off('request', look)
     log.warn(
-      'a proxy names its callers and is not trusted, so all of them count as one: name the proxy in SKERRY_TRUSTED_PROXIES',
+      'a proxy that is not trusted forwards the addresses of its callers, so all of them share one rate limit: add the proxy to SKERRY_TRUSTED_PROXIES',
       { proxy: remoteAddress },
     )
   }

@@ -76,7 +76,7 @@ async function handleHeavy(
   }
 }
 
-/** Reads a whole list page by page. Only a list of more than a page needs a place among the heavy reads. */
+/** Reads a whole list page by page. Only a list of more than one page counts as a heavy read. */
 async function handleList(
   context: Context,
   { handle, heavy }: Route,

@@ -289,7 +289,7 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
   }
   const { id: requestId, method, routeOptions } = request
   context.faults.error('request failed', error, { requestId, method, route: routeOptions.url })
-  // An outage of the database is one line of the log, without the ids of requests.
+  // The log has one line for an outage of the database, without the ids of requests.
   if (isConnectionError(error)) return fail('internal', 'the server failed; its log has the reason')
   return fail('internal', 'the server failed; the log has this request’s id')
 }

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { fail } from '../kernel/errors.ts'
 import { storedInstant } from '../kernel/instant.ts'
 
-/** The parts of a JSON schema that lead to its texts. */
+/** The parts of a JSON schema that are followed to find its texts. */
 interface Node {
   anyOf?: TSchema[]
   items?: TSchema
@@ -14,9 +14,9 @@ interface Node {
 const instantPatterns: readonly string[] = [instantPattern, givenInstantPattern]
 
 /**
- * Refuses the texts that have the form of their schema and cannot be stored: a lone surrogate, which JSON can spell and UTF-8
- * cannot, a NUL, which PostgreSQL does not take, and an instant that does not exist or is out of range. It looks at every text
- * of every request, so no route needs a check of its own.
+ * Refuses texts that match their schema and cannot be stored: a lone surrogate, which JSON can encode and UTF-8 cannot; a NUL,
+ * which PostgreSQL does not accept; and an instant that does not exist or is out of range. It checks every text of every
+ * request, so no route needs a check of its own.
  */
 export function checkTexts(schema: TSchema | undefined, value: unknown, place: string): void {
   if (typeof value === 'string') checkText(schema, value, place)
@@ -28,14 +28,15 @@ export function checkTexts(schema: TSchema | undefined, value: unknown, place: s
     return
   }
   for (const [name, member] of Object.entries(value)) {
-    if (isUnstorable(name)) throw fail('invalid_request', `${place}: a name in it is not storable text`)
+    if (isUnstorable(name))
+      throw fail('invalid_request', `${place}: a field name must be well-formed Unicode without NUL characters`)
     const known = nodes.find(({ properties }) => properties && Object.hasOwn(properties, name))
     checkTexts(known?.properties?.[name], member, `${place}.${name}`)
   }
 }
 
 function checkText(schema: TSchema | undefined, text: string, place: string): void {
-  if (!text.isWellFormed()) throw fail('invalid_request', `${place}: is not well-formed Unicode`)
+  if (!text.isWellFormed()) throw fail('invalid_request', `${place}: must be well-formed Unicode`)
   if (text.includes('\0')) throw fail('invalid_request', `${place}: must not contain a NUL character`)
   const isInstant = nodesOf(schema).some(({ pattern }) => pattern !== undefined && instantPatterns.includes(pattern))
   if (isInstant && storedInstant(text) === null) throw fail('invalid_request', `${place}: no such instant`)

@@ -38,8 +38,8 @@ export function answerUnusual(server: Server, seen: (request: IncomingMessage) =
 }
 
 /**
- * Finds a violation of RFC 9112 section 3.2 -> null where there is none. A request of HTTP/1.1 names its host, and none names
- * two: a proxy may read one of them and Skerry the other. Node is told not to ask, because its refusal has no words.
+ * Finds a violation of RFC 9112 section 3.2, or returns null. A request of HTTP/1.1 must have a `Host` header, and no request
+ * may have two, because a proxy could use one and Skerry the other. Node's own check is off, because its refusal has no text.
  */
 export function findHostFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'Host: is required' : null
@@ -48,5 +48,5 @@ export function findHostFault({ headers, httpVersion, rawHeaders }: IncomingMess
     const name = rawHeaders[at] as string
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
-  return count > 1 ? 'Host: must come once' : null
+  return count > 1 ? 'Host: must be sent only once' : null
 }

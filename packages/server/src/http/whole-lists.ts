@@ -7,12 +7,12 @@ import type { AnyInput, Route } from './route.ts'
 // Some lists answer every row to a caller who sends no limit, as clients that know no paging expect. An organization may have
 // 100,000 tokens. One statement for all of them, and one call of JSON.stringify, would hold up every other organization.
 
-/** A page as handlers of lists answer it: an array of rows, and the place of the next page. */
+/** The answer of a list handler: an array of rows, and the cursor of the next page. */
 export type ListPage = Record<string, unknown> & { nextCursor: string | null }
 
 export const isLast = ({ nextCursor }: ListPage): boolean => nextCursor === null
 
-/** Whether a list without a limit is answered whole. Others name the rows that they answer then. */
+/** Whether a list without a limit is answered whole. Other lists have a default limit. */
 export function isAnsweredWhole({ unit, query: { properties } }: Pick<Endpoint, 'unit' | 'query'>): boolean {
   const { cursor, limit } = properties
   return unit === 'read' && cursor !== undefined && limit !== undefined && !('default' in limit)
@@ -24,7 +24,7 @@ export const readPage = (handle: Route['handle'], input: AnyInput, cursor?: stri
     query: { ...input.query, ...(cursor !== undefined && { cursor }), limit: limits.listMax },
   }) as Promise<ListPage>
 
-/** Reads the pages that follow the first one. Between two of them the thread is free for others. */
+/** Reads the pages after the first one. Other requests are served between two pages. */
 export async function readWhole(handle: Route['handle'], input: AnyInput, first: ListPage): Promise<Ready> {
   const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
   const pieces = [Buffer.from(`{${JSON.stringify(name)}:[`)]
@@ -41,5 +41,5 @@ export async function readWhole(handle: Route['handle'], input: AnyInput, first:
   return new Ready(200, [...always, 'content-length', String(body.length)], body)
 }
 
-/** As on every other answer, which the framework sends. */
+/** The header that the framework sets on every other answer. */
 const always = ['content-type', json, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff']

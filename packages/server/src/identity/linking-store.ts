@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/database.ts'
 import type { Person } from './store.ts'
 
-/** SQL condition on a row of `users`: the person is a member somewhere or has a keyring, which a new sign-in would strand. */
+/** SQL condition on a row of `users`: the person is a member somewhere or has a keyring. */
 const hasBelongings = (user: 'u' | 's') =>
   `(${user}.public_key_jwk is not null or exists (select from memberships m where m.user_id = ${user}.id))`
 
@@ -34,7 +34,7 @@ export const lockIdentities = (db: Tx, userId: string, issuer: string, subject: 
     [userId, issuer, subject],
   )
 
-/** To be asked under the lock. */
+/** Call it while the lock is held. */
 export const ownsAnything = async (db: Tx, userId: string): Promise<boolean> =>
   (await db.row(`select 1 from users u where u.id = $1 and ${hasBelongings('u')}`, [userId])) !== undefined
 

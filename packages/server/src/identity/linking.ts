@@ -5,8 +5,8 @@ import { ownIssuer } from './session-tokens.ts'
 import type { Person } from './store.ts'
 import { type Audit, auditPerson } from './trail.ts'
 
-// A person is found by issuer and subject. After a change of the issuer the same human being comes with another pair, so the
-// pair has to move to the person who is here already. An address finds that person. It is never enough to become them.
+// A person is found by issuer and subject. After a change of the issuer the same human being has another pair, which must be
+// stored with the existing person. The address finds that person, but it is never enough to sign in as them.
 
 /** The only person of another issuer who has this verified address; undefined where there is none, or more than one. */
 export async function findSamePerson(db: Sql, person: Person): Promise<string | undefined> {
@@ -16,11 +16,11 @@ export async function findSamePerson(db: Sql, person: Person): Promise<string | 
 }
 
 /**
- * Makes the identity that of an existing person, who keeps memberships and keys. The identity that the person had before
- * signs nobody in any longer. An empty person who has this identity is deleted, with its sessions.
+ * Gives an existing person this identity. The person keeps memberships and keys. The person's former identity no longer signs
+ * anybody in. If a person without memberships and keys has this identity, that person is deleted, with its sessions.
  *
- * Sessions stay where the built-in sign-in began them: it proves the mailbox by itself. Sessions that a former issuer began
- * end, because that issuer may have vouched for an address that was not this person's.
+ * Sessions of the built-in sign-in stay, because it proves the mailbox itself. Sessions of a former issuer end, because that
+ * issuer may have verified an address that was not this person's.
  */
 export async function linkIdentity(
   { db, now, audit }: { db: Tx; now: string; audit: Audit<'user.identity_linked'> },
@@ -35,7 +35,7 @@ export async function linkIdentity(
   if (separate && (await ownsAnything(db, separate.id)))
     throw fail(
       'conflict',
-      'your new account is a member or has a keyring meanwhile, so the two cannot be linked here; the operator of this server can link them with `skerry-server people link`',
+      'your new account has a membership or a keyring by now, so you cannot link the two; the operator of this server can, with `skerry-server people link`',
     )
   if (separate) await deleteUser(db, separate.id)
   await updateIdentity(db, userId, { issuer, subject, name })

@@ -39,7 +39,7 @@ export interface StoredPasskey {
   signCount: number
 }
 
-/** With an issuer, only a passkey of a person whom it knows. */
+/** If an issuer is given, finds only a passkey of one of its people. */
 export const findPasskey = (db: Sql, credentialId: string, issuer: string | null) =>
   db.row<StoredPasskey & { email: string | null }>(
     `select p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, u.email

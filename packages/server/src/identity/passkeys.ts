@@ -114,8 +114,8 @@ export async function verifyEnrollment(
 }
 
 /**
- * The passkey that answered, or undefined. The challenge is spent either way. A passkey signs in only people of the
- * configured issuer. For a person who is named, it is a second factor, whichever issuer knows that person.
+ * The passkey that answered, or undefined. The challenge is used up either way. A passkey signs in only people of the
+ * configured issuer. If a person is given, the passkey is a second factor of that person, whatever their issuer.
  */
 export async function verifyAssertion(
   { db, context, now }: Work,

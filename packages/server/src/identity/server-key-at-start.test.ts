@@ -94,7 +94,7 @@ describe('the set-up link', () => {
   test('works for a day', async () => {
     const world = await openWorld(builtIn)
     world.clock.advance(86_401)
-    await expect(setUp(world)).rejects.toThrow('this link does not work')
+    await expect(setUp(world)).rejects.toThrow('this link has expired or was already used')
     await world.close()
   })
 

@@ -44,7 +44,7 @@ describe('an SMTP server beyond this machine', () => {
   })
 
   test.each(['', 'requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true', 'secured=true'])(
-    'whose offer of STARTTLS is stripped gets neither, and the log names the setting: %s',
+    'whose offer of STARTTLS is removed gets neither password nor mail, and the log names the setting: %s',
     async (query) => {
       server = await startMailServer({ startTls: 'stripped' })
       open('0.0.0.0', query)
@@ -54,7 +54,7 @@ describe('an SMTP server beyond this machine', () => {
     },
   )
 
-  test('whose certificate is not trusted gets neither', async () => {
+  test('whose certificate is not trusted gets neither password nor mail', async () => {
     server = await startMailServer({ startTls: 'offered' })
     open('0.0.0.0', 'tls.servername=target.test')
     expect(String((await refusal()).reason)).toMatch(/certificate/)

@@ -50,7 +50,7 @@ export function openMailer(config: Config): Mailer {
 function withRequiredTls(smtpUrl: string): string {
   const url = new URL(smtpUrl)
   url.searchParams.set('requireTLS', 'true')
-  // Says that the connection has TLS already.
+  // This parameter tells nodemailer that the connection has TLS already.
   url.searchParams.delete('secured')
   return url.href
 }
@@ -90,7 +90,7 @@ function smtpError(error: Error & { code?: string; response?: string }, url: str
 const decodePercent = (text: string): string =>
   text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (encoded) => Buffer.from(encoded.replaceAll('%', ''), 'hex').toString())
 
-/** By the error code of nodemailer. */
+/** The reasons by error code of nodemailer. */
 const smtpFailures: Readonly<Record<string, string>> = {
   EAUTH: 'the SMTP server refused the user or the password in SKERRY_SMTP_URL',
   ECONNECTION: 'the SMTP server cannot be reached',

@@ -14,20 +14,20 @@ declare module '../kernel/context.ts' {
 export interface Sending {
   /** A uuid. A job whose id is there already is not added again. */
   id?: string
-  /** An urgent job goes before all that wait in its queue. */
+  /** An urgent job runs before all waiting jobs of the same name. */
   urgent?: boolean
   startAfterSeconds?: number
 }
 
 export interface Queue {
-  /** Puts a job into the transaction of `db`: if that commits, whichever server takes the job runs it. */
+  /** Adds a job in the transaction of `db`. If that commits, some server runs the job. */
   enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
   /**
    * Takes the waiting jobs of the same key out of the queue, oldest first, so that the job that runs can do the work of all.
    * A job that is added meanwhile stays.
    */
   takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
-  /** Lets this server look for a job now and not at its next turn. Call it once the job is committed. */
+  /** Makes this server look for a job now, without waiting for the next poll. Call it after the commit. */
   nudge(job: AnyJob): void
   start(context: Context): Promise<void>
   stop(): Promise<void>

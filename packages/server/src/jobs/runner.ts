@@ -6,18 +6,18 @@ import { beat, completeJob, failJob, failSilent, insertJob, type Places, type Ta
 
 /** Runs the jobs of the queue in this process. */
 export interface Runner {
-  /** Looks now for jobs of these names, and not at the next turn. */
+  /** Looks for jobs of these names now, without waiting for the next poll. */
   look(names: Iterable<string>): void
-  /** Takes no further job, and gives those that run some seconds. A job that is cut off is tried again. */
+  /** Takes no further jobs, and waits some seconds for running ones. A job that is cut off is retried. */
   stop(): Promise<void>
 }
 
-/** A job that another server has added, or that falls due, begins this much later at most. */
+/** The longest delay until a job begins that another server has added or that becomes due. */
 const pollMs = 2000
-/** A server says this often that its jobs live. Five missed beats mean that it was killed, or is as good as dead. */
+/** How often a server records that its jobs are alive. After five missed beats it counts as dead. */
 const beatMs = 1000
 const silentSeconds = 5
-/** No job takes this long. One that hangs must not keep its place for ever. */
+/** The longest run of a job. A job that hangs must not keep its place for ever. */
 const limitMs = 15 * 60_000
 const stopMs = 5000
 
@@ -37,7 +37,7 @@ export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
       const places = freePlaces(wanted, rows, running.keys())
       wanted.clear()
       if (places.size === 0) return
-      // Another job may be due as well, with a place or with another key.
+      // More jobs may be due, so look again.
       for (const taken of await takeDueJobs(db, places)) begin(taken)
     }
   }
@@ -85,7 +85,7 @@ export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
   }
 }
 
-/** How many jobs of each of these names may begin in this process. */
+/** Counts how many jobs of each name may begin in this process. */
 function freePlaces(names: Iterable<string>, rows: Map<string, AnyJob>, running: Iterable<TakenJob>): Places {
   const places = new Map<string, number>()
   for (const name of names) places.set(name, rows.get(name)?.concurrency ?? 0)
@@ -119,9 +119,9 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof late>
 }
 
 /**
- * Says every second that the jobs of this process live, and looks for those of processes that no longer do. After a turn that
- * was late or failed it looks only at the turn after the next: whatever kept this process from beating, an outage of the
- * database for example, may have kept the others as well.
+ * Records every second that the jobs of this process are alive, and fails the jobs of dead processes. After a turn that was
+ * late or failed it fails nothing until the turn after the next: an outage of the database, for example, keeps all processes
+ * from their records.
  */
 export function startHeart(
   { db }: Pick<Context, 'db'>,

@@ -21,7 +21,7 @@ export function dailyAt(time: string): Schedule {
   return { periodSeconds: day, offsetSeconds: hours * hour + minutes * minute }
 }
 
-/** The number of the period that an instant lies in. Every server counts the same periods. */
+/** The number of the period that contains an instant. Every server counts the same periods. */
 export const slotAt = ({ periodSeconds, offsetSeconds }: Schedule, nowMs: number): number =>
   Math.floor((nowMs / 1000 - offsetSeconds) / periodSeconds)
 

@@ -21,7 +21,7 @@ export async function insertJob(db: Sql, { id, name, data, key, isUrgent, delayS
   )
 }
 
-/** A job that this server runs. Its attempt tells it from a later one, which another server may run. */
+/** A job that this server runs. The number of the attempt distinguishes it from a later attempt on another server. */
 export interface TakenJob {
   id: string
   name: string
@@ -29,12 +29,12 @@ export interface TakenJob {
   attempts: number
 }
 
-/** How many jobs of each name may begin. */
+/** The number of jobs that may begin, by name. */
 export type Places = ReadonlyMap<string, number>
 
 /**
- * Of jobs with the same key only the first that waits can be taken, while none is active. So two servers that look at once
- * try to take the same row, and one of them passes it over.
+ * If several jobs have the same key, only the first one that waits can be taken, and only while none is active. Two servers
+ * that poll at the same time then try to take the same row, and one of them skips it.
  */
 export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
   db.rows<TakenJob>(
@@ -59,7 +59,7 @@ export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
     [[...places.keys()], [...places.values()]],
   )
 
-/** Takes the jobs that wait with this key out of the queue, oldest first. */
+/** Removes the waiting jobs with this key from the queue and returns their data, oldest first. */
 export async function deleteWaiting<Data>(db: Sql, name: string, key: string | null): Promise<Data[]> {
   const deleted = await db.rows<{ data: Data }>(
     `with deleted as (delete from jobs where name = $1 and key = $2 and state = 'waiting' returning data, number)
@@ -77,7 +77,7 @@ export async function completeJob(db: Sql, { id, attempts }: TakenJob): Promise<
   )
 }
 
-/** The rules of jobs, $1 to $5, and what becomes of one that fails: it waits for its retry, or has failed for good. */
+/** The retry rules of jobs, in $1 to $5. A failed job either waits for its retry or has failed for good. */
 const failure = `
   from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::bool[])
          as rule(name, retry_limit, delay, delay_max, is_kept)
@@ -98,7 +98,7 @@ function ruleValues(jobs: readonly AnyJob[]): unknown[] {
   ]
 }
 
-/** @param error what `describe` lets through: a message may quote something secret */
+/** @param error the result of `describe`, because a raw message may quote something secret */
 export async function failJob(db: Sql, job: AnyJob, { id, attempts }: TakenJob, error: object): Promise<void> {
   await db.rows(`update jobs ${setFailed}, error = $8 ${failure} and jobs.id = $6 and jobs.attempts = $7`, [
     ...ruleValues([job]),
@@ -110,7 +110,7 @@ export async function failJob(db: Sql, job: AnyJob, { id, attempts }: TakenJob, 
 
 const cutOff = JSON.stringify({ error: 'CutOff' })
 
-/** Fails the jobs whose server has not been heard of for so long. */
+/** Fails the jobs whose server has not called `beat` for so long. */
 export async function failSilent(db: Sql, jobs: readonly AnyJob[], silentSeconds: number): Promise<void> {
   await db.rows(
     `update jobs ${setFailed}, error = $7 ${failure} and jobs.beat_at < now() - make_interval(secs => $6)`,
@@ -123,7 +123,7 @@ export async function failActive(db: Sql, jobs: readonly AnyJob[]): Promise<void
   await db.rows(`update jobs ${setFailed}, error = $6 ${failure}`, [...ruleValues(jobs), cutOff])
 }
 
-/** Says that the server of these jobs lives. A later attempt, which another server runs, is left alone. */
+/** Records that the server of these jobs is alive. A later attempt, which another server runs, is left alone. */
 export async function beat(db: Sql, taken: readonly TakenJob[]): Promise<void> {
   await db.rows(
     `update jobs set beat_at = now() from unnest($1::uuid[], $2::int[]) as mine(id, attempts)
@@ -132,7 +132,7 @@ export async function beat(db: Sql, taken: readonly TakenJob[]): Promise<void> {
   )
 }
 
-/** An id is known for a day after its job has run, so that the same job is not added again. */
+/** Deletes finished jobs after a day. Until then their ids prevent that the same job is added again. */
 export async function deleteOldJobs(db: Sql): Promise<void> {
   await db.rows(`delete from jobs where state in ('completed', 'failed') and ended_at < now() - interval '1 day'`)
 }

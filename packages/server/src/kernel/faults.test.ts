@@ -16,7 +16,7 @@ function open(isUp: () => boolean) {
   return { lines, faults: openFaults({ rows } as unknown as Sql, log) }
 }
 
-test('errors that a database which is up did not cause are logged one by one', async () => {
+test('errors are logged one by one while the database is up', async () => {
   const { lines, faults } = open(() => true)
   faults.error('request failed', new TypeError('x'), { route: '/a' })
   faults.warn('job failed', broken())

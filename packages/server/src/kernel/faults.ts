@@ -13,8 +13,8 @@ declare module './context.ts' {
 type Fields = Record<string, unknown>
 
 /**
- * Logs unexpected errors. A database that is down makes everything fail at once: requests, jobs and polls. That is one line
- * when it goes away and one line when it is back.
+ * Logs unexpected errors. While the database is down, requests, jobs and polls all fail. The log then has one line when the
+ * outage begins and one line when it ends.
  */
 export interface Faults {
   error(message: string, error: unknown, fields?: Fields): void
@@ -30,11 +30,11 @@ interface Waiting {
 }
 
 const probeEveryMs = 1000
-/** Errors that wait for the answer to the first probe. More of them say nothing new. */
+/** How many errors are kept until the first probe answers. More errors would add no information. */
 const waitingMax = 20
 
 /**
- * @param probes a connection of its own: a full pool is not an outage
+ * @param probes a connection outside the pool, because a full pool is not an outage
  */
 export function openFaults(probes: Sql, log: Log): Faults {
   const waiting: Waiting[] = []
@@ -48,7 +48,7 @@ export function openFaults(probes: Sql, log: Log): Faults {
       () => true,
       () => false,
     )
-  /** A single broken connection looks like an outage. Only a probe tells them apart. */
+  /** A single broken connection looks like an outage. A probe shows which one it is. */
   const probe = async (error: unknown) => {
     if (await answers()) {
       for (const one of waiting.splice(0)) write(one)

@@ -1,6 +1,6 @@
 /**
- * Nothing that Skerry stores is older. Far below it, PostgreSQL has no year 0, and a time span that ends in the year 1 would
- * begin before that.
+ * The earliest instant: nothing that Skerry stores is older. PostgreSQL has no year 0, so it could not hold the beginning of a
+ * time span that ends in the year 1.
  */
 const earliest = '1970-01-01T00:00:00.000Z'
 
@@ -25,7 +25,7 @@ export function storedInstant(given: string): string | null {
   return isInstant(stored) && stored.length === instantLength ? stored : null
 }
 
-/** The same for an instant of a request, which is checked already (http/texts.ts). */
+/** Like `storedInstant`, for an instant of a request that http/texts.ts has checked. */
 export function checkedInstant(given: string): string {
   const stored = storedInstant(given)
   if (stored === null) throw new Error('an instant was not checked')

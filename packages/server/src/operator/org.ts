@@ -32,7 +32,7 @@ interface Source {
   verify: ArchiveTools['verify']
 }
 
-/** Checks the whole archive before a database is opened, so that a wrong one leaves no new database behind. */
+/** Checks the whole archive before a database is opened, so that a damaged archive creates no database. */
 async function openSource(path: string, { key, unverified }: Options): Promise<Source> {
   if ((key === undefined) === (unverified !== true)) throw new Refused('Give --key, or --unverified.')
   await access(path).catch(() => {

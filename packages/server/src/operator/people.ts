@@ -15,7 +15,7 @@ export function register(command: Command, withDatabase: WithDatabase): void {
     .command('list')
     .option('--email <address>', 'only people with this address')
     .option('--org <org>', 'only members of this organization (id or slug)')
-    .option('--json', 'all that is known of them, as JSON')
+    .option('--json', 'print all fields as JSON')
     .description('People, how they sign in, and their organizations')
     .action((options: ListOptions) => withDatabase((operation) => list(operation, options)))
   command
@@ -23,7 +23,9 @@ export function register(command: Command, withDatabase: WithDatabase): void {
     .argument('<person>', `${person} who stays, with memberships and keys`)
     .argument('<other>', `${person} whose sign-in <person> gets; <other> is deleted`)
     .option('--json', 'the result as JSON')
-    .description('Give a person the sign-in of another one, as after a change of the identity provider')
+    .description(
+      'Give a person the sign-in and memberships of another one, for example after a change of the identity provider',
+    )
     .action((kept: string, other: string, format: Format) =>
       withDatabase((operation) => link(operation, kept, other, format)),
     )
@@ -47,7 +49,7 @@ async function list({ db, print }: Operation, { email, org, json }: ListOptions)
   const orgId = org === undefined ? null : (await orgOf(db, org)).id
   const people = await peopleOf(db, { email: email ?? null, orgId })
   if (json) return print(JSON.stringify({ people }, null, 2))
-  if (people.length === 0) return print('No such people.')
+  if (people.length === 0) return print('No people found.')
   for (const { id, email: address, subject, issuer, memberships } of people) {
     const orgs = memberships.map(({ slug, role }) => `${slug} (${role})`).join(', ') || 'no organization'
     print(`${id}  ${address ?? subject}  ${signInOf(issuer)}  ${orgs}`)
@@ -64,7 +66,7 @@ async function link({ db, print }: Operation, given: string, givenOther: string,
   const { name, ...result } = linked
   if (json) return print(JSON.stringify(result, null, 2))
   print(
-    `${name} signs in as ${result.subject} (${signInOf(result.issuer)}) from now on. ${result.mergedUserId} is deleted.`,
+    `${name} signs in as ${result.subject} (${signInOf(result.issuer)}) from now on. The account ${result.mergedUserId} was deleted.`,
   )
   if (result.joined.length > 0)
     print(`${name} has joined ${result.joined.join(', ')}. Somebody with a key there has to share it.`)

@@ -45,7 +45,7 @@ export interface Adapters {
   close(): Promise<void>
 }
 
-/** Longer than a job needs to fail on a target that answers, and shorter than the patience with one that does not. */
+/** Longer than a job takes to fail on a target that answers, and shorter than the timeout for one that does not. */
 const slowMs = 5000
 
 type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>

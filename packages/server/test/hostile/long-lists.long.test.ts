@@ -5,13 +5,13 @@ import { openEnv } from '../scene.ts'
 import { signUp } from '../tenant.ts'
 import { call } from '../world.ts'
 
-// One organization lists what it has too much of, and another one asks for its secrets meanwhile.
+// An organization lists very many tokens, and meanwhile another organization asks for its secrets.
 
 const { world, tenant: victim, envId } = await openEnv()
 const greedy = await signUp(world)
 for (let ten = 0; ten < 10; ten++) await seedTokens(world, greedy.orgId, 10_000)
 
-test('a list of 100,000 tokens holds no cached answer of another organization up for long', async () => {
+test('a list of 100,000 tokens does not delay cached answers of another organization for long', async () => {
   const query = { env: envId }
   const ask = async () => {
     const beganMs = performance.now()

@@ -40,7 +40,7 @@ describe('an environment', () => {
     expect(await count(envId)).toBe(20)
   })
 
-  test('counts writes that come together together, and takes changes of what is there beside new ones', async () => {
+  test('counts simultaneous writes together, and accepts changes of existing secrets beside new ones', async () => {
     const envId = await empty()
     for (let n = 0; n < 10; n++) await put(envId, `NAME_${n}`)
     const transactions = vi.spyOn(world.server.context.db, 'transaction')

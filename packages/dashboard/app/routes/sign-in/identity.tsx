@@ -22,8 +22,8 @@ const linkQuery = queryOptions({
 })
 
 /**
- * Where a person comes who signed in at the identity provider with the address of an account that is here already. The mailed
- * link leads here too, with its token after the #.
+ * The page for a person who signed in at the identity provider with the address of an existing account. The mailed link leads
+ * here too, with its token after the #.
  */
 export const Route = createFileRoute('/sign-in/identity')({
   loader: ({ context }) => context.queryClient.ensureQueryData(linkQuery),
@@ -48,7 +48,7 @@ function NothingWaits({ hasToken }: { hasToken: boolean }) {
       <Text size="sm">
         {hasToken
           ? 'Open the link in the same browser in which you signed in at your identity provider, within an hour. If you did not sign in there, do nothing: nothing has changed.'
-          : 'Your sign-in was finished, or it is older than an hour.'}
+          : 'Your sign-in is finished, or it has expired after an hour.'}
       </Text>
       <AnchorLink to="/sign-in" size="sm">
         Sign in
@@ -76,11 +76,11 @@ function Ask({ link }: { link: Link }) {
   })
   const decline = useAction(async () => enter(await api.identityLinks.decline()))
   return (
-    <StandalonePage title={sent ? 'Look into your mail' : 'Is this your account?'}>
+    <StandalonePage title={sent ? 'Check your mail' : 'Is this your account?'}>
       <Text size="sm">
         {sent
-          ? `A link is on its way to ${link.email}. Open it in this browser. It works once, for fifteen minutes.`
-          : `You signed in at ${link.issuer} as ${link.email}. There is already an account with this address here. If it is yours, confirm by mail and keep its organizations and keys.`}
+          ? `A link is on its way to ${link.email}. Open it in this browser. It works once, for 15 minutes.`
+          : `You signed in at ${link.issuer} as ${link.email}. An account with this address already exists. If it is yours, confirm by mail to keep its organizations and keys.`}
       </Text>
       <Button fullWidth variant={sent ? 'default' : 'filled'} loading={mail.pending} onClick={() => mail.run()}>
         {sent ? 'Mail another link' : 'It is mine: mail me a link'}

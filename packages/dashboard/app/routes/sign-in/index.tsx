@@ -84,9 +84,9 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   })
   if (sentTo)
     return (
-      <StandalonePage title="Look into your mail">
+      <StandalonePage title="Check your mail">
         <Text size="sm">
-          If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for fifteen minutes.
+          If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for 15 minutes.
         </Text>
         <Anchor component="button" type="button" size="sm" onClick={() => setSentTo(null)}>
           Use another address

@@ -13,7 +13,7 @@ test('a new server has its export key at once, and seals within its first second
   expect(due.map(({ seconds }) => seconds)).toEqual(expect.arrayContaining([2, 5]))
 })
 
-test('a server without a server key publishes none', async () => {
+test('a server without a server key publishes no export key', async () => {
   const world = await openWorld({ SKERRY_SERVER_KEY: '' })
   onTestFinished(world.close)
   const hasKey = world.server.context.serverKey !== null

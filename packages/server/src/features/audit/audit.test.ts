@@ -47,7 +47,7 @@ describe('the trail', () => {
     expect(instants).toEqual(instants.toSorted().reverse())
   })
 
-  test('names the environment beside a secret, with its application, group or parent, as they are called now', async () => {
+  test('names the environment of a secret, with the present names of its application, group or parent', async () => {
     const app = await newApp(world, tenant)
     const group = await newGroup(world, tenant)
     const env = await newEnv(world, tenant, app.id)

@@ -40,7 +40,7 @@ interface EnvironmentRow {
   ownerSlug: string
 }
 
-/** Environments by id, with the parent of a branch and the application or group, under the names that they have now. */
+/** Environments by id, with their present names, the parent of a branch, and the application or group. */
 export async function environmentsOf(
   db: Sql,
   org: Org,

@@ -27,7 +27,7 @@ test('a server says that it is not ready on a schema of another release, answers
   const newer = `insert into schema_migrations (number, name, sha256) values (9000, '9000-next', repeat('0', 64))`
   expect(await probe()).toEqual(yes)
   await byHand(newer)
-  expect(await probe()).toEqual(both('the database schema is newer than this release; start a release that knows it'))
+  expect(await probe()).toEqual(both('the database schema is newer than this release; start the newer release'))
   const params = { orgId: tenant.orgId }
   expect((await world.call(orgs.get, { as: tenant.admin.as, params })).status).toBe(200)
   await byHand('delete from schema_migrations where number = 9000')
@@ -41,6 +41,6 @@ test('a server says that it is not ready on a schema of another release, answers
   expect(await probe()).toEqual(yes)
   await byHand(`update schema_migrations set sha256 = repeat('0', 64) where number = 1`)
   expect(await probe()).toEqual(
-    both('the database schema is not one of this release; start the release that migrated it'),
+    both('the database schema belongs to another release; start the release that migrated it'),
   )
 })

@@ -39,8 +39,8 @@ async function refuseWhere(asked: Promise<string | null>): Promise<void> {
 /** Another release may have migrated the database, or somebody may have restored an older one, since this server started. */
 const schemaFaults = {
   older: 'the database schema is older than this release; start the server again, which migrates it',
-  newer: 'the database schema is newer than this release; start a release that knows it',
-  different: 'the database schema is not one of this release; start the release that migrated it',
+  newer: 'the database schema is newer than this release; start the newer release',
+  different: 'the database schema belongs to another release; start the release that migrated it',
 }
 
 async function whyNoReads({ db: { watch: db } }: Context): Promise<string | null> {

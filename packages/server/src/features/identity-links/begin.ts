@@ -7,12 +7,12 @@ import type { Person } from '../../identity/store.ts'
 import { type Context, newSecret, sha256 } from '../../kernel/context.ts'
 import { insertIdentityLink } from './store.ts'
 
-/** The page on which a person says whether both are the same. */
+/** The page that asks whether the existing account is the person's own. */
 export const identityLinkPage = '/sign-in/identity'
 
 /**
- * Keeps a sign-in at the issuer waiting where its verified address belongs to a person of another issuer. Returns the cookie
- * that lets this browser go on, or undefined where nothing is to be asked. No session begins before the answer.
+ * Stores a sign-in at the issuer if its verified address belongs to a person of another issuer. Returns the cookie with which
+ * this browser continues, or undefined if there is nothing to ask. No session begins before the answer.
  */
 export async function beginIdentityLink(
   { db, context, now }: { db: Tx; context: Context; now: string },

@@ -43,7 +43,7 @@ afterEach(async () => {
   await world.close()
 })
 
-/** The same server and data with another sign-in; undefined: the built-in one. */
+/** Starts the same server and data with another sign-in; undefined means the built-in one. */
 async function changeTo(provider?: IdentityProvider): Promise<void> {
   const { config, mailer } = world.server.context
   await world.server.close()
@@ -158,7 +158,7 @@ describe('a person who comes from the new issuer', () => {
     expect(people).toEqual([{ id: ada.id, issuer: 'skerry' }])
   })
 
-  test('may be somebody else, and is another person then', async () => {
+  test('who says that the account is not theirs becomes another person', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -275,7 +275,7 @@ describe('the second factor of the existing account', () => {
 })
 
 describe('an attacker', () => {
-  test('whose issuer account has the address, but not verified, is nobody who is here', async () => {
+  test('whose issuer account has the address, but not verified, does not become the person', async () => {
     await open()
     await firstPerson('unverified-ada@example.com')
     await changeTo(provider())
@@ -444,10 +444,7 @@ test('waiting sign-ins are swept, and no token is in the database or the log', a
   const { cookie } = await comeBack(ada.email)
   const token = await askForMail(cookie, ada.email)
   const { db } = world.server.context
-  const stored = JSON.stringify([
-    await db.rows('select * from identity_links'),
-    await db.rows('select data from jobs.job'),
-  ])
+  const stored = JSON.stringify([await db.rows('select * from identity_links'), await db.rows('select data from jobs')])
   for (const secret of [token, cookie.split('=')[1] as string]) {
     expect(stored).not.toContain(secret)
     expect(world.log.join('')).not.toContain(secret)

@@ -37,7 +37,7 @@ export async function requestMail(input: In<typeof identityLinks.requestMail>): 
   return { ok: true }
 }
 
-/** The token is spent by the first right answer, whether or not a second factor is still to come. */
+/** Confirms the mailbox. The token works once, also if a second factor must still be entered. */
 export async function confirm(input: In<typeof identityLinks.confirm>): Out<typeof identityLinks.confirm> {
   const { db, body, now, origin } = input
   const link = await waitingLink(input)
@@ -72,14 +72,14 @@ export async function enterSecondFactor(
   const { userId, returnTo } = link
   await takeAttempt(db, 'second_factor', userId, now)
   if (!(await isRightFactor(input, userId, body)))
-    return refuseAndCommit('forbidden', 'this is wrong, or was used before')
+    return refuseAndCommit('forbidden', 'the second factor is wrong, or was used before')
   returnAttempt(db, 'second_factor', userId)
   if (body.recoveryCode !== undefined) await auditPerson(input, userId, 'user.recovery_code_used', userId)
   const { session, headers } = await complete(input, link)
   return new Reply(200, { session, returnTo }, headers)
 }
 
-/** The person says that the existing account belongs to somebody else. */
+/** Signs in as another person, because the existing account belongs to somebody else. */
 export async function decline(input: In<typeof identityLinks.decline>): Out<typeof identityLinks.decline> {
   const { db, now, audit } = input
   const link = await waitingLink(input)
@@ -94,7 +94,7 @@ type Request = Pick<
   'db' | 'context' | 'headers' | 'now' | 'origin' | 'audit' | 'enqueue'
 >
 
-/** The waiting sign-in of this browser. Locked, so that answers at the same time line up. */
+/** Finds and locks the waiting sign-in of this browser, so that simultaneous answers run one after the other. */
 async function waitingLink(
   input: Pick<Request, 'db' | 'context' | 'headers' | 'now' | 'origin'>,
 ): Promise<IdentityLink> {

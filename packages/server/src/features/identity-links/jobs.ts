@@ -4,14 +4,14 @@ import { instant } from '../../kernel/context.ts'
 import { type ConfirmationRequest, linkedMail, mailConfirmation } from './mails.ts'
 import { deleteExpired } from './store.ts'
 
-/** Retried for less than the quarter of an hour for which the link works. */
+/** Mails the link. Retried for less than the 15 minutes for which it works. */
 export const confirmationMail = job<ConfirmationRequest>(
   'identity_links.mail',
   { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },
   mailConfirmation,
 )
 
-/** Tells the person that a sign-in was linked. Tried for about half a day. */
+/** Notifies the person that a sign-in was linked. Retried for about half a day. */
 export const linkedNotice = job<{ to: string; issuer: string }>(
   'identity_links.notice',
   { retry: { limit: 12 }, concurrency: 2 },

@@ -24,7 +24,7 @@ export async function mailConfirmation(context: Context, { browserHash }: Confir
       `Somebody signed in at ${link.issuer} with your address ${link.email}${link.name ? ` (${link.name})` : ''}.`,
       'To use that sign-in for your existing Skerry account, open this link within 15 minutes:',
       '',
-      // After the mark, which browsers do not send: the token reaches no log on the way.
+      // The token is in the fragment (#), which browsers do not send, so it reaches no log on the way.
       `${context.config.baseUrl}${identityLinkPage}#${token}`,
       '',
       'Open it in the same browser in which you signed in. It works once.',
@@ -33,7 +33,7 @@ export async function mailConfirmation(context: Context, { browserHash }: Confir
   })
 }
 
-/** Tells the person afterwards, who may not have been the one at the browser. */
+/** Notifies the person afterwards, because somebody else may have used the browser. */
 export const linkedMail = (to: string, issuer: string): Mail => ({
   to,
   subject: 'Your Skerry account has a new sign-in',

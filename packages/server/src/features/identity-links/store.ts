@@ -44,11 +44,11 @@ const found = `
          mail_expires_at, mailbox_confirmed_at, expires_at
     from identity_links where browser_hash = $1 and issuer = $2 and expires_at > $3`
 
-/** Finds only a sign-in at the configured issuer: the word of a former one no longer counts. */
+/** Finds only a sign-in at the configured issuer. A former issuer is no longer trusted. */
 export const findIdentityLink = (db: Sql, browserHash: string, issuer: string, now: string) =>
   db.row<IdentityLink>(found, [browserHash, issuer, now])
 
-/** Two answers at once line up here: the second sees what the first did. */
+/** Locks the row, so that a second answer at the same time sees the result of the first. */
 export const lockIdentityLink = (db: Tx, browserHash: string, issuer: string, now: string) =>
   db.row<IdentityLink>(`${found} for update`, [browserHash, issuer, now])
 

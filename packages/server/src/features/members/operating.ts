@@ -3,7 +3,7 @@ import { insertMembership } from '../../identity/store.ts'
 import type { Org, Role } from '../orgs/scope.ts'
 import { deleteMember, listRoles, lockOrg, updateRole } from './store.ts'
 
-// Changes of membership by operators, who have no role in the organization. The caller records them.
+// Changes of membership by operators, who have no role in the organization. The caller writes the audit entries.
 
 /** Makes a person an owner, and a member if need be. Returns the role before; null where the person was no member. */
 export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string): Promise<Role | null> {

@@ -19,7 +19,7 @@ import {
 // Repairs by operators, who have the database and no principal. Every change is an audit entry of each organization that it
 // concerns.
 
-/** A change that cannot be made, and the reason. */
+/** Refuses a change, with the reason. */
 export class NotPossible extends Error {}
 
 interface OperatorDeps {
@@ -46,7 +46,7 @@ export interface Linked {
   issuer: string
   subject: string
   mergedUserId: string
-  /** Slugs of organizations that the person has joined by this. */
+  /** Slugs of the organizations whose membership moved to the person. */
   joined: string[]
 }
 
@@ -67,7 +67,7 @@ export const linkPeople = (deps: OperatorDeps, person: { id: string }, other: { 
     for (const membership of memberships) await takeOver({ deps, tx, now }, kept, merged, membership)
     await deleteUser(tx, merged.id)
     await updateIdentity(tx, kept.id, merged)
-    // As when people link themselves: a former issuer may have vouched for an address that was not this person's.
+    // A former issuer may have verified an address that was not this person's. `linkIdentity` ends its sessions as well.
     if (kept.issuer !== ownIssuer) await endSessions(tx, kept.id, now)
     const { issuer, subject } = merged
     const metadata = { issuer, formerIssuer: kept.issuer, mergedUserId: merged.id }
@@ -88,7 +88,7 @@ async function checkSeparable(
   const shared = memberships.filter(({ orgId }) => own.has(orgId)).map(({ slug }) => slug)
   if (shared.length > 0)
     throw new NotPossible(
-      `The two people are both members of ${shared.join(', ')}. Remove ${name} there first: \`skerry members remove\`, or the page Members.`,
+      `The two people are both members of ${shared.join(', ')}. Remove ${name} there first: \`skerry members rm\`, or the page Members.`,
     )
   const keyOrgs = await listKeyOrgs(tx, merged.id)
   if (keyOrgs.length > 0)

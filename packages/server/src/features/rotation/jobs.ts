@@ -7,10 +7,10 @@ import { recordEnded } from '../envs/ended.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 
-/** An organization has so many runs at once. Where its targets do not answer, other organizations have the rest. */
+/** The number of runs of one organization at a time, so that targets that do not answer leave the rest to others. */
 const lanesOfOrganization = 2
 
-/** A policy is always in the same lane, so that it runs once at a time. */
+/** Returns the lane of a policy. It is always the same, so that two runs of a policy never overlap. */
 const laneOf = (rotationId: string): number => rotationId.charCodeAt(rotationId.length - 1) % lanesOfOrganization
 
 /** Does nothing where its policy is not due any more. What fails is written down with the policy, which is tried again. */

@@ -29,7 +29,7 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   if (session.id === null || !session.secondFactor) throw fail('conflict', 'there is no second factor to enter')
   await takeAttempt(db, 'second_factor', userId, now)
   if (!(await isRightFactor(input, userId, body)))
-    return refuseAndCommit('forbidden', 'this is wrong, or was used before')
+    return refuseAndCommit('forbidden', 'the second factor is wrong, or was used before')
   returnAttempt(db, 'second_factor', userId)
   const stamped = await stampSession(db, session.id, now)
   if (!stamped) throw fail('unauthorized', 'session token refused')
@@ -45,7 +45,7 @@ export function checkOneFactor(body: Entered): void {
   if (Object.keys(body).length !== 1) throw fail('invalid_request', 'body: give one of code, recoveryCode and passkey')
 }
 
-/** Whether this is a second factor of the person. Each code is good once, so asking spends it. */
+/** Checks a second factor of the person. A code works once, so this call uses it up. */
 export async function isRightFactor(
   work: Pick<Request, 'db' | 'context' | 'now'>,
   userId: string,

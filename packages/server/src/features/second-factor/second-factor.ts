@@ -27,7 +27,7 @@ export async function get({
   return { enrolled, managed: context.oidc === null, mfaAt, ...(await countFactors(db, principal.id)) }
 }
 
-/** The second factors that Skerry keeps for this person, whoever signs people in now; null where there is none. */
+/** The second factors that Skerry stores for this person, whatever the sign-in; null if there are none. */
 export async function findOwnFactors(db: Sql, userId: string) {
   const { totp, signInPasskeys } = await countFactors(db, userId)
   return totp || signInPasskeys > 0 ? { totp, passkeys: signInPasskeys > 0 } : null

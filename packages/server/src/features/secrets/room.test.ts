@@ -29,7 +29,7 @@ test('nothing is free in memory where what is under way may fill it', () => {
   expect(taken(room)).toBe(0)
 })
 
-test('an environment whose writes have to be counted is known as long as the count is', () => {
+test('an environment counts as nearly full for as long as its count is kept', () => {
   let nowMs = instant
   const room = openRoom(() => new Date(nowMs))
   expect(room.isTight(env)).toBe(false)

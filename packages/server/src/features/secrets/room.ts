@@ -19,7 +19,7 @@ export interface Room {
   /** The place of a secret back, where a write that took one made no new secret. */
   giveBack(placeId: string): void
   counted(placeId: string, free: Free): void
-  /** Whether so little was free at the last count that each write has to be counted. */
+  /** Whether the last count left so little that every write must be counted. */
   isTight(placeId: string): boolean
   /** Has it counted, once for all who ask meanwhile: writes that come together find the room of a place used up together. */
   count(placeId: string, count: () => Promise<Free>): Promise<void>
@@ -145,8 +145,8 @@ const freeOf = ({ environmentSecretsMax, environmentBytesMax }: Limits, content:
 })
 
 /**
- * Counts once for a group of writes to one environment, which waits for others that count there -> the writes that stay within
- * the limits, in their order. No two of them have the same name.
+ * Counts once for a group of writes to one environment, after any other count of that environment. Returns the writes that stay
+ * within the limits, in their order. No two writes of a group have the same name.
  */
 export async function admitGroup<W extends Write>(
   { config, room }: Pick<Context, 'config' | 'room'>,
@@ -181,8 +181,8 @@ async function checkPlan(context: Pick<Context, 'config' | 'now' | 'room'>, db: 
 }
 
 /**
- * Chooses the statement that a write by a token shares: `free` needs no count, `tight` is counted with its group, and `long`
- * goes by itself, because the plan is looked up there.
+ * Chooses the group of a write by a token: `free` needs no count, `tight` is counted with its group, and `long` has a
+ * transaction of its own, which looks up the plan.
  */
 export async function chooseGroup(
   { config, db, room }: Pick<Context, 'config' | 'db' | 'room'>,

@@ -31,7 +31,7 @@ type Send = (writes: GroupedWrite[]) => Promise<WrittenRow[]>
 export const openWrites = ({ db, evictions, now }: WritesDeps): Writes =>
   openGroups(db, evictions, (writes) => writeBatch(db.batches, writes, now().toISOString()))
 
-/** Near the limits of an environment, one count admits a whole group: a count for each write would take most of its time. */
+/** Near the limits of an environment, one count admits a whole group, because a count for each write would be slow. */
 export const openCountedWrites = (deps: WritesDeps): Writes =>
   openGroups(deps.db, deps.evictions, async (writes) => {
     const groups = Map.groupBy(writes, ({ environmentId }) => environmentId)

@@ -96,14 +96,14 @@ const isNew = ({ auth_time: at }: JWTPayload, begunMs: number): boolean =>
   typeof at === 'number' && at * 1000 >= begunMs - skewMs
 
 interface Entered {
-  /** A Set-Cookie line: of the session, or of the question that comes before one. */
+  /** The Set-Cookie header: of the session, or of the question that comes before it. */
   cookie: string
   to: string
 }
 
 /**
- * The person known by issuer and subject, made known on first sight; and a session of this browser. Where somebody of another
- * issuer has the same verified address, the person is asked first.
+ * Finds the person by issuer and subject, or adds them at their first sign-in, and begins a session of this browser. If a
+ * person of another issuer has the same verified address, the browser is asked first.
  */
 async function enter(context: Context, request: FastifyRequest, claims: JWTPayload, begun: Begun): Promise<Entered> {
   const now = instant(context)

@@ -36,9 +36,9 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
   const person = link && personOfAddress(link.email)
   const samePersonId = person && (await findSamePerson(db, person))
   if (!link || !person || !(samePersonId || (await isWelcome(db, link.email, now))))
-    return refuseAndCommit('unauthorized', 'this link does not work, or no longer; ask for another')
+    return refuseAndCommit('unauthorized', 'this link has expired or was already used; ask for a new one')
   returnAttempt(db, 'sign_in', caller)
-  // After a change from an issuer to the built-in sign-in, the mail proves the address and so the person.
+  // After a change from an issuer to the built-in sign-in, the mailed link proves the address.
   if (samePersonId) await linkIdentity(input, samePersonId, person)
   const userId = samePersonId ?? (await makeUser(db, person, now, audit))
   // Where a mailbox alone signs nobody in, it does not let them join either: the invitation waits.

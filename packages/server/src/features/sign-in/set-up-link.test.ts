@@ -131,7 +131,7 @@ test.each(paths)('%s retires the set-up link', async (_, walk) => {
   expect(await makeSetUpLink(context)).toBeNull()
 })
 
-test('a link that a server stored a moment after the first owner came opens nothing', async () => {
+test('a link that a server stores just after the first owner came does not work', async () => {
   const rows = await db.rows<{ tokenHash: string; expiresAt: string }>(
     'select token_hash, expires_at from set_up_links',
   )
@@ -141,7 +141,7 @@ test('a link that a server stored a moment after the first owner came opens noth
   expect((await use(links[0] as string)).status).toBe(401)
 })
 
-test('an owner whose transaction is undone retires no link, and a member none either', async () => {
+test('an owner whose transaction is rolled back does not retire the link, and neither does a member', async () => {
   const { id } = await member()
   const undone = db.transaction(async (tx) => {
     await tx.rows(`update memberships set role = 'owner' where user_id = $1`, [id])

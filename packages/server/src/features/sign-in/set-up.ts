@@ -19,8 +19,8 @@ export async function get({ db, context }: In<typeof signIn.get>): Out<typeof si
 }
 
 /**
- * A link for the person who sets this server up. Each start makes one; all work until one is used, or until an organization
- * has an owner: then that owner invites everybody else, and a link in an old log must open nothing.
+ * Makes a link for the person who sets this server up. Each start makes one. All of them work until one is used or an
+ * organization has an owner. That owner then invites everybody else, and a link in an old log must no longer work.
  */
 export async function makeSetUpLink(context: Context): Promise<string | null> {
   const { config, db, oidc, serverKey } = context
@@ -43,7 +43,7 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
   if (!(await hasSetUpLink(db, sha256(body.token), now)))
     return refuseAndCommit(
       'unauthorized',
-      'this link does not work: it has expired or was already used; while no organization has an owner, the console shows a new link at the next start',
+      'this link has expired or was already used; while no organization has an owner, each start of the server prints a new link',
     )
   returnAttempt(db, 'sign_in', caller)
   const person = { ...personOfAddress(body.email), name: body.name }

@@ -96,7 +96,7 @@ export async function update({ db, token, body, audit }: In<typeof tokens.update
 export async function revoke({ db, token, now, audit }: In<typeof tokens.revoke, OnToken>): Out<typeof tokens.revoke> {
   const revoked = await revokeToken(db, token, now)
   if (revoked) {
-    // Somebody may have kept the keys, so the entry says of which environments.
+    // Somebody may have kept the keys, so the entry names the environments.
     const environmentIds = await listGrantedEnvironments(db, token)
     audit('token.revoked', token.id, { name: token.name, environmentIds })
   }
