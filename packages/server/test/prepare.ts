@@ -10,7 +10,8 @@ export async function prepare(settings: Record<string, string>): Promise<void> {
     openLog('silent', () => {}),
     () => new Date(),
   )
-  // Sealed under the key of this server. A server on a copy has another one.
+  // Sealed under the key of this server. A server on a copy has another one. A sealing that still runs would make it again.
+  await server.context.queue.stop()
   await server.context.db.rows('delete from export_signing_keys')
   await server.close()
 }
