@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -45,7 +46,9 @@ interface Running {
  * @param fault a script that runs in it beside the server
  */
 function start(settings: Record<string, string>, fault = ''): Running {
-  const preload = `data:text/javascript,${encodeURIComponent(fault)}`
+  // In a file: a stack names where it was thrown, and must not quote the script.
+  const preload = join(dataDir, 'fault.mjs')
+  writeFileSync(preload, fault)
   const child = spawn(process.execPath, ['--import', preload, main], {
     env: {
       ...{ PATH: process.env.PATH, SKERRY_PORT: '0', SKERRY_DATA_DIR: dataDir, SKERRY_SERVER_KEY: serverKey },

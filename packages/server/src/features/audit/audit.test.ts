@@ -47,38 +47,6 @@ describe('the trail', () => {
     expect(instants).toEqual(instants.toSorted().reverse())
   })
 
-  test('names the environment of a secret, with the present names of its application, group or parent', async () => {
-    const app = await newApp(world, tenant)
-    const group = await newGroup(world, tenant)
-    const env = await newEnv(world, tenant, app.id)
-    const shared = await newGroupEnv(world, tenant, group.id)
-    const forked = await world.call(branches.create, {
-      as: tenant.admin.as,
-      params: { orgId: tenant.orgId, envId: env.id },
-      body: { slug: 'fix', wrappedDek: wrappedKey() },
-    })
-    const branch = forked.body.branch
-    const places = [env, shared, branch]
-    for (const [number, { id }] of places.entries()) await putSecret(world, tenant, id, `PLACED_${number}`)
-    const params = { orgId: tenant.orgId, appId: app.id }
-    await world.call(apps.update, { as: tenant.admin.as, params, body: { name: 'Renamed shop' } })
-    const { entries, environments } = (await ask({ action: 'secret.written', limit: 3 })).body
-    expect(entries.map(({ metadata }) => metadata.environmentId)).toEqual(places.map(({ id }) => id).reverse())
-    const application = { type: 'application', name: 'Renamed shop', slug: app.slug }
-    expect(environments).toEqual({
-      [env.id]: { name: env.name, slug: env.slug, parent: null, owner: application },
-      [shared.id]: {
-        ...{ name: shared.name, slug: shared.slug, parent: null },
-        owner: { type: 'group', name: group.name, slug: group.slug },
-      },
-      [branch.id]: {
-        ...{ name: branch.name, slug: branch.slug, owner: application },
-        parent: { name: env.name, slug: env.slug },
-      },
-    })
-    expect((await ask({ action: 'app.created' })).body.environments).toEqual({})
-  })
-
   test('carries the id that the answer to the request carried', async () => {
     const answer = await world.call(apps.create, {
       as: tenant.admin.as,
@@ -300,5 +268,39 @@ describe('the timeline', () => {
     expect(Object.keys(auditGroupOf).sort()).toEqual(
       [...new Set(Object.values(auditActions).map(({ about }) => about))].sort(),
     )
+  })
+})
+
+describe('an answer', () => {
+  test('names the environment of a secret, with the present names of its application, group or parent', async () => {
+    const app = await newApp(world, tenant)
+    const group = await newGroup(world, tenant)
+    const env = await newEnv(world, tenant, app.id)
+    const shared = await newGroupEnv(world, tenant, group.id)
+    const forked = await world.call(branches.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, envId: env.id },
+      body: { slug: 'fix', wrappedDek: wrappedKey() },
+    })
+    const branch = forked.body.branch
+    const places = [env, shared, branch]
+    for (const [number, { id }] of places.entries()) await putSecret(world, tenant, id, `PLACED_${number}`)
+    const params = { orgId: tenant.orgId, appId: app.id }
+    await world.call(apps.update, { as: tenant.admin.as, params, body: { name: 'Renamed shop' } })
+    const { entries, environments } = (await ask({ action: 'secret.written', limit: 3 })).body
+    expect(entries.map(({ metadata }) => metadata.environmentId)).toEqual(places.map(({ id }) => id).reverse())
+    const application = { type: 'application', name: 'Renamed shop', slug: app.slug }
+    expect(environments).toEqual({
+      [env.id]: { name: env.name, slug: env.slug, parent: null, owner: application },
+      [shared.id]: {
+        ...{ name: shared.name, slug: shared.slug, parent: null },
+        owner: { type: 'group', name: group.name, slug: group.slug },
+      },
+      [branch.id]: {
+        ...{ name: branch.name, slug: branch.slug, owner: application },
+        parent: { name: env.name, slug: env.slug },
+      },
+    })
+    expect((await ask({ action: 'app.created' })).body.environments).toEqual({})
   })
 })
