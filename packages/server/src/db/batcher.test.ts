@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Batcher, openBatcher } from './batcher.ts'
+import { type Batcher, openBatcher, openBatcherPerKey } from './batcher.ts'
 
 /** Groups as they were sent; each is answered, or refused, when the test says so. */
 function recording({ itemsMax = 10, isAhead = false }) {
@@ -87,4 +87,46 @@ test.each([
   const sentWhenAnswered = first?.then(() => sent.length)
   await answer()
   expect(await sentWhenAnswered).toBe(isAhead ? 2 : 1)
+})
+
+describe('a batcher for each key', () => {
+  /** The first character of an item is its key. */
+  function perKey() {
+    const opened: ReturnType<typeof recording>[] = []
+    const batchers = openBatcherPerKey<string, string>(
+      (item) => item.charAt(0),
+      () => {
+        const own = recording({})
+        opened.push(own)
+        return { add: (item) => own.add(item)[0] as Promise<string> }
+      },
+    )
+    return { batchers, opened }
+  }
+
+  test('delays no item of another key, and fails for none', async () => {
+    const { batchers, opened } = perKey()
+    const slow = batchers.add('a1')
+    const prompt = batchers.add('b1')
+    await opened[1]?.answer()
+    expect(await prompt).toBe('b1!')
+    const failed = expect(slow).rejects.toThrow('lost')
+    opened[0]?.sent[0]?.refuse(new Error('lost'))
+    await failed
+  })
+
+  test('is one batcher while an item is in it, and is dropped after the last', async () => {
+    const { batchers, opened } = perKey()
+    const [first, second] = [batchers.add('a1'), batchers.add('a2')]
+    expect(opened).toHaveLength(1)
+    await opened[0]?.answer()
+    await first
+    const third = batchers.add('a3')
+    expect(opened).toHaveLength(1)
+    await opened[0]?.answer()
+    await opened[0]?.answer()
+    expect(await Promise.all([second, third])).toEqual(['a2!', 'a3!'])
+    batchers.add('a4')
+    expect(opened).toHaveLength(2)
+  })
 })

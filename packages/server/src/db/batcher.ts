@@ -88,4 +88,28 @@ export function openBatcher<Item, Result>({
   }
 }
 
+/**
+ * Opens a batcher for each key, and drops it when nothing is in it. A group holds items of one key, so that it succeeds or
+ * fails by itself, and a slow group delays no item of another key.
+ */
+export function openBatcherPerKey<Item, Result>(
+  keyOf: (item: Item) => string,
+  open: () => Batcher<Item, Result>,
+): Batcher<Item, Result> {
+  const batchers = new Map<string, { batcher: Batcher<Item, Result>; items: number }>()
+  return {
+    async add(item) {
+      const key = keyOf(item)
+      const own = batchers.get(key) ?? { batcher: open(), items: 0 }
+      batchers.set(key, own)
+      own.items++
+      try {
+        return await own.batcher.add(item)
+      } finally {
+        if (--own.items === 0) batchers.delete(key)
+      }
+    },
+  }
+}
+
 const nothing = () => {}

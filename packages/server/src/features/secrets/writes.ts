@@ -1,7 +1,8 @@
-import { type Batcher, openBatcher } from '../../db/batcher.ts'
+import { type Batcher, openBatcher, openBatcherPerKey } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
 import type { Context, Evictions } from '../../kernel/context.ts'
+import { openTurns } from '../../kernel/turns.ts'
 import { admitGroup, type Room } from './room.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from './write-store.ts'
 
@@ -31,13 +32,25 @@ type Send = (writes: GroupedWrite[]) => Promise<WrittenRow[]>
 export const openWrites = ({ db, evictions, now }: WritesDeps): Writes =>
   openGroups(db, evictions, (writes) => writeBatch(db.batches, writes, now().toISOString()))
 
-/** Near the limits of an environment, one count admits a whole group, because a count for each write would be slow. */
-export const openCountedWrites = (deps: WritesDeps): Writes =>
-  openGroups(deps.db, deps.evictions, async (writes) => {
-    const groups = Map.groupBy(writes, ({ environmentId }) => environmentId)
-    const written = await Promise.all([...groups.values()].map((group) => writeCounted(deps, group)))
-    return written.flat()
-  })
+/** An organization uses this many connections for counted writes at most, although each environment has its own groups. */
+const countedAtOnce = 2
+
+/**
+ * Near the limits of an environment, one count admits a whole group: a count for each write would take most of its time. A
+ * group is one transaction and holds writes to one environment. Its failure concerns no other environment, and an
+ * environment that is locked delays no other organization.
+ */
+export function openCountedWrites(deps: WritesDeps): Writes {
+  const turns = openTurns(countedAtOnce)
+  return openBatcherPerKey(
+    ({ environmentId }) => environmentId,
+    () =>
+      openGroups(deps.db, deps.evictions, (writes) => {
+        const [{ orgId }] = writes as [GroupedWrite]
+        return turns(orgId, () => writeCounted(deps, writes))
+      }),
+  )
+}
 
 const writeCounted = ({ config, db, now, room }: WritesDeps, writes: GroupedWrite[]): Promise<WrittenRow[]> =>
   db.transaction(async (tx) => {
@@ -62,13 +75,19 @@ const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
       const rows = await write(writes).catch((error: unknown) => {
         // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
         if (isRolledBack(error)) return []
+        // The database may have committed before its connection was lost.
+        evictChanged(evictions, writes)
         throw error
       })
+      evictChanged(evictions, rows)
       const rowOf = new Map(rows.map((row) => [keyOf(row), row]))
-      const changed = new Map(rows.map((row) => [row.environmentId, row.orgId]))
-      for (const [environmentId, orgId] of changed) evictions.evict(orgId, environmentId)
       return writes.map((write) => rowOf.get(keyOf(write)))
     },
   })
+
+function evictChanged(evictions: Evictions, changed: readonly Pick<GroupedWrite, 'orgId' | 'environmentId'>[]): void {
+  const environments = new Map(changed.map(({ environmentId, orgId }) => [environmentId, orgId]))
+  for (const [environmentId, orgId] of environments) evictions.evict(orgId, environmentId)
+}
 
 const keyOf = ({ environmentId, name }: Pick<GroupedWrite, 'environmentId' | 'name'>) => `${environmentId} ${name}`
