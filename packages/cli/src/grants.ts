@@ -1,4 +1,4 @@
-import { isNamed } from '@skerry/contract/prefixes'
+import { idPattern, isNamed } from '@skerry/contract/prefixes'
 import { RollbackError } from '@skerry/sdk/rollback'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure, toFailure } from './failure.ts'
@@ -6,7 +6,7 @@ import { environmentShared, noteReaders } from './known-readers.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
-import { findKnownToken } from './tokens/find.ts'
+import { findToken, wantedTokenName } from './tokens/find.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
 export interface OpenPlace {
@@ -137,17 +137,21 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
   )
 }
 
-/** A token by id or name, or a person by id or e-mail address, with the key that the server has on record. Before something is wrapped to it: `acceptGrantees`. */
+/**
+ * A token by id or name, or a person by id or e-mail address, with the key that the server has on record. The server finds the
+ * id for a name, so call `acceptGrantees` before something is wrapped to the key.
+ */
 export async function lookUpGrantee(
   session: Session,
   who: { token?: string; user?: string },
-): Promise<Grantee & { name: string }> {
+): Promise<Grantee & { name: string; wantedName: string | undefined }> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
-    const found = await findKnownToken(session, who.token)
+    const found = await findToken(session, who.token)
     if (found.revokedAt !== null) throw new Failure('conflict', `token ${found.id} is revoked`, 'create another')
-    const { id, publicKeyJwk } = found
-    return { principalType: 'service_token', principalId: id, name: id, publicKeyJwk }
+    const { id, name, publicKeyJwk } = found
+    const wantedName = wantedTokenName(who.token)
+    return { principalType: 'service_token', principalId: id, name, wantedName, publicKeyJwk }
   }
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const { user } = who
@@ -157,5 +161,6 @@ export async function lookUpGrantee(
     throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')
   }
   const { userId, email, publicKeyJwk } = found
-  return { principalType: 'user', principalId: userId, name: email ?? userId, publicKeyJwk }
+  const wantedName = user !== undefined && !new RegExp(idPattern('user')).test(user) ? user : undefined
+  return { principalType: 'user', principalId: userId, name: email ?? userId, wantedName, publicKeyJwk }
 }

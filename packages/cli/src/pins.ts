@@ -1,5 +1,6 @@
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { isReader } from '@skerry/contract/readers'
 import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { withLock } from './credentials.ts'
@@ -19,9 +20,12 @@ export interface PinnedGrantee {
   principalType?: string
   name: string | null
   publicKeyJwk: string
+  /** The name or e-mail address that the person wrote to mean this one; undefined where they wrote the id. */
+  wantedName?: string | undefined
 }
 
 interface Pin {
+  /** A name that a person gave or accepted for this key. The id stands here where nobody did. */
   name: string
   publicKeyJwk: string
   pinnedAt: string
@@ -49,7 +53,8 @@ export async function checkKeys(session: Session, grantees: readonly PinnedGrant
 /**
  * Compares each key with the one seen before, and the caller's own with the caller's private key.
  *
- * @returns those of whom no key was seen before.
+ * @returns the grantees whose key was not seen before, or was not seen under the name by which the person means them. The
+ * server finds the id for a name, so it could answer the id of anyone whose key is known.
  */
 export async function compareKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<PinnedGrantee[]> {
   const { id: orgId } = await session.org()
@@ -61,9 +66,24 @@ export async function compareKeys(session: Session, grantees: readonly PinnedGra
     }
     const state = pinState(session, orgId, grantee)
     if (state === 'changed') throw await changed(session, orgId, grantee)
-    if (state === 'new') fresh.push(grantee)
+    if (state === 'new' || !isKnownByWantedName(session, orgId, grantee)) fresh.push(grantee)
   }
   return fresh
+}
+
+const isKnownByWantedName = (session: Session, orgId: string, { principalId, wantedName }: PinnedGrantee): boolean =>
+  wantedName === undefined || isPinnedAs(session, orgId, wantedName, principalId)
+
+/** Whether this machine knows the principal by this name. */
+export function isPinnedAs(session: Session, orgId: string, name: string, principalId: string): boolean {
+  const known = findPin(session, orgId, principalId)
+  return known !== undefined && isSameName(principalId, known.name, name)
+}
+
+/** Upper and lower case are one in e-mail addresses, and differ in the names of tokens. */
+function isSameName(principalId: string, one: string, other: string): boolean {
+  if (!principalId.startsWith(idPrefixes.user)) return one === other
+  return one.toLowerCase() === other.toLowerCase()
 }
 
 export function pinState(session: Session, orgId: string, { principalId, publicKeyJwk }: PinnedGrantee): PinState {
@@ -78,18 +98,45 @@ export const findPin = (session: Session, orgId: string, principalId: string): P
 /** Whether this machine knows the name as that of somebody else. */
 export const isPinnedToAnother = (session: Session, orgId: string, name: string, principalId: string): boolean =>
   Object.entries(readPins().keys[placeOf(session, orgId)] ?? {}).some(
-    ([id, known]) => known.name === name && id !== principalId,
+    ([id, known]) => isSameName(id, known.name, name) && id !== principalId,
   )
 
-/** Remembers a key as the one to expect from now on. */
+/**
+ * Remembers a key as the one to expect from now on. One name means one person or one token: another that had the name is known
+ * by its id alone from now on. Else the server could show an old token of that name.
+ */
 export function pin(session: Session, orgId: string, grantee: PinnedGrantee): void {
+  const { principalId } = grantee
+  const name = nameOf(grantee)
+  const entry = { name, publicKeyJwk: canonical(grantee.publicKeyJwk), pinnedAt: new Date().toISOString() }
+  changePins(session, orgId, (pins) => ({ ...withoutName(pins, principalId, name), [principalId]: entry }))
+}
+
+/** Gives a known key another name. Null: it is known by the id alone. */
+export function renamePin(session: Session, orgId: string, principalId: string, name: string | null): void {
+  const known = findPin(session, orgId, principalId)
+  if (!known) return
+  const entry = { ...known, name: name ?? principalId }
+  changePins(session, orgId, (pins) => ({ ...withoutName(pins, principalId, entry.name), [principalId]: entry }))
+}
+
+type Pins = Record<string, Pin>
+
+/** Takes the name from every other principal of the same kind. */
+const withoutName = (pins: Pins, principalId: string, name: string): Pins =>
+  Object.fromEntries(
+    Object.entries(pins).map(([id, known]) => {
+      const isHolder = id.slice(0, 4) === principalId.slice(0, 4) && isSameName(id, known.name, name)
+      return [id, isHolder ? { ...known, name: id } : known]
+    }),
+  )
+
+function changePins(session: Session, orgId: string, edit: (pins: Pins) => Pins): void {
   const path = pinsPath()
   withLock(`${path}.lock`, () => {
     const file = readPins()
     const place = placeOf(session, orgId)
-    const publicKeyJwk = canonical(grantee.publicKeyJwk)
-    const entry = { name: nameOf(grantee), publicKeyJwk, pinnedAt: new Date().toISOString() }
-    file.keys[place] = { ...file.keys[place], [grantee.principalId]: entry }
+    file.keys[place] = edit(file.keys[place] ?? {})
     writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
   })
 }
@@ -127,6 +174,12 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
   note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
   note(`shown by the server now: ${await wordsOf(grantee.publicKeyJwk)}`)
   const name = nameOf(grantee)
+  if (grantee.principalType === 'service_token')
+    return new Failure(
+      'refused',
+      `the key of the token ${name} (${grantee.principalId}) is another than before; nothing was granted`,
+      'the key of a token never changes: do not use this server, and tell your organization’s owner',
+    )
   if (isReader({ principalType: grantee.principalType ?? '' }))
     return new Failure(
       'refused',

@@ -3,8 +3,17 @@ import { openDirectory } from './directory.ts'
 import { Failure, usage } from './failure.ts'
 import { isStrict } from './history.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
-import { note } from './output.ts'
-import { canonical, compareKeys, isPinnedToAnother, type PinnedGrantee, pin, wordsOf } from './pins.ts'
+import { note, warn } from './output.ts'
+import {
+  canonical,
+  compareKeys,
+  findPin,
+  isPinnedAs,
+  isPinnedToAnother,
+  type PinnedGrantee,
+  pin,
+  wordsOf,
+} from './pins.ts'
 import { ask, canAsk } from './prompt.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
 import type { Session } from './session.ts'
@@ -51,8 +60,8 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
     (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
   const elsewhere = receivers?.source ? await unknownReaders(session, receivers.source, others) : others
   const unknown = receivers ? await unknownReaders(session, receivers, elsewhere) : []
+  const labelled = await nameReaders(session, unknown)
   if (receivers && unknown.length > 0) {
-    const labelled = await nameReaders(session, unknown)
     await showReaders(labelled, receivers.what)
     await confirmReaders(
       labelled.filter(({ principalId }) => !named.has(principalId)),
@@ -68,7 +77,10 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
     keep: async () => {
       if (isNewRecoveryKey) await keepRecoveryKey(session, recoveryPublicKeyJwk)
       if (!receivers) return
-      for (const reader of firstSeen) pin(session, receivers.orgId, reader)
+      for (const reader of firstSeen) {
+        const shown = labelled.find(({ principalId }) => principalId === reader.principalId)
+        pin(session, receivers.orgId, { ...reader, name: shown ? acceptedName(shown, named) : null })
+      }
       await noteReaders(session, receivers, unknown)
     },
   }
@@ -83,8 +95,8 @@ interface Grantees {
 
 /**
  * Call it before a key is wrapped to somebody whom the command line names. The user names who gets the key, and the server
- * supplies the public key. A public key that this machine has not seen is shown with its words. The user accepts it on a
- * terminal, or names its holder with `--reader`; `--yes` does not accept it.
+ * supplies the public key. A public key that this machine has not seen, or not under the name that the user wrote, is shown
+ * with its words. The user accepts it on a terminal, or names its holder with `--reader`; `--yes` does not accept it.
  *
  * @returns a function that remembers the public keys. Call it when nothing else can refuse the command.
  */
@@ -96,8 +108,8 @@ export async function acceptGrantees(
   const { id: orgId } = await session.org()
   const unseen = await compareKeys(session, grantees)
   const named = await findNamed(session, grantees, { what }, flags)
+  const labelled = await nameReaders(session, unseen)
   if (unseen.length > 0) {
-    const labelled = await nameReaders(session, unseen)
     await showReaders(labelled, what)
     await confirmReaders(
       labelled.filter(({ principalId }) => !named.has(principalId)),
@@ -105,32 +117,41 @@ export async function acceptGrantees(
     )
   }
   return () => {
-    for (const grantee of unseen) pin(session, orgId, grantee)
+    for (const grantee of labelled) pin(session, orgId, { ...grantee, name: acceptedName(grantee, named) })
   }
 }
 
 const identityOf = ({ principalId, publicKeyJwk }: PinnedGrantee) => `${principalId} ${canonical(publicKeyJwk)}`
 
-/** The ids of the readers that `--reader` names, by id, e-mail address or token name. A value that names nobody is refused. */
+/**
+ * The name to remember with a key: the one that the person wrote, or accepted with the words of the key. A `--reader` with an
+ * id accepts no name, because the server alone says it; the key is then known by the id.
+ */
+function acceptedName({ principalId, called, wantedName }: Named, named: ReadonlyMap<string, string>): string | null {
+  if (wantedName !== undefined) return wantedName
+  return named.get(principalId) === principalId ? null : (called ?? null)
+}
+
+/**
+ * The readers that `--reader` names, by id, e-mail address or token name -> the value that names each, by id. A value that names
+ * nobody is refused.
+ */
 async function findNamed(
   session: Session,
   readers: readonly PinnedGrantee[],
   { what, recoveryPublicKeyJwk }: { what: string | undefined; recoveryPublicKeyJwk?: string | undefined },
   { reader: values = [] }: ReaderFlags,
-): Promise<Set<string>> {
-  if (values.length === 0) return new Set()
+): Promise<Map<string, string>> {
+  if (values.length === 0) return new Map()
   const { id: orgId } = await session.org()
   const labelled = await nameReaders(session, readers)
   const recovery = recoveryPublicKeyJwk === undefined ? [] : [recoveryName]
-  const ids = values.map((value) => {
-    if (recovery.includes(value) || labelled.some(({ principalId }) => principalId === value)) return value
-    // The server says who bears a name. A name that this machine knows stays with the id that bore it first.
-    const found = labelled.filter(
-      ({ called, principalId }) => called === value && !isPinnedToAnother(session, orgId, value, principalId),
-    )
-    if (found.length === 1) return found[0]!.principalId
-    const matches = found.length === 0 ? 'no reader' : `${found.length} readers`
-    const possible = [...(found.length === 0 ? labelled : found).map(({ label }) => label), ...recovery].join(', ')
+  const found = values.map((value): [string, string] => {
+    if (recovery.includes(value) || labelled.some(({ principalId }) => principalId === value)) return [value, value]
+    const called = labelled.filter((one) => isCalled(session, orgId, one, value))
+    if (called.length === 1) return [called[0]!.principalId, value]
+    const matches = called.length === 0 ? 'no reader' : `${called.length} readers`
+    const possible = [...(called.length === 0 ? labelled : called).map(({ label }) => label), ...recovery].join(', ')
     throw usage(
       `--reader ${value} matches ${matches} of ${what ?? 'this command'}; nothing was changed`,
       possible === ''
@@ -138,14 +159,33 @@ async function findNamed(
         : `use the id of one of these: ${possible}`,
     )
   })
-  return new Set(ids)
+  return new Map(found)
+}
+
+/**
+ * Whether `--reader` may name this reader by a name. The server says who has a name, so a name that this machine knows stays
+ * with its id, and an id that it knows is not accepted under another name. A token that the command line already names by its
+ * name takes the id.
+ */
+function isCalled(session: Session, orgId: string, reader: Named, value: string): boolean {
+  const { called, principalId, principalType, wantedName } = reader
+  if (called !== value || isPinnedToAnother(session, orgId, value, principalId)) return false
+  if (findPin(session, orgId, principalId)) return isPinnedAs(session, orgId, value, principalId)
+  return wantedName === undefined || principalType !== 'service_token'
 }
 
 /** `called`: the e-mail address of a person, the name of a token. */
-type Named = PinnedGrantee & { label: string; called: string | undefined }
+type Named = PinnedGrantee & {
+  label: string
+  called: string | undefined
+  /** How this machine knows the key, where that is not the name that the person wrote. */
+  mismatch: string | undefined
+}
 
 /** The server leaves out the names of tokens; lists have them. */
 async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
+  if (readers.length === 0) return []
+  const { id: orgId } = await session.org()
   const nameOf = await openDirectory(
     session,
     readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
@@ -154,8 +194,21 @@ async function nameReaders(session: Session, readers: readonly PinnedGrantee[]):
     const { principalId, name } = reader
     const called = name ?? nameOf(principalId)
     const found = serverWords(reader) ?? called
-    return { ...reader, called, label: found === undefined ? principalId : `${found} (${principalId})` }
+    const label = found === undefined ? principalId : `${found} (${principalId})`
+    return { ...reader, called, label, mismatch: mismatchOf(session, orgId, reader) }
   })
+}
+
+/** Says how this machine knows a key, where that is not the name that the person wrote. */
+export function mismatchOf(
+  session: Session,
+  orgId: string,
+  { principalId, wantedName }: PinnedGrantee,
+): string | undefined {
+  const known = findPin(session, orgId, principalId)
+  if (wantedName === undefined || !known || isPinnedAs(session, orgId, wantedName, principalId)) return undefined
+  const name = known.name === principalId ? 'by its id alone' : `as ${known.name}`
+  return `this machine knows ${principalId} ${name}, and not as ${wantedName}`
 }
 
 /** The name of a reader of the server; undefined for a person or a token. */
@@ -168,9 +221,10 @@ const count = (readers: readonly unknown[]) => (readers.length === 1 ? '1 new re
 
 async function showReaders(readers: readonly Named[], what: string): Promise<void> {
   note(`${count(readers)} would get ${what}:`)
-  for (const { label, publicKeyJwk } of readers) {
+  for (const { label, publicKeyJwk, mismatch } of readers) {
     note(`  ${label}`)
     note(`    ${await wordsOf(publicKeyJwk)}`)
+    if (mismatch !== undefined) warn(mismatch)
   }
   // The server's own readers have no person who could read out the words.
   if (readers.some((one) => serverWords(one) === undefined))
@@ -181,9 +235,10 @@ async function confirmReaders(unnamed: readonly Named[], what: string): Promise<
   if (unnamed.length === 0) return
   if (isStrict() || !canAsk()) {
     const labels = unnamed.map(({ label }) => label).join(', ')
+    const reasons = new Set(unnamed.map(({ mismatch }) => mismatch ?? 'this machine has not given them a key before'))
     throw new Failure(
       'refused',
-      `${labels} would get ${what}, and this machine has not given them a key before; nothing was changed`,
+      `${labels} would get ${what}, and ${[...reasons].join(', and ')}; nothing was changed`,
       nextFor(unnamed),
     )
   }

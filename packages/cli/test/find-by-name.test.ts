@@ -45,9 +45,12 @@ it('a grant to the name of a token that this machine does not know is refused, w
     other.env.SKERRY_TOKEN = token
     const refused = await other.shell('skerry grant --token deploy --app shop --env development')
     expect(refused.code).toBe(3)
-    expect(refused.stderr).toContain(id)
-    expect(refused.stderr).toContain('the server could show any token under that name')
-    expect((await other.shell(`skerry grant --token ${id} --app shop --env development`)).code).toBe(0)
+    expect(refused.stderr).toContain(`run again with --reader ${id}`)
+    const byName = await other.shell('skerry grant --token deploy --app shop --env development --reader deploy')
+    expect([byName.code, byName.stderr]).toEqual([2, expect.stringContaining('matches no reader')])
+    const byId = await other.shell(`skerry grant --token deploy --app shop --env development --reader ${id}`)
+    expect([byId.code, byId.stderr]).toEqual([0, expect.stringContaining(`${id} holds`)])
+    expect((await other.shell('skerry grant --token deploy --app shop --env development')).code).toBe(0)
   } finally {
     await other.remove()
   }

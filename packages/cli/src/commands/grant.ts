@@ -38,12 +38,13 @@ async function grant(flags: Options): Promise<void> {
     throw usage('name the person or token that gets the key', 'use --token <id or name> or --user <id or e-mail>')
   }
   const session = await openSession(flags)
-  const { name, ...grantee } = await lookUpGrantee(session, flags)
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, flags)
   const places = flags.all
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
-  const keep = await acceptGrantees(session, { what: keysOf(places), grantees: [{ ...grantee, name }] }, flags)
+  const grantees = [{ ...grantee, name, wantedName }]
+  const keep = await acceptGrantees(session, { what: keysOf(places), grantees }, flags)
   if (flags.all) {
     // Nobody has named these environments, so they are named before they are handed over.
     await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)

@@ -11,7 +11,7 @@ import { forgetReader } from '../known-readers.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
-import { canonical, findPin, type PinState, pin, pinState } from '../pins.ts'
+import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -102,6 +102,7 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   const held = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
+  renamePin(session, orgId, userId, null)
   note(`removed ${label}`)
   hintRekey(label, held)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
@@ -130,8 +131,10 @@ async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<voi
   const session = await openSession(flags)
   const { orgId, userId, label, publicKeyJwk, email } = await find(session, who)
   if (publicKeyJwk === null) throw new Failure('conflict', `${label} has no key yet`)
-  const grantee = { principalId: userId, name: email, publicKeyJwk }
   const known = findPin(session, orgId, userId)
+  const isById = who === userId
+  // The server alone says which e-mail address an id has.
+  const grantee = { principalId: userId, name: isById ? (known?.name ?? null) : email, publicKeyJwk }
   const words = await fingerprintWords(publicKeyJwk)
   if (known) note(`known since ${known.pinnedAt}: ${await fingerprintWords(known.publicKeyJwk)}`)
   note(`shown by the server now: ${words}`)
@@ -140,6 +143,9 @@ async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<voi
       `accepts the new key of ${label}. Ask them for its words first, and not through this server`,
       flags,
     )
+  } else if (known && !isById && !isPinnedAs(session, orgId, who, userId)) {
+    note(`this machine knows this key as the key of ${known.name}`)
+    await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)

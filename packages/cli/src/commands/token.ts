@@ -11,12 +11,12 @@ import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
-import { pin } from '../pins.ts'
+import { isPinnedAs, pin, renamePin } from '../pins.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { findToken } from '../tokens/find.ts'
+import { findToken, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
@@ -80,7 +80,7 @@ async function create(flags: CreateOptions): Promise<void> {
     format: flags.format,
   })
   // Made here: whatever the server shows for this token from now on is compared with it.
-  pin(session, orgId, { principalId: serviceToken.id, name: serviceToken.id, publicKeyJwk: parsed.publicKeyJwk })
+  pin(session, orgId, { principalId: serviceToken.id, name: flags.name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const granted = problem ? [] : places.map(({ label }) => label)
   if (flags.json) writeJson({ token, serviceToken, granted })
@@ -161,6 +161,10 @@ async function rename(id: string, name: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
   const { orgId, id: tokenId } = await findToken(session, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
+  const wantedName = wantedTokenName(id)
+  // The server could have shown another token under the old name, which must not get the new one.
+  const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
+  renamePin(session, orgId, tokenId, isKnown ? name : null)
   note(`token ${token.id} is called ${token.name} now`)
   if (flags.json) writeJson({ token })
 }
@@ -175,11 +179,17 @@ async function revoke(id: string, flags: EndOptions): Promise<void> {
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes token ${token.name} (${token.id})${leases}`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
-  forgetReader(session, token.orgId, token.id)
+  forgetToken(session, token)
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
   hintRekey(token.id, await heldByIfKnown(session, token.id))
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   if (flags.json) writeJson({ revoked: token.id, leases: live })
+}
+
+/** The server could go on showing a revoked token under its name, so the name does not mean it any more. */
+function forgetToken(session: Session, { orgId, id }: { orgId: string; id: string }): void {
+  forgetReader(session, orgId, id)
+  renamePin(session, orgId, id, null)
 }
 
 async function remove(id: string, flags: EndOptions): Promise<void> {
@@ -192,7 +202,7 @@ async function remove(id: string, flags: EndOptions): Promise<void> {
   // Between the two: it works no longer, and its grants are still there to be seen.
   const held = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
-  forgetReader(session, token.orgId, token.id)
+  forgetToken(session, token)
   note(`deleted token ${token.id}`)
   hintRekey(token.id, held)
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)

@@ -92,10 +92,10 @@ export async function show(wanted: string, flags: Flags): Promise<void> {
 
 export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Promise<void> {
   const session = await openSession(flags)
-  const { name, ...grantee } = await lookUpGrantee(session, who(flags))
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, who(flags))
   const { key, opened } = await openKey(session, wanted)
   const what = `the managed key ${key.name}`
-  const keep = await acceptGrantees(session, { what, grantees: [{ ...grantee, name }] }, flags)
+  const keep = await acceptGrantees(session, { what, grantees: [{ ...grantee, name, wantedName }] }, flags)
   keep()
   await opened.grantTo(grantee)
   await noteReaders(session, { orgId: (await session.org()).id, id: key.id }, [grantee])

@@ -1,5 +1,4 @@
 import { leaseFacts } from '@skerry/contract/lease-facts'
-import { idPrefixes } from '@skerry/contract/prefixes'
 import {
   createLeaseTarget,
   findLeaseTarget,
@@ -18,7 +17,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { findKnownToken } from '../tokens/find.ts'
+import { findToken, wantedTokenName } from '../tokens/find.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
@@ -32,7 +31,9 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const adminSecret = await readAdminSecret(flags)
   const provisioner = await provisionerIdOf(session, flags.provisioner)
   const config = buildConfig(adminSecret, { ...flags, ...(provisioner === undefined ? {} : { provisioner }) })
-  const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
+  const provisionerName = flags.provisioner === undefined ? undefined : wantedTokenName(flags.provisioner)
+  const subject = { name, provider: config.provider, config, provisionerName }
+  const provisionerKeyJwk = await warnAndConfirm(session, subject, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
   // Remembers the settings that this client sent, because the server's answer may be false.
   await session.history.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
@@ -43,12 +44,11 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   note(`added target ${target.name}: ${target.server ?? target.status}`)
 }
 
-/** The id of the service token that `--provisioner` names. The server could show any token under a name, so `findKnownToken` checks it. */
+/** The id of the service token that `--provisioner` names. */
 async function provisionerIdOf(session: Session, wanted: string | undefined): Promise<string | undefined> {
   if (wanted === undefined) return undefined
   checkTokenId(wanted)
-  if (wanted.startsWith(idPrefixes.serviceToken)) return wanted
-  return (await findKnownToken(session, wanted)).id
+  return wantedTokenName(wanted) === undefined ? wanted : (await findToken(session, wanted)).id
 }
 
 /** A line’s end, which editors add, is no part of a connection string; a private key does not mind that it is missing. */
@@ -58,14 +58,22 @@ async function readAdminSecret({ file }: { file?: string | undefined }): Promise
   return text
 }
 
+interface Change {
+  /** Undefined for a new target. */
+  id?: string
+  config: object
+  /** The name of the provisioner's token, as the person wrote it; undefined where they wrote the id. */
+  provisionerName?: string | undefined
+}
+
 /** The admin credential is one of the few things that the server can read, so the person who gives it must know. */
 async function warnAndConfirm(
   session: Session,
-  { id, name, provider, config }: { id?: string } & Pick<LeaseTarget, 'name' | 'provider'> & { config: object },
+  { id, name, provider, config, provisionerName }: Pick<LeaseTarget, 'name' | 'provider'> & Change,
   flags: ReaderFlags & { yes?: boolean },
 ): Promise<string | undefined> {
   const tokenId = provisionerOf(config)
-  if (tokenId !== null) return provisionerKey(session, { id, name }, tokenId, flags)
+  if (tokenId !== null) return provisionerKey(session, { id, name, provisionerName }, tokenId, flags)
   await acceptReaders(session, {}, flags)
   warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
   await confirmOrRefuse(`gives the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
@@ -78,14 +86,15 @@ async function warnAndConfirm(
  */
 async function provisionerKey(
   session: Session,
-  { id, name }: { id: string | undefined; name: string },
+  { id, name, provisionerName }: { id: string | undefined; name: string; provisionerName: string | undefined },
   tokenId: string,
   flags: ReaderFlags & { yes?: boolean },
 ) {
   const { id: orgId } = await session.org()
   const token = await findProvisioner(session.client, orgId, tokenId)
   const { name: tokenName, publicKeyJwk } = token
-  const readers = [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }]
+  const wantedName = provisionerName
+  const readers = [{ principalId: tokenId, principalType: 'service_token', name: tokenName, wantedName, publicKeyJwk }]
   const what = `the admin credential of ${name}`
   const keep =
     id === undefined

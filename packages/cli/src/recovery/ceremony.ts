@@ -14,6 +14,7 @@ import { note, warn, writeJson, writeLine } from '../output.ts'
 import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import { mismatchOf } from '../readers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { notSetUp } from './configure.ts'
@@ -74,10 +75,21 @@ export async function request(flags: Flags & { user?: string; token?: string; re
   await tellOpened(request, flags)
 }
 
-/** Nothing is wrapped to the target here: custodians compare the words of this key before they give their shares. */
+/**
+ * Nothing is wrapped to the target here: custodians compare the words of this key before they give their shares. They may ask the
+ * admin for the words, so the admin must not be shown the key of another person or token.
+ */
 async function findTarget(session: Session, who: { user?: string; token?: string }) {
   const target = await lookUpGrantee(session, who)
-  await compareKeys(session, [target])
+  const [unseen] = await compareKeys(session, [target])
+  const { id: orgId } = await session.org()
+  const isUnknownToken = target.principalType === 'service_token' && target.wantedName !== undefined
+  const reason =
+    unseen &&
+    (mismatchOf(session, orgId, unseen) ??
+      (isUnknownToken ? `this machine does not know the token '${target.wantedName}'` : undefined))
+  if (reason !== undefined)
+    throw new Failure('refused', reason, `compare the id ${target.principalId} with them, then use the id`)
   return target
 }
 

@@ -102,9 +102,9 @@ const sharesOf = (orgId: string, threshold: number | undefined): Shared => ({
 async function findCustodians(session: Session, names: string[]) {
   const found: Custodian[] = []
   for (const user of names) {
-    const { principalId: userId, name, publicKeyJwk } = await lookUpGrantee(session, { user })
+    const { principalId: userId, name, wantedName, publicKeyJwk } = await lookUpGrantee(session, { user })
     if (found.some((one) => one.userId === userId)) throw usage(`${user} is named twice`)
-    found.push({ userId, principalId: userId, name, publicKeyJwk, label: user })
+    found.push({ userId, principalId: userId, name, wantedName, publicKeyJwk, label: user })
   }
   await compareKeys(session, found)
   return found

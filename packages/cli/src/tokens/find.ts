@@ -1,9 +1,8 @@
 import type { Answer } from '@skerry/contract/endpoint'
+import { idPattern } from '@skerry/contract/prefixes'
 import type { tokens as endpoints } from '@skerry/contract/tokens'
-import { Failure } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { checkTokenId } from '../names.ts'
-import { findPin } from '../pins.ts'
 import type { Session } from '../session.ts'
 
 type ServiceToken = Answer<typeof endpoints.list>['tokens'][number]
@@ -34,17 +33,6 @@ export async function findToken(session: Session, wanted: string): Promise<Servi
   })
 }
 
-/**
- * Finds a token to wrap a key to. A hostile server could show a token of its own under any name. So a name is accepted only
- * for a token whose public key this machine knows.
- */
-export async function findKnownToken(session: Session, wanted: string): Promise<ServiceToken> {
-  const found = await findToken(session, wanted)
-  const { id: orgId } = await session.org()
-  if (found.id === wanted || findPin(session, orgId, found.id)) return found
-  throw new Failure(
-    'refused',
-    `this machine does not know the token '${wanted}', so the server could show any token under that name`,
-    `compare the id ${found.id} with the maker of the token, then name the token by its id`,
-  )
-}
+/** The name by which a person means a token; undefined where they wrote its id. */
+export const wantedTokenName = (wanted: string): string | undefined =>
+  new RegExp(idPattern('serviceToken')).test(wanted) ? undefined : wanted

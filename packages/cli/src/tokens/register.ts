@@ -2,7 +2,7 @@ import { registerRestored, registrationOf, type TokenRegistration } from '@skerr
 import { Failure, usage } from '../failure.ts'
 import { readCredential, readTextFile } from '../input.ts'
 import { note, writeJson } from '../output.ts'
-import { pin } from '../pins.ts'
+import { findPin, pin } from '../pins.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -20,7 +20,9 @@ export async function registerAgain({ request, from, ...flags }: Options): Promi
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const token = await registerRestored(session.client, orgId, registration)
-  pin(session, orgId, { principalId: token.id, name: token.id, publicKeyJwk: registration.publicKeyJwk })
+  // The token proves its id and its key. The server alone says its name, so only a name from before is kept.
+  const name = findPin(session, orgId, token.id)?.name ?? null
+  pin(session, orgId, { principalId: token.id, name, publicKeyJwk: registration.publicKeyJwk })
   if (flags.json) return writeJson({ token })
   note(`token ${token.id} (${token.name}) is registered again, with the key and the role that it had`)
 }

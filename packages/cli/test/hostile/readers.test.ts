@@ -276,7 +276,7 @@ describe('a custodian that the server adds', () => {
     const pins = '~/.config/skerry/known-keys.json'
     await alice.ok(`cp ${pins} ~/pins && rm ${pins}`)
     countFromHere()
-    expect((await alice.shell(`skerry recovery rotate --threshold 2 ${custodians}`)).code).toBe(2)
+    expect((await alice.shell(`skerry recovery rotate --threshold 2 ${custodians} --reader ${bob.email}`)).code).toBe(2)
     expect((await alice.shell(`cat ${pins}`)).stdout).not.toContain('usr_')
     await alice.ok(`mv ~/pins ${pins}`)
   })

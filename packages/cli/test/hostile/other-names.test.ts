@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that answers the id of another person or token, whose key this machine knows, for the name that a person writes.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let admin: PersonMachine
+let ada: PersonMachine
+let mallory: PersonMachine
+let malloryId: string
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  admin = await newKeyHolder(server, 'admin@example.com', liar.url)
+  await admin.ok('skerry keys unlock && skerry org create "Other Names" && skerry init --yes')
+  await admin.ok('skerry env create production && skerry kms create billing')
+  ada = await joined('ada@example.com')
+  mallory = await joined('mallory@example.com')
+  malloryId = JSON.parse(await mallory.ok('skerry whoami --json')).principal.id
+  await admin.ok(`skerry grant --user ${mallory.email} --reader ${mallory.email}`)
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await admin.ok('skerry keys lock')
+  await Promise.all([admin.remove(), ada.remove(), mallory.remove()])
+  await liar.close()
+  await server.close()
+})
+
+async function joined(email: string) {
+  const person = await newKeyHolder(server, email)
+  await admin.ok(`skerry invite create ${email}`)
+  await person.ok('skerry invite accept')
+  return person
+}
+
+/** Refused, and nothing was sent to the server. */
+const refused = async (command: string, env: Record<string, string> = {}) => {
+  // Counts what is sent from here.
+  liar.lie(/^$/, (body) => body)
+  const { code, stdout, stderr } = await admin.shell(command, { env })
+  expect([code, stdout], stderr).toEqual([3, ''])
+  expect(liar.sent()).toEqual([])
+  return stderr
+}
+const makeToken = async (name: string): Promise<string> =>
+  JSON.parse(await admin.ok(`skerry token create --name ${name} --unbound --env development --json`)).serviceToken.id
+
+/** The server lists the token under the name, not revoked, and no other token of that name. */
+const showTokenAs = (id: string, name: string) =>
+  liar.lie(/\/tokens/, (body) => ({
+    ...body,
+    tokens: body.tokens
+      ?.filter((one: Json) => one.id === id || one.name !== name)
+      .map((one: Json) => (one.id === id ? { ...one, name, revokedAt: null } : one)),
+  }))
+const showMalloryAs = (email: string) =>
+  liar.lie(/\/members/, (body) => ({
+    ...body,
+    members: body.members
+      ?.filter((one: Json) => one.userId === malloryId || one.email !== email)
+      .map((one: Json) => (one.userId === malloryId ? { ...one, email } : one)),
+  }))
+/** The pins of releases before this one hold the id of a token in place of its name. */
+const forgetNameOf = (id: string, name: string) =>
+  admin.ok(`sed -i 's/"name": "${name}"/"name": "${id}"/' ~/.config/skerry/known-keys.json`)
+
+describe('a token whose key this machine knows', () => {
+  let dev: string
+  let number = 0
+  let name: string
+  beforeEach(async () => {
+    name = `dev-${++number}`
+    dev = await makeToken(name)
+  })
+
+  it.each([
+    ['an environment', 'skerry grant --token ci-prod --env production', 'the key of shop/production', '0'],
+    [
+      'an environment, where strict',
+      'skerry grant --token ci-prod --env production',
+      'the key of shop/production',
+      '1',
+    ],
+    ['every environment', 'skerry grant --all --yes --token ci-prod', 'the keys of 2 environments', '0'],
+    ['a managed key', 'skerry kms grant billing --token ci-prod', 'the managed key billing', '0'],
+    [
+      'an admin credential',
+      'echo postgres://a:b@db.example.com/x | skerry lease target add db --schema app --provisioner ci-prod --yes',
+      'the admin credential of db',
+      '0',
+    ],
+  ])('is given no key of %s under the name of another token', async (_, command, what, strict) => {
+    showTokenAs(dev, 'ci-prod')
+    const told = await refused(command, { SKERRY_STRICT: strict })
+    expect(told).toContain(
+      `ci-prod (${dev}) would get ${what}, and this machine knows ${dev} as ${name}, and not as ci-prod`,
+    )
+    expect(told).toContain(`run again with --reader ${dev}`)
+  })
+
+  it('is not accepted by --reader with the name that the server shows', async () => {
+    showTokenAs(dev, 'ci-prod')
+    const { code, stderr } = await admin.shell('skerry grant --token ci-prod --env production --reader ci-prod')
+    expect([code, liar.sent()], stderr).toEqual([2, []])
+    expect(stderr).toContain('--reader ci-prod matches no reader of the key of shop/production')
+  })
+
+  it('is asked about on a terminal under the name of another token', async () => {
+    showTokenAs(dev, 'ci-prod')
+    const question = 'give the key of shop/production to this reader'
+    const { code, stdout } = await admin.terminal('skerry grant --token ci-prod --env production', [[question, 'n']])
+    expect([code, liar.sent()]).toEqual([1, []])
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`this machine knows ${dev} as ${name}, and not as ci-prod`)
+  })
+
+  it('is known by its id alone where an earlier release remembered no name', async () => {
+    await forgetNameOf(dev, name)
+    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(
+      `this machine knows ${dev} by its id alone, and not as ${name}`,
+    )
+    await admin.ok(`skerry grant --token ${dev} --env production`)
+    await refused(`skerry kms grant billing --token ${name}`)
+    await admin.ok(`skerry kms grant billing --token ${name} --reader ${dev}`)
+    await admin.ok(`skerry env create staging-${number} && skerry grant --token ${name} --env staging-${number}`)
+  })
+
+  it('is not accepted under its name once it was revoked, or another token has the name', async () => {
+    const newer = await makeToken(name)
+    showTokenAs(dev, name)
+    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${dev}`)
+    liar.repent()
+    await admin.ok(`skerry token revoke ${newer} --yes`)
+    showTokenAs(newer, name)
+    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${newer}`)
+  })
+
+  it('takes the name that a person gives it, and not one that the server alone says', async () => {
+    await admin.ok(`skerry token rename ${name} renamed-${number}`)
+    await admin.ok(`skerry grant --token renamed-${number} --env production`)
+    showTokenAs(dev, 'ci-prod')
+    await admin.ok('skerry token rename ci-prod ci-main')
+    showTokenAs(dev, 'ci-main')
+    expect(await refused('skerry grant --token ci-main --env production')).toContain('by its id alone')
+  })
+
+  it('does not get its name from --reader with its id', async () => {
+    await admin.ok('mv ~/.config/skerry/known-keys.json ~/aside')
+    showTokenAs(dev, 'ci-prod')
+    await admin.ok(`skerry kms grant billing --token ${dev} --reader ${dev}`)
+    showTokenAs(dev, 'ci-prod')
+    expect(await refused('skerry grant --token ci-prod --env production')).toContain('by its id alone')
+    await admin.ok('mv ~/aside ~/.config/skerry/known-keys.json')
+  })
+
+  it('is not the target of a recovery request under the name of another token', async () => {
+    showTokenAs(dev, 'ci-prod')
+    expect(await refused('skerry recovery request --token ci-prod')).toContain(`${dev} as ${name}, and not as ci-prod`)
+  })
+})
+
+describe('a person whose key this machine knows', () => {
+  const known = () => `this machine knows ${malloryId} as mallory@example.com, and not as ada@example.com`
+
+  it.each([
+    ['an environment', 'skerry grant --user ada@example.com --env production', 'the key of shop/production', '0'],
+    ['an environment, where strict', 'skerry grant --user ada@example.com', 'the key of shop/development', '1'],
+    ['a managed key', 'skerry kms grant billing --user ada@example.com', 'the managed key billing', '0'],
+    [
+      'a share of the recovery key',
+      'skerry recovery setup --threshold 2 --custodian admin@example.com --custodian ada@example.com --yes',
+      'a share of the recovery key',
+      '0',
+    ],
+  ])('is given no key of %s under the e-mail address of another person', async (_, command, what, strict) => {
+    showMalloryAs(ada.email)
+    const told = await refused(command, { SKERRY_STRICT: strict })
+    expect(told).toContain(`ada@example.com (${malloryId}) would get ${what}, and ${known()}`)
+    expect(told).toContain(`run again with --reader ${malloryId}`)
+    expect((await admin.shell(`${command} --reader ada@example.com`)).code).toBe(2)
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('is not trusted or made the target of a recovery request under that address', async () => {
+    showMalloryAs(ada.email)
+    const { code, stderr } = await admin.shell('skerry members trust ada@example.com')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('this machine knows this key as the key of mallory@')])
+    expect(await refused('skerry recovery request --user ada@example.com')).toContain(known())
+  })
+
+  it('is known whatever the case of the e-mail address', async () => {
+    showMalloryAs('Mallory@Example.com')
+    await admin.ok('skerry grant --user Mallory@Example.com')
+  })
+})
