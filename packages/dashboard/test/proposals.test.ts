@@ -166,6 +166,7 @@ describe('a proposal whose answer was lost', () => {
     await dialogOf(page)
       .getByLabel('Text of the file')
       .fill(names.map((name) => `${name}=${onItsWay}\n`).join(''))
+    await dialogOf(page).getByLabel('PASTED_ONE', { exact: true }).check()
     await dialogOf(page).getByRole('button', { name: 'Propose 3 secrets' }).click()
     await told(page, '3 changes wait for approval.')
     expect(await Promise.all(names.map(countOpen))).toEqual([1, 1, 1])
