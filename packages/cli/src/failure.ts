@@ -156,7 +156,7 @@ const inWords = (text: string): string =>
     .replace(/\bmust match pattern .*/, 'contains a character that is not allowed, or lacks one that is needed')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
-    .replace(/\bforce=true\b/, '--force')
+    .replace(/\bby force\b/, 'with --force')
     .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
 
 const inUnits = (text: string): string => text.replace(/\d+$/, (seconds) => formatDuration(Number(seconds)))

@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     await ok(['lease', 'target', 'replace', 'db', '--yes'], credential.replace('adminpassword', 'another'))
     expect((await ok(['lease', 'target', 'list'])).stdout).toMatch(/^ltg_\S+ +db +postgres +ready +PostgreSQL/m)
     const live = await machine.skerry(['lease', 'target', 'rm', 'db', '--yes'])
-    expect(live).toMatchObject({ code: 5, stderr: expect.stringContaining('are live') })
+    expect(live).toMatchObject({ code: 5, stderr: expect.stringContaining('or remove the target with --force') })
     await ok(['lease', 'target', 'rm', 'db', '--force', '--yes'])
     expect((await ok(['lease', 'target', 'list', '--json'])).stdout).toContain('"targets": []')
   })

@@ -3,7 +3,7 @@ import { me } from '@skerry/contract/me'
 import { members } from '@skerry/contract/orgs'
 import type { Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { dialogOf, edit, openApp, pickTool } from './apps-journey.ts'
+import { dialogOf, edit, openApp, openColumnMenu, pickTool } from './apps-journey.ts'
 import { told } from './browser.ts'
 import { lookAgain, openChange, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
@@ -17,7 +17,7 @@ const onItsWay = 'planted-on-its-way-e5b830'
 const walk = await meet()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)
-for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY'])
+for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY', 'REJECTED', 'PASTED_ONE'])
   await putSecret(world, owner.bearer(), place, name, 'planted-first')
 await protect(world, owner.bearer(), place)
 await openApp(member.page, 'Web shop')
@@ -30,32 +30,44 @@ async function countOpen(name: string): Promise<number> {
   return body.changeRequests.filter(({ secretName }) => secretName === name).length
 }
 
-describe('a proposal on its way', () => {
-  /** Proposes a value and holds the answer back -> what lets it arrive, or loses it. */
-  async function proposeHeld(name: string) {
-    const { page } = member
-    const stored = Promise.withResolvers<void>()
-    const decided = Promise.withResolvers<'arrives' | 'is lost'>()
-    const path = `**/secrets/${name}`
-    const hold = async (route: Route) => {
-      if (route.request().method() !== 'PUT') return route.continue()
-      const response = await route.fetch()
-      stored.resolve()
-      const outcome = await decided.promise
-      // The page may be gone by now.
-      await (outcome === 'arrives' ? route.fulfill({ response }) : route.abort()).catch(() => {})
-    }
-    await page.route(path, hold)
-    await edit(page, name, 'Production', onItsWay)
-    await page.getByRole('button', { name: 'Propose' }).click()
-    await stored.promise
-    return async (outcome: 'arrives' | 'is lost') => {
-      decided.resolve(outcome)
-      await page.unroute(path, hold)
-    }
+/** Proposes a value and holds the answer back -> lets the answer arrive, or loses it. */
+async function proposeHeld(name: string) {
+  const { page } = member
+  const stored = Promise.withResolvers<void>()
+  const decided = Promise.withResolvers<'arrives' | 'is lost'>()
+  const answered = Promise.withResolvers<void>()
+  const path = `**/secrets/${name}`
+  const hold = async (route: Route) => {
+    if (route.request().method() !== 'PUT') return route.continue()
+    const response = await route.fetch()
+    stored.resolve()
+    const outcome = await decided.promise
+    // The page may be gone by now.
+    await (outcome === 'arrives' ? route.fulfill({ response }) : route.abort()).catch(() => {})
+    answered.resolve()
   }
-  const editor = (name: string) => member.page.getByLabel(`Value of ${name} in Production`)
+  await page.route(path, hold)
+  await edit(page, name, 'Production', onItsWay)
+  await page.getByRole('button', { name: 'Propose' }).click()
+  await stored.promise
+  return async (outcome: 'arrives' | 'is lost') => {
+    decided.resolve(outcome)
+    // Without a route Chromium sends requests that still wait for an answer, so the proposal would arrive twice.
+    await answered.promise
+    await page.unroute(path, hold)
+  }
+}
 
+const editor = (name: string) => member.page.getByLabel(`Value of ${name} in Production`)
+
+/** Proposes a value and loses the answer. */
+async function proposeLost(name: string) {
+  const answer = await proposeHeld(name)
+  await answer('is lost')
+  await member.page.getByText('Not saved yet, and kept here').waitFor()
+}
+
+describe('a proposal on its way', () => {
   test('is queued once where its proposer leaves the page and comes back', async () => {
     const { page } = member
     const answer = await proposeHeld('NEW_TWO')
@@ -81,9 +93,7 @@ describe('a proposal on its way', () => {
 
   test('is queued once where its answer is lost and it is sent again', async () => {
     const { page } = member
-    const answer = await proposeHeld('ROTATED')
-    await answer('is lost')
-    await page.getByText('Not saved yet, and kept here').waitFor()
+    await proposeLost('ROTATED')
     await page.getByRole('button', { name: 'Try again' }).click()
     await editor('ROTATED').waitFor({ state: 'detached' })
     await queued(page, /ROTATED/).waitFor()
@@ -113,6 +123,53 @@ describe('a proposal on its way', () => {
     await page.unroute('**/secrets/OLD_KEY', fail)
     await editor('OLD_KEY').press('Escape')
     expect(await countOpen('OLD_KEY')).toBe(0)
+  })
+})
+
+describe('a proposal whose answer was lost', () => {
+  /** Rejects the only open change of a secret, and shows the page anew in the same tab. */
+  async function reject(name: string) {
+    const { page } = member
+    const params = { orgId: place.orgId }
+    const query = { status: 'open', envId: place.envId } as const
+    const { body } = await world.call(changes.list, { as: owner.bearer(), params, query })
+    const changeRequestId = body.changeRequests.find(({ secretName }) => secretName === name)?.id as string
+    const rejected = { as: owner.bearer(), params: { ...params, changeRequestId }, body: {} }
+    expect((await world.call(changes.reject, rejected)).status).toBe(200)
+    await journey.goTo(page, 'Changes')
+    await openApp(page, 'Web shop')
+    await row(page, new RegExp(name)).waitFor()
+  }
+  async function proposeAgain(name: string) {
+    const { page } = member
+    await edit(page, name, 'Production', onItsWay)
+    await page.getByRole('button', { name: 'Propose' }).click()
+    await editor(name).waitFor({ state: 'detached' })
+    expect(await countOpen(name)).toBe(1)
+  }
+
+  test('is sent again after it was rejected', async () => {
+    const { page } = member
+    await proposeLost('REJECTED')
+    await editor('REJECTED').press('Escape')
+    await reject('REJECTED')
+    await proposeAgain('REJECTED')
+    await queued(page, /REJECTED/).waitFor()
+  })
+
+  test('is left out of a group, whose other values are proposed', async () => {
+    const { page } = member
+    await proposeLost('PASTED_ONE')
+    await editor('PASTED_ONE').press('Escape')
+    await openColumnMenu(page, 'Production', 'Paste .env…')
+    const names = ['PASTED_ONE', 'PASTED_TWO', 'PASTED_THREE']
+    await dialogOf(page)
+      .getByLabel('Text of the file')
+      .fill(names.map((name) => `${name}=${onItsWay}\n`).join(''))
+    await dialogOf(page).getByLabel('PASTED_ONE', { exact: true }).check()
+    await dialogOf(page).getByRole('button', { name: 'Propose 3 secrets' }).click()
+    await told(page, '3 changes wait for approval.')
+    expect(await Promise.all(names.map(countOpen))).toEqual([1, 1, 1])
   })
 })
 

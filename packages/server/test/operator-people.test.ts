@@ -129,10 +129,29 @@ test('unknown people, an address of two, and the same person twice are refused',
   expect(await people('make-owner', ada.id)).toMatchObject({ code: 2, stdout: '' })
 })
 
+test('an address that nobody verified finds no person, and the list says so', async () => {
+  const claimed = 'claimed@example.com'
+  const stranger = await newPerson(world, claimed, { claims: { sub: 'stranger', email_verified: false } })
+  for (const args of [
+    ['make-owner', claimed, '--org', 'acme'],
+    ['link', ada.id, claimed],
+    ['link', claimed, ada.id],
+  ])
+    expect(await refusalOf(...args)).toContain(
+      `No person has the verified address ${claimed}. Give an id; \`skerry-server people list --email ${claimed}\``,
+    )
+  expect((await world.call(me.get, { as: stranger.as })).body.orgs).toEqual([])
+  const { stdout } = await people('list', '--email', claimed)
+  expect(stdout).toBe(`${stranger.id}  ${claimed} (unverified)  ${world.issuer.url}  no organization\n`)
+  const owner = await newPerson(world, claimed, { claims: { sub: 'owner-of-mailbox' } })
+  const made = await people('make-owner', claimed, '--org', 'shared')
+  expect(made.stdout).toContain(`${claimed} [${owner.id}] is an owner of shared.`)
+})
+
 test('two members of one organization are not linked', async () => {
   const twin = await join(shared as Tenant, 'twin@example.com')
   expect(await refusalOf('link', ada.id, twin.id)).toContain(
-    'The two people are both members of shared. Remove twin@example.com there',
+    'The two people are both members of shared. Remove twin@example.com [',
   )
 })
 
@@ -141,7 +160,7 @@ test('a person with keys cannot be merged into another, because nobody else coul
   const app = await newApp(world, shop as Tenant)
   const environment = await newEnv(world, shop as Tenant, app.id)
   await grantKey(world, shop as Tenant, environment.id, holder)
-  expect(await refusalOf('link', ada.id, holder.id)).toContain('holder@example.com has keys in shop')
+  expect(await refusalOf('link', ada.id, holder.id)).toContain(`holder@example.com [${holder.id}] has keys in shop`)
   expect((await world.call(me.get, { as: holder.as })).body.orgs).toHaveLength(1)
 })
 
@@ -150,8 +169,8 @@ test('a link moves the sign-in and the memberships, and each organization’s au
   await invitePerson(world, shop as Tenant, address, 'admin')
   await acceptInvites(world, stranded)
   const { stdout } = await people('link', ada.id, stranded.id)
-  expect(stdout).toContain(`${address} signs in as new-ada (${world.issuer.url}) from now on.`)
-  expect(stdout).toContain(`${address} has joined shop.`)
+  expect(stdout).toContain(`${address} [${ada.id}] signs in as new-ada (${world.issuer.url}) from now on.`)
+  expect(stdout).toContain(`${address} [${ada.id}] has joined shop.`)
   const linked = (await world.call(me.get, { as: stranded.as })).body
   expect([linked.user?.id, linked.orgs.map(({ slug, role }) => [slug, role]).sort()]).toEqual([
     ada.id,
@@ -180,9 +199,9 @@ test('a link moves the sign-in and the memberships, and each organization’s au
 test('a person is made an owner, without keys, and the audit log says so', async () => {
   const outsider = await newPerson(world, 'outsider@example.com')
   const { stdout } = await people('make-owner', 'outsider@example.com', '--org', 'acme')
-  expect(stdout).toContain('outsider@example.com is an owner of acme.\nThis gives no keys')
+  expect(stdout).toContain(`outsider@example.com [${outsider.id}] is an owner of acme.\nThis gives no keys`)
   const again = await people('make-owner', 'outsider@example.com', '--org', 'acme')
-  expect(again.stdout).toBe('outsider@example.com is an owner of acme already.\n')
+  expect(again.stdout).toBe(`outsider@example.com [${outsider.id}] is an owner of acme already.\n`)
   const { stdout: json } = await people('make-owner', ada.id, '--org', acme?.orgId as string, '--json')
   expect(JSON.parse(json)).toEqual({ userId: ada.id, orgId: acme?.orgId, formerRole: 'member' })
   const { orgs } = (await world.call(me.get, { as: outsider.as })).body

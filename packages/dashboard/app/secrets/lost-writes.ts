@@ -22,11 +22,16 @@ const keyOf = ({ environmentId, name }: Pick<Try, 'environmentId' | 'name'>) => 
 /** Remembers a try that may have arrived. */
 export const noteLost = (one: Try): void => void lost.set(keyOf(one), one)
 
+/** Forgets tries that arrived: the same value may be proposed again later, and is sent then. */
+export function forgetLost(tries: Try[]): void {
+  for (const one of tries) lost.delete(keyOf(one))
+}
+
 /** Sends one or several tries, and remembers them if the answer gets lost. */
 export async function sendOnce<T>(tries: Try[], send: () => Promise<T>): Promise<T> {
   try {
     const answer = await send()
-    for (const one of tries) lost.delete(keyOf(one))
+    forgetLost(tries)
     return answer
   } catch (error) {
     for (const one of tries) {
@@ -37,7 +42,10 @@ export async function sendOnce<T>(tries: Try[], send: () => Promise<T>): Promise
   }
 }
 
-/** How an earlier try with the same value ended, if it arrived; null when the value must be sent. */
+/**
+ * How an earlier try with the same value ended, if it arrived; null when the value must be sent. The try is kept, because the
+ * rest of its group may still fail: `forgetLost` ends it.
+ */
 export async function findEarlier(orgId: string, now: Try): Promise<Written | null> {
   const earlier = lost.get(keyOf(now))
   if (!earlier || !(await isSameValue(earlier, now))) return null
@@ -70,7 +78,10 @@ export async function sendUnlessQueued<T>(
   send: () => Promise<T>,
 ): Promise<T | 'queued'> {
   const key = JSON.stringify(change)
-  if (lostChanges.has(key) && (await isQueued(orgId, change))) return 'queued'
+  if (lostChanges.has(key) && (await isQueued(orgId, change))) {
+    lostChanges.delete(key)
+    return 'queued'
+  }
   try {
     const answer = await send()
     lostChanges.delete(key)
@@ -93,15 +104,19 @@ async function isQueued(orgId: string, { environmentId, name, ...change }: Other
   )
 }
 
-/** The newest changes of an environment that are searched for a try. */
+/** The newest open changes of an environment that are searched for a try. */
 const searchedMax = 200
 
-/** Asks the server whether it stored or queued this ciphertext, which no other try has. */
+/**
+ * Asks the server whether this ciphertext, which no other try has, waits for approval or is the stored value. A change that was
+ * rejected, or applied and since overwritten, has to be sent again.
+ */
 export async function findArrived(orgId: string, { environmentId, name, ciphertext }: Try): Promise<Written | null> {
+  // The queue comes first: a change that is applied between the two questions is then found in one of them.
+  const query = { envId: environmentId, status: 'open', limit: searchedMax } as const
+  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
+  if (changeRequests.some((one) => one.secretName === name && one.ciphertext === ciphertext)) return 'queued'
   const sealed = await reloadSealed(orgId, environmentId)
   const current = sealed?.secrets.get(name)
-  if (current?.ciphertext === ciphertext) return { version: current.version }
-  const query = { envId: environmentId, limit: searchedMax }
-  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
-  return changeRequests.some((one) => one.secretName === name && one.ciphertext === ciphertext) ? 'queued' : null
+  return current?.ciphertext === ciphertext ? { version: current.version } : null
 }

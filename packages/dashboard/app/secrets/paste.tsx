@@ -39,8 +39,8 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
     const shared = { orgId, environmentId, note, wrappedDek: column.own?.wrappedDek ?? '' }
     const pastedOf = (name: string) => ({ value: file.stored.get(name) ?? '', baseVersion: base.get(name) ?? 0 })
     if (column.isProtected && names.length <= limits.changeGroupMax) {
-      await proposeTogether({ ...shared, secrets: names.map((name) => ({ name, ...pastedOf(name) })) })
-      showToast(outcomeMessage({ written: 0, queued: names.length }, ''))
+      const counts = await proposeTogether({ ...shared, secrets: names.map((name) => ({ name, ...pastedOf(name) })) })
+      showToast(outcomeMessage(counts, `stored in ${column.name}`))
       return
     }
     const write = (name: string) => sealAndWrite({ ...shared, name, ...pastedOf(name) })

@@ -7,7 +7,7 @@ import { Cancelled } from '../prompts.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import type { Written } from './changes.ts'
 import type { Column } from './columns.ts'
-import { findArrived, noteLost } from './lost-writes.ts'
+import { findArrived, forgetLost, noteLost } from './lost-writes.ts'
 import { reloadSealed } from './queries.ts'
 import {
   isOnItsWay,
@@ -139,7 +139,10 @@ async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<voi
     if (edit.isSent) {
       noteLost(edit)
       const arrived = await findArrived(orgId, edit).catch(() => null)
-      if (arrived !== null) return tellSaved(name, arrived)
+      if (arrived !== null) {
+        forgetLost([edit])
+        return tellSaved(name, arrived)
+      }
     }
     const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
     change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))

@@ -5,7 +5,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, queryClient } from '../queries.ts'
 import type { Written } from './changes.ts'
-import { findEarlier, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
+import { findEarlier, forgetLost, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, reloadSealed, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -29,6 +29,7 @@ export async function writeSecret(write: Write): Promise<Written> {
   const earlier = await findEarlier(orgId, write)
   if (earlier !== null) {
     await changedQueue(orgId, environmentId)
+    forgetLost([write])
     return earlier
   }
   const params = { orgId, envId: environmentId, name }
@@ -50,14 +51,17 @@ export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: s
   return writeSecret({ ...rest, ciphertext })
 }
 
-/** Seals values and proposes them as one change of a protected environment. */
+/**
+ * Seals values and proposes them as one change of a protected environment. Values that have arrived already, alone or in another
+ * group, are left out. Returns how many are stored and how many wait for approval.
+ */
 export async function proposeTogether(proposal: {
   orgId: string
   environmentId: string
   secrets: { name: string; value: string; baseVersion: number }[]
   note: string
   wrappedDek: string
-}): Promise<void> {
+}): Promise<{ written: number; queued: number }> {
   const { orgId, environmentId, secrets, note, wrappedDek } = proposal
   await checkMeanings([environmentId])
   const ciphertexts = await keyring.call('sealSecrets', { wrappedDek, environmentId, secrets })
@@ -66,13 +70,17 @@ export async function proposeTogether(proposal: {
     return { name, ciphertext: ciphertexts[i] ?? '', expectedVersion }
   })
   const tries = puts.map(({ name, ciphertext }): Try => ({ environmentId, name, wrappedDek, ciphertext }))
-  // The proposals of a group arrive together or not at all.
   const earlier = await Promise.all(tries.map((one) => findEarlier(orgId, one)))
-  if (earlier.every((one) => one === null)) {
+  const isMissing = (_: unknown, i: number) => earlier[i] === null
+  const body = { puts: puts.filter(isMissing) }
+  if (body.puts.length > 0) {
     const params = { orgId, envId: environmentId }
-    await sendOnce(tries, () => api.changes.propose({ params, body: { puts } }, noteHeader(note)))
+    await sendOnce(tries.filter(isMissing), () => api.changes.propose({ params, body }, noteHeader(note)))
   }
+  forgetLost(tries)
   await changedQueue(orgId, environmentId)
+  const written = earlier.filter((one) => one !== null && one !== 'queued').length
+  return { written, queued: tries.length - written }
 }
 
 export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {

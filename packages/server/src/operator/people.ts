@@ -1,5 +1,13 @@
 import type { Command } from 'commander'
-import { linkPeople, makeOwner, NotPossible, nameOf, peopleOf, personOf } from '../features/people/operating.ts'
+import {
+  addressOf,
+  linkPeople,
+  makeOwner,
+  NotPossible,
+  nameOf,
+  peopleOf,
+  personOf,
+} from '../features/people/operating.ts'
 import { ownIssuer } from '../identity/session-tokens.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 import { orgOf } from './given.ts'
@@ -8,7 +16,7 @@ interface Format {
   json?: boolean
 }
 
-const person = 'id or e-mail address of the person'
+const person = 'id or verified e-mail address of the person'
 
 export function register(command: Command, withDatabase: WithDatabase): void {
   command
@@ -50,9 +58,10 @@ async function list({ db, print }: Operation, { email, org, json }: ListOptions)
   const people = await peopleOf(db, { email: email ?? null, orgId })
   if (json) return print(JSON.stringify({ people }, null, 2))
   if (people.length === 0) return print('No people found.')
-  for (const { id, email: address, subject, issuer, memberships } of people) {
+  for (const listed of people) {
+    const { id, subject, issuer, memberships } = listed
     const orgs = memberships.map(({ slug, role }) => `${slug} (${role})`).join(', ') || 'no organization'
-    print(`${id}  ${address ?? subject}  ${signInOf(issuer)}  ${orgs}`)
+    print(`${id}  ${addressOf(listed) ?? subject}  ${signInOf(issuer)}  ${orgs}`)
   }
 }
 

@@ -78,8 +78,9 @@ async function askForMail(cookie: string, email: string): Promise<string> {
   const before = mailsTo(email).length
   const answer = await world.call(identityLinks.requestMail, from(cookie))
   expect(answer.error).toBeUndefined()
-  // A notice of an earlier link may arrive first.
-  return until('the mail', () => /\/sign-in\/identity#([\w-]{43})\s/.exec(mailsTo(email).slice(before).join('\n'))?.[1])
+  // The notice about an earlier link may arrive meanwhile.
+  const received = () => mailsTo(email).slice(before).join('\n')
+  return until('the mail', () => /\/sign-in\/identity#([\w-]{43})\s/.exec(received())?.[1])
 }
 const confirm = (cookie: string, token: string) =>
   world.call(identityLinks.confirm, { ...from(cookie), body: { token } })
@@ -354,6 +355,18 @@ describe('an attacker', () => {
     expect((await confirm(cookie, third)).error?.message).toContain('this browser has no sign-in to confirm')
   })
 
+  test('whose issuer account has a link as its name sends no mail with that link', async () => {
+    await open()
+    const ada = await firstPerson()
+    await changeTo(provider())
+    const { cookie } = await comeBack(ada.email)
+    await world.server.context.db.rows(`update identity_links set name = 'Confirm at https://evil.example/'`)
+    await askForMail(cookie, ada.email)
+    const [mail = ''] = mailsTo(ada.email).slice(-1)
+    expect(mail).toContain(`with your address ${ada.email}.`)
+    expect(mail).not.toContain('evil.example')
+  })
+
   test('cannot fill the mailbox', async () => {
     await open()
     const ada = await firstPerson()
@@ -432,6 +445,8 @@ describe('after another change', () => {
     )
     const { as } = browserOf(await world.call(signIn.redeemLink, { body: { token } }))
     expect(await idOf(as)).toBe(ada.id)
+    const notice = 'You now sign in to Skerry with a link to this address.'
+    await until('the notice', () => mailsTo(ada.email).find((text) => text.includes(notice)))
     expect((await world.call(me.getKeys, { as })).error?.code).toBe('mfa_required')
     expect((await world.call(secondFactor.stepUp, { as, body: { recoveryCode: recoveryCodes[1] } })).status).toBe(200)
     expect((await whoIs(as)).orgs).toHaveLength(1)

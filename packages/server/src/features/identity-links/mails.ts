@@ -1,4 +1,5 @@
 import { limits } from '@skerry/contract/limits'
+import { ownIssuer } from '../../identity/session-tokens.ts'
 import { after } from '../../identity/sessions.ts'
 import type { Mail } from '../../jobs/mail.ts'
 import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
@@ -21,7 +22,8 @@ export async function mailConfirmation(context: Context, { browserHash }: Confir
     to: link.email,
     subject: 'Confirm your new sign-in to Skerry',
     text: [
-      `Somebody signed in at ${link.issuer} with your address ${link.email}${link.name ? ` (${link.name})` : ''}.`,
+      // Without the name of the issuer's account: its owner chooses the name, which may hold a link of their own.
+      `Somebody signed in at ${link.issuer} with your address ${link.email}.`,
       'To use that sign-in for your existing Skerry account, open this link within 15 minutes:',
       '',
       // The token is in the fragment (#), which browsers do not send, so it reaches no log on the way.
@@ -38,7 +40,7 @@ export const linkedMail = (to: string, issuer: string): Mail => ({
   to,
   subject: 'Your Skerry account has a new sign-in',
   text: [
-    `You now sign in to Skerry at ${issuer}. Your memberships and keys are the same as before.`,
+    `You now sign in to Skerry ${issuer === ownIssuer ? 'with a link to this address' : `at ${issuer}`}. Your memberships and keys are the same as before.`,
     '',
     'If you did not do this, tell the operator of your Skerry server at once.',
   ].join('\n'),

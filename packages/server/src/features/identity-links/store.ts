@@ -54,9 +54,9 @@ export const lockIdentityLink = (db: Tx, browserHash: string, issuer: string, no
 
 /** Replaces the token of an earlier mail. Undefined where the sign-in waits no longer. */
 export const setMailHash = (db: Sql, browserHash: string, mail: { hash: string; expiresAt: string }, now: string) =>
-  db.row<{ email: string; issuer: string; name: string | null }>(
+  db.row<{ email: string; issuer: string }>(
     `update identity_links set mail_hash = $2, mail_expires_at = $3
-      where browser_hash = $1 and expires_at > $4 and mailbox_confirmed_at is null returning email, issuer, name`,
+      where browser_hash = $1 and expires_at > $4 and mailbox_confirmed_at is null returning email, issuer`,
     [browserHash, mail.hash, mail.expiresAt, now],
   )
 

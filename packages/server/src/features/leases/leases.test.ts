@@ -95,7 +95,7 @@ describe('a target', () => {
     const refused = await call()
     expect([refused.status, refused.error?.message]).toEqual([
       409,
-      expect.stringContaining('1 leases of this target are live'),
+      '1 leases of this target are live: revoke them first, or remove the target by force, which leaves their accounts on it',
     ])
     expect((await call('true')).status).toBe(200)
     expect(await read(lease.id)).toMatchObject({

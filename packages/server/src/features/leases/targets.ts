@@ -155,7 +155,10 @@ export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): O
   const live = await countLive(db, target)
   const forced = query.force === 'true'
   if (live > 0 && !forced)
-    throw fail('conflict', `${live} leases of this target are live: revoke them first, or remove it with force=true`)
+    throw fail(
+      'conflict',
+      `${live} leases of this target are live: revoke them first, or remove the target by force, which leaves their accounts on it`,
+    )
   if (live > 0) await forgetLive(db, target, now)
   await deleteTarget(db, target)
   audit('lease_target.deleted', target.id, { name: target.name, forgottenLeases: live })

@@ -30,14 +30,13 @@ interface OperatorDeps {
 export const peopleOf = (db: Sql, filter: { email: string | null; orgId: string | null }): Promise<ListedPerson[]> =>
   listPeople(db, filter)
 
-/** The person with this id or address. */
+/** The person with this id or verified address. */
 export async function personOf(db: Sql, given: string): Promise<PersonRow> {
   const [found, another] = await findPeople(db, given)
+  const look = `Give an id; \`skerry-server people list --email ${given}\` shows the people with this address.`
+  if (!found && given.includes('@')) throw new NotPossible(`No person has the verified address ${given}. ${look}`)
   if (!found) throw new NotPossible(`There is no person ${given}.`)
-  if (another)
-    throw new NotPossible(
-      `More than one person has the address ${given}. Give an id; \`skerry-server people list --email ${given}\` shows them.`,
-    )
+  if (another) throw new NotPossible(`More than one person has the address ${given}. ${look}`)
   return found
 }
 
@@ -126,6 +125,12 @@ const record = (
   metadata: Entry['metadata'],
 ): void => recordIn(deps, tx, system, { orgId, action, resourceId, metadata })
 
-/** How people know this person. */
-export const nameOf = ({ email, name, id }: { email: string | null; name: string | null; id: string }): string =>
-  email ?? name ?? id
+/** The address as operators read it. Says so where nobody has verified that the person owns it. */
+export const addressOf = ({ email, emailVerified }: Pick<PersonRow, 'email' | 'emailVerified'>): string | null =>
+  email === null || emailVerified ? email : `${email} (unverified)`
+
+/** Names a person with the id, because two people may claim one address or name. */
+export const nameOf = (person: Pick<PersonRow, 'id' | 'email' | 'emailVerified' | 'name'>): string => {
+  const name = addressOf(person) ?? person.name
+  return name === null ? person.id : `${name} [${person.id}]`
+}

@@ -29,18 +29,20 @@ export const listPeople = (db: Sql, { email, orgId }: { email: string | null; or
 export interface PersonRow {
   id: string
   email: string | null
+  emailVerified: boolean
   issuer: string
   subject: string
   name: string | null
 }
 
-const personColumns = 'id, email, issuer, subject, name'
+const personColumns = 'id, email, coalesce(email = verified_email, false) as email_verified, issuer, subject, name'
 
+/** Matches verified addresses only: an identity provider that does not verify addresses lets an account claim any address. */
 export const findPeople = (db: Sql, idOrAddress: string) =>
-  db.rows<PersonRow>(
-    `select ${personColumns} from users where id = $1 or $2 in (lower(email), verified_email) order by id limit 3`,
-    [idOrAddress, idOrAddress.toLowerCase()],
-  )
+  db.rows<PersonRow>(`select ${personColumns} from users where id = $1 or verified_email = $2 order by id limit 3`, [
+    idOrAddress,
+    idOrAddress.toLowerCase(),
+  ])
 
 export const lockPeople = (tx: Tx, ids: string[]) =>
   tx.rows<PersonRow>(`select ${personColumns} from users where id = any($1::text[]) order by id for update`, [ids])

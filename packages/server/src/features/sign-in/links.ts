@@ -6,6 +6,7 @@ import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { refuseAndCommit } from '../../kernel/errors.ts'
+import { linkedNotice } from '../identity-links/jobs.ts'
 import { acceptInvite } from '../members/own-invites.ts'
 import { signInLink } from './jobs.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
@@ -27,7 +28,7 @@ export async function request(input: In<typeof signIn.requestLink>): Out<typeof 
 
 /** One message for a link that is wrong, spent or late, and for one whose person has been removed since. */
 export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof signIn.redeemLink> {
-  const { db, context, body, now, audit, origin } = input
+  const { db, context, body, now, audit, origin, enqueue } = input
   needBuiltIn(context)
   needServerKey(context)
   const caller = origin.ipAddress ?? ''
@@ -39,7 +40,10 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
     return refuseAndCommit('unauthorized', 'this link has expired or was already used; ask for a new one')
   returnAttempt(db, 'sign_in', caller)
   // After a change from an issuer to the built-in sign-in, the mailed link proves the address.
-  if (samePersonId) await linkIdentity(input, samePersonId, person)
+  if (samePersonId) {
+    await linkIdentity(input, samePersonId, person)
+    await enqueue(linkedNotice, { to: link.email, issuer: person.issuer })
+  }
   const userId = samePersonId ?? (await makeUser(db, person, now, audit))
   // Where a mailbox alone signs nobody in, it does not let them join either: the invitation waits.
   if (link.inviteId && !(await hasSecondFactor(db, userId))) await acceptInvite(input, userId, link.inviteId)
