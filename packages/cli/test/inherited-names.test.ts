@@ -50,14 +50,14 @@ describe('a secret that is called like what every object has', () => {
   })
 
   it('is exported as JSON and for a shell, and read back', async () => {
-    const { stdout } = await done(['secrets', 'export', '--format', 'json'])
+    const { stdout } = await done(['secrets', 'export', '--stored', '--format', 'json'])
     expect(entries(stdout)).toEqual(values)
     await done(['env', 'create', 'staging'])
     await machine.write('values.json', stdout)
     await done(['secrets', 'import', 'values.json', '--env', 'staging'])
-    expect((await done(['secrets', 'diff', 'development', 'staging'])).stderr).toContain('0 differ, 5 are the same')
+    expect((await done(['secrets', 'diff', '--stored', 'development', 'staging'])).stderr).toContain('0 differ, 5 are the same')
     const shell = await machine.shell(
-      `eval "$(skerry secrets export --format shell)"; ${tell[0]} -e '${tell[2]}' ${names.join(' ')}`,
+      `eval "$(skerry secrets export --stored --format shell)"; ${tell[0]} -e '${tell[2]}' ${names.join(' ')}`,
     )
     expect(JSON.parse(shell.stdout)).toEqual(values)
   })
@@ -66,7 +66,7 @@ describe('a secret that is called like what every object has', () => {
     for (const name of ['__proto__', 'constructor'])
       await done(['secrets', 'set', name, '--env', 'staging'], { input: 'x' })
     await done(['secrets', 'rm', 'toString', '--env', 'staging', '--yes'])
-    const { stdout } = await done(['secrets', 'diff', 'development', 'staging', '--json'])
+    const { stdout } = await done(['secrets', 'diff', '--stored', 'development', 'staging', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       same: 2,
       secrets: [
@@ -133,6 +133,6 @@ describe('a secret that is called like what every object has', () => {
 
   it('is re-keyed with the rest', async () => {
     await done(['env', 'rekey', '--yes'])
-    expect(entries((await done(['secrets', 'export', '--format', 'json'])).stdout)).toEqual(values)
+    expect(entries((await done(['secrets', 'export', '--stored', '--format', 'json'])).stdout)).toEqual(values)
   })
 })

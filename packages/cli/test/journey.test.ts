@@ -94,13 +94,13 @@ test('a .env of 60 variables goes into a group and an environment, and a branch 
 })
 
 test('what comes out is what went in', async () => {
-  await ok('skerry secrets export --group shared --env development > out.env')
+  await ok('skerry secrets export --stored --group shared --env development > out.env')
   await ok('skerry group create copy && skerry env create development --group copy')
   await ok('skerry secrets import out.env --group copy --env development')
   const format = '--env development --format json'
   const [first, second] = [
-    await ok(`skerry secrets export --group shared ${format}`),
-    await ok(`skerry secrets export --group copy ${format}`),
+    await ok(`skerry secrets export --stored --group shared ${format}`),
+    await ok(`skerry secrets export --stored --group copy ${format}`),
   ]
   expect(JSON.parse(first)).toEqual({ ...plain, ...hard })
   expect(JSON.parse(second)).toEqual(JSON.parse(first))

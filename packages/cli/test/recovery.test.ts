@@ -66,7 +66,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       )
       await refused(admin, `skerry recovery setup --threshold 1 ${named()} --yes`, 'a whole number from 2')
       await refused(admin, 'skerry recovery setup --threshold 2 --yes', 'no custodian is named')
-      await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'add --yes')
+      await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'Run again with --yes')
       const all = 'all 5 custodians are needed: if one of them loses their key or leaves, nothing can be recovered'
       await refused(admin, `skerry recovery setup --threshold 5 ${named()}`, all)
       expect((await admin.shell(`skerry recovery setup --threshold 3 ${named()}`)).stderr).not.toContain('are needed')
@@ -135,7 +135,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
 
     test('ends when an admin cancels it', async () => {
       const id = await request(newcomer)
-      await refused(admin, `skerry recovery cancel ${id}`, 'add --yes')
+      await refused(admin, `skerry recovery cancel ${id}`, 'Run again with --yes')
       await admin.ok(`skerry recovery cancel ${id} --yes`)
       expect((await contribute(by(0), id, await wordsOf(newcomer))).code).toBeGreaterThan(0)
       await refused(newcomer, `skerry recovery complete ${id}`, 'is cancelled')
@@ -151,6 +151,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
         'does not open your keyring',
       )
       const before = await wordsOf(newcomer)
+      await admin.ok(`skerry members trust ${newcomer.email} --yes`)
       const open = await request(newcomer)
       const words = (await newcomer.ok('skerry keys replace --yes --new-file ../passphrase')).trim()
       expect(words).not.toBe(before)
@@ -229,7 +230,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       await refused(admin, 'skerry env create staging', 'the recovery key of this organization is another than before')
       await refused(admin, 'skerry env rekey --env development --yes', 'another than before')
       await refused(admin, 'skerry branch create pr-2 --from development', 'another than before')
-      await refused(admin, 'skerry recovery trust', 'add --yes')
+      await refused(admin, 'skerry recovery trust', 'Run again with --yes')
       liar.repent()
       expect(await admin.ok('skerry env list')).not.toContain('staging')
       liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))

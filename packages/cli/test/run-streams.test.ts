@@ -100,7 +100,7 @@ it('a pipe that was non-blocking before stays so', async () => {
 it('a question on the terminal leaves it as it was for the program', async () => {
   await machine.shell('skerry secrets set A < skerry.json')
   const script = `skerry secrets rm A && skerry run -- ${flags} && cat flags`
-  const { stdout, code } = await machine.terminal(`bash -c "${script}"`, [['delete A', 'y']])
+  const { stdout, code } = await machine.terminal(`bash -c "${script}"`, [['deletes A', 'y']])
   expect(code).toBe(0)
   expect(stdout.match(/flags:.*/g)).toHaveLength(3)
   expect(stdout).not.toMatch(/flags:\s+0\d*4\d{3}\b/)

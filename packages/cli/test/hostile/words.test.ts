@@ -186,8 +186,8 @@ describe('what a server says is printed with its control characters shown', () =
   it('by a question on a terminal', async () => {
     const { token } = await furnished()
     inTexts()
-    const { stdout } = await alice.terminal(`skerry token revoke ${token}`, [['revoke token', 'n']])
-    expect(stdout).toContain(`(t${shown})`)
+    const { stdout } = await alice.terminal(`skerry token revoke ${token}`, [['revokes token', 'n']])
+    expect(stdout).toContain(`token t${shown} (`)
     expect(stdout).not.toContain('\u001b]0;evil')
   })
 
