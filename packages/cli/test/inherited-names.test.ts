@@ -55,7 +55,9 @@ describe('a secret that is called like what every object has', () => {
     await done(['env', 'create', 'staging'])
     await machine.write('values.json', stdout)
     await done(['secrets', 'import', 'values.json', '--env', 'staging'])
-    expect((await done(['secrets', 'diff', '--stored', 'development', 'staging'])).stderr).toContain('0 differ, 5 are the same')
+    expect((await done(['secrets', 'diff', '--stored', 'development', 'staging'])).stderr).toContain(
+      '0 differ, 5 are the same',
+    )
     const shell = await machine.shell(
       `eval "$(skerry secrets export --stored --format shell)"; ${tell[0]} -e '${tell[2]}' ${names.join(' ')}`,
     )

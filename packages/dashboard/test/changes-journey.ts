@@ -42,5 +42,5 @@ export async function choose(page: Page, label: string, option: string): Promise
 export async function lookAgain(page: Page): Promise<void> {
   await page.reload()
   await journey.unlockWithPassphrase(page)
-  await page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
+  await page.getByRole('button', { name: 'Lock the keyring', exact: true }).waitFor()
 }

@@ -11,7 +11,7 @@ import type { World } from './world.ts'
  */
 const notesOfUse = [
   ...['service_token_uses', 'machine_client_uses', 'cli_session_uses', 'vault_uses'],
-  ...['usage_counts', 'attempts', 'sync_changes'],
+  ...['usage_counts', 'attempts', 'sync_changes', 'jobs'],
   ...['audit_sealing', 'audit_trees', 'audit_leaves', 'audit_nodes', 'export_signing_keys'],
 ]
 

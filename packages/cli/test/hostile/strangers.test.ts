@@ -58,7 +58,9 @@ describe('an invitation by a stranger', () => {
     for (let count = 2; count <= 10; count++) expect((await invite(count)).code).toBe(0)
     const { code, stdout, stderr } = await invite(11)
     expect([code, stdout]).toEqual([6, ''])
-    expect(stderr).toMatch(/^skerry: too many invitations by organizations without a member; try again in (?:1 hour|\d+ minutes)\n$/)
+    expect(stderr).toMatch(
+      /^skerry: too many invitations by organizations without a member; try again in (?:1 hour|\d+ minutes)\n$/,
+    )
   })
 })
 

@@ -45,7 +45,8 @@ const subscribe = (listener: () => void) => {
 /** The kept edits, also those that are on their way to the server. */
 export const useUnsaved = () => useSyncExternalStore(subscribe, () => unsaved)
 
-export const isOnItsWay = (edit: Unsaved): boolean => sending.has(edit)
+/** Whether the page shows or sends a kept edit, so that it must not be shown again. */
+export const isInUse = (edit: Unsaved): boolean => sending.has(edit) || shown.has(edit)
 
 /** Asks the worker at once, as `keyring.beforeLock` wants it. */
 export async function sealUnsaved({ value, ...edit }: Omit<Unsaved, 'ciphertext'> & { value: string }): Promise<void> {
@@ -74,6 +75,19 @@ export async function whileSending<T>(edit: Unsaved, send: () => Promise<T>): Pr
   }
 }
 
+/** Kept edits that the page shows. Only a page that is loaded anew shows them again. */
+const shown = new Set<Unsaved>()
+
+/** Keeps an edit whose answer did not come, while the page still shows it: a reload ends requests and then the page. */
+export function keepShown(edit: Unsaved): void {
+  shown.add(edit)
+  keep(edit)
+}
+
+/** Removes the edit of a secret that `keepShown` kept. */
+export const dropShown = (place: Pick<Unsaved, 'userId' | 'environmentId' | 'name'>): void =>
+  take(unsaved.filter((one) => shown.has(one) && isSamePlace(one, place)))
+
 /** Keeps an edit that failed, unless a later one of the same secret is kept. */
 export function keepFailed(edit: Unsaved): void {
   if (!unsaved.some((one) => isSamePlace(one, edit))) keep(edit)
@@ -82,7 +96,7 @@ export function keepFailed(edit: Unsaved): void {
 /** Only the last edit of a secret in an environment is kept. */
 export const keep = (edit: Unsaved): void => change([...unsaved.filter((one) => !isSamePlace(one, edit)), edit])
 
-const isSamePlace = (one: Unsaved, other: Unsaved) =>
+const isSamePlace = (one: Unsaved, other: Pick<Unsaved, 'userId' | 'environmentId' | 'name'>) =>
   one.userId === other.userId && one.environmentId === other.environmentId && one.name === other.name
 
 /** Removes edits that the page shows again. */

@@ -10,10 +10,12 @@ import type { Column } from './columns.ts'
 import { findArrived, forgetLost, noteLost } from './lost-writes.ts'
 import { reloadSealed } from './queries.ts'
 import {
-  isOnItsWay,
+  dropShown,
+  isInUse,
   isSending,
   keep,
   keepFailed,
+  keepShown,
   sealUnsaved,
   take,
   type Unsaved,
@@ -119,7 +121,7 @@ function useOutliving(latest: Latest, { orgId, userId, columns, change }: Outliv
       all.filter(
         (one) =>
           one.userId === userId &&
-          !isOnItsWay(one) &&
+          !isInUse(one) &&
           columns.some((column) => column.environmentId === one.environmentId),
       ),
     [all, userId, columns],
@@ -159,7 +161,10 @@ function tellSaved(name: string, result: Written): void {
 function createEdits({ orgId, userId }: { orgId: string; userId: string }, latest: Latest, change: Change) {
   const update = (column: Column, name: string, some: Partial<Draft>) =>
     change(column.environmentId, name, (draft) => draft && { ...draft, ...some })
-  const cancel = (column: Column, name: string) => change(column.environmentId, name, () => undefined)
+  const cancel = (column: Column, name: string) => {
+    dropShown({ userId, environmentId: column.environmentId, name })
+    change(column.environmentId, name, () => undefined)
+  }
 
   async function save(column: Column, name: string): Promise<void> {
     const draft = latest.current.get(name)?.[column.environmentId]
@@ -195,7 +200,9 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     try {
       tellSaved(edit.name, await whileSending(edit, () => writeSecret({ orgId, ...edit })))
     } catch (error) {
-      if (!isLive()) keepFailed({ ...edit, isSent: error instanceof UnavailableError })
+      const isSent = error instanceof UnavailableError
+      if (!isLive()) keepFailed({ ...edit, isSent })
+      else if (isSent) keepShown({ ...edit, isSent })
       throw error
     }
   }
