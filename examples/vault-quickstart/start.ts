@@ -22,7 +22,7 @@ export async function start(folder: string, ports: { product: number; executor: 
 
   // The server prints on its first start the link with which a person sets it up.
   const settings = { SKERRY_PORT: '0', SKERRY_DATA_DIR: join(folder, 'server'), SKERRY_LOG_LEVEL: 'warn' }
-  const server = started.use(await launch([serverProgram], settings, /(http:\S+)\/set-up#(\S+)/))
+  const server = started.use(await launch([serverProgram], settings, /(http:[^"\s]+)\/set-up#([\w-]+)/))
   const [, serverUrl = '', setUpToken = ''] = server.printed
   const { platformKey, registrationCode } = await setUp(serverUrl, setUpToken, productUrl)
 

@@ -236,7 +236,7 @@ describe('a failure', () => {
       ])
       expect(await wrong('audit', '--resource', 'a b')).toEqual([
         2,
-        expect.stringMatching(/^skerry: --resource has a c/),
+        expect.stringMatching(/^skerry: --resource contains a c/),
       ])
       const tooLong = 'skerry: --ttl must be at most 30 days\n'
       expect(await wrong('branch', 'create', 'pr-7', '--ttl', '31d')).toEqual([2, tooLong])

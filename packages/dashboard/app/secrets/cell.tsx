@@ -191,7 +191,7 @@ function Missing(props: { column: Column; name: string; where: string; isQueued:
       <button
         type="button"
         className={`matrix-value ${isHidden ? 'matrix-quiet' : 'matrix-missing'}`}
-        aria-label={isHidden ? `Set ${where}, which may come from ${from}` : `Set ${where}, which is missing`}
+        aria-label={isHidden ? `Set ${where}: unreadable, may come from ${from}` : `Set ${where}, which is missing`}
         title={isHidden ? `It may come from ${from}, which you cannot read` : undefined}
         onClick={() => actions.edit(column, name)}
       >
