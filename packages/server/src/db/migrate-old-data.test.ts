@@ -178,7 +178,6 @@ for (const engine of engines) {
 
 /** The columns that the migration reads, of the table that a library kept until then. */
 const oldQueue = `
-  create schema jobs;
   create table jobs.job (
     id uuid primary key, name text not null, data jsonb, group_id text, state text not null, retry_count integer not null,
     start_after timestamptz not null, created_on timestamptz not null, source_name text, source_created_on timestamptz,

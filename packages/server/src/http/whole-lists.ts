@@ -27,7 +27,10 @@ export const readPage = (handle: Route['handle'], input: AnyInput, cursor?: stri
 /** Reads the pages after the first one. Other requests are served between two pages. */
 export async function readWhole(handle: Route['handle'], input: AnyInput, first: ListPage): Promise<Ready> {
   const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
-  const pieces = [Buffer.from(`{${JSON.stringify(name)}:[`)]
+  // Besides the rows, a list has only facts that are the same for every page.
+  const { [name]: _, nextCursor: __, ...facts } = first
+  const head = Object.keys(facts).length === 0 ? '{' : `${JSON.stringify(facts).slice(0, -1)},`
+  const pieces = [Buffer.from(`${head}${JSON.stringify(name)}:[`)]
   let page = first
   while (true) {
     const rows = JSON.stringify(page[name]).slice(1, -1)

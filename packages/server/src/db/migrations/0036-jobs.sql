@@ -41,7 +41,8 @@ begin
       from jobs.job
      where state = 'created' and name = 'dead_letters'
      order by created_on;
-    drop schema jobs cascade;
   end if;
 end
 $$;
+
+drop schema if exists jobs cascade;
