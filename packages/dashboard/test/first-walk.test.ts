@@ -89,7 +89,7 @@ describe('the first person', () => {
     const digit = dialog.getByLabel('Digit 1')
     await expect.poll(() => digit.evaluate((field) => field === document.activeElement)).toBe(true)
     await visitor.page.keyboard.type(totpCode(totpSecret, new Date(0)))
-    await dialog.getByText('was used before').waitFor()
+    await dialog.getByText('Enter the next one').waitFor()
     await expect.poll(() => digit.evaluate((field) => field === document.activeElement)).toBe(true)
     await journey.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
