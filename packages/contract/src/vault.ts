@@ -251,7 +251,7 @@ export const VaultErasedCounts = Strict({
   deliveries: Type.Integer(),
 })
 
-/** What an erasure removed, and the digest by which the audit log goes on naming the person. */
+/** The counts of an erasure, and the digest that names the person in the audit log from then on. */
 export const VaultErased = Strict({
   userDigest: Type.String({ description: 'base64url SHA-256' }),
   erased: VaultErasedCounts,

@@ -5,7 +5,7 @@ export interface TokenAnswer {
   type?: string
 }
 
-/** What each provider answers to a refresh token that was revoked, was replaced or has expired, as its documents show it. */
+/** The answer of each provider to a refresh token that was revoked, replaced or has expired, as its documents show it. */
 export const refusals: Readonly<Record<string, TokenAnswer>> = {
   GitHub: {
     status: 200,

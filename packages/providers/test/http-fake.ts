@@ -17,7 +17,7 @@ export interface FakeAnswer {
   body?: unknown
 }
 
-/** What a service takes for a body. Every fake checks it before it looks at anything else, as real services do. */
+/** The form of a body that a service accepts. Every fake checks it first, as real services do. */
 export interface FakeBodies {
   /** The media type of the body that this request may carry. JSON unless said otherwise. */
   contentType?(request: FakeRequest): string

@@ -8,7 +8,7 @@ export const wrappedKey = () => `wd1.${segment(65)}.${segment(16)}.${segment(12)
 export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 16)}`
 export const publicKeyJwk = () =>
   JSON.stringify(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }))
-/** Of the right form, and not on the curve. */
+/** A key of the right form that is not on the curve. */
 export const offCurveJwk = () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: segment(32), y: segment(32) })
 export const sealedPrivateKey = () => `pk1.65536-3-1.${segment(16)}.${segment(12)}.${segment(154)}`
 export const bearerSecret = () => segment(32)

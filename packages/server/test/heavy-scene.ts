@@ -12,7 +12,7 @@ export interface HeavyRequest {
   kind: HeavyRead
 }
 
-/** What these need in their query. */
+/** The query that these routes need. */
 const queries: Record<string, string> = {
   'GET /v1/orgs/:orgId/audit': 'text=zzzz',
   'GET /v1/orgs/:orgId/audit/timeline': 'text=zzzz',

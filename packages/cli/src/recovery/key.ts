@@ -27,7 +27,7 @@ export async function withRecovery(session: Session): Promise<{ recoveryPublicKe
   return {}
 }
 
-/** Who can read an environment that was made with this and granted to nobody. */
+/** The readers of an environment that was made with this and granted to nobody. */
 export const readersAtFirst = ({ recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string }) =>
   recoveryPublicKeyJwk === undefined
     ? 'only this credential can read it until you grant others'

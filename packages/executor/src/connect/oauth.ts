@@ -49,7 +49,7 @@ export async function finish(executor: Executor, { body }: Call) {
   return answer(await executor.server.complete({ params, body: { slots, ...namesOf(account, connectionId) } }))
 }
 
-/** What the server may know of the account. */
+/** The facts about the account that the server may know. */
 function namesOf(account: Account | null, connectionId: string) {
   if (account === null) return {}
   const accountDigest = digestOf(account, connectionId)

@@ -127,7 +127,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     return { server, notes }
   }
 
-  /** Whoever may create accounts need not be allowed to see the roles of other databases. */
+  /** An admin who may create accounts need not be allowed to see the roles of other databases. */
   private async checkRoles(): Promise<string[]> {
     const wanted = this.roles()
     try {

@@ -235,7 +235,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return this.config.maxConnections ?? leaseConnectionsDefault
   }
 
-  /** As the server stores it. */
+  /** The spelling that the server stores. */
   private get host(): string {
     return this.config.userHost.toLowerCase()
   }

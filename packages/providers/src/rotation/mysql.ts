@@ -36,7 +36,7 @@ export async function verify(account: Account<'mysql'>, outside: Outside): Promi
   })
 }
 
-/** As the server stores it. */
+/** The spelling that the server stores. */
 const hostOf = ({ config }: Account<'mysql'>): string => config.userHost.toLowerCase()
 
 /** Sessions that are open stay. The account holds one password, so the one before ends here. */

@@ -98,7 +98,7 @@ const ended = (signal: AbortSignal): Refusal =>
 
 const longRetrySeconds = 30
 
-/** As long as one statement may take. */
+/** The limit for one statement. */
 const restMsMax = 5000
 /** Shorter rests add up until they are as long as this, so that a small read does not wait for a timer. */
 const restMsMin = 20

@@ -23,7 +23,7 @@ const ask = async (query: Record<string, unknown>) => (await world.call(audit.li
 const count = async (query: Record<string, unknown> = {}) =>
   (await world.call(audit.timeline, { as, params, query })).body
 
-/** One piece for each request. */
+/** Sends one piece for each request. */
 const stopAtOnce = () => {
   context.auditSearch = { listMs: 0, timelineMs: 0, pieceEntries: 10 }
 }

@@ -40,7 +40,7 @@ async function settled(bindingId: string): Promise<void> {
 
 const auto = { mode: 'auto' }
 
-/** What admins were mailed about a connection. */
+/** The causes that admins were mailed about a connection. */
 async function mailedOf(connectionId: string): Promise<{ cause: string }[]> {
   const rows = await world.server.context.db.rows<{ facts: { connectionId: string; cause: string } }>(
     `select data->'facts' as facts from jobs where name = 'events.notifications' and data->>'type' = 'sync.failed'

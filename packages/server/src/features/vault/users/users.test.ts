@@ -45,7 +45,7 @@ test('an erasure leaves nothing of a person in any table but a digest, and every
   await newLink(world, vault, { userRef })
   const half = await consented(world, vault, { userRef })
   const manages = await open(world, await newManageLink(world, vault, userRef))
-  // Of the same name, in another project.
+  // A person of the same name, in another project.
   const elsewhere = await newVault(world, tenant)
   const theirs = await newConnection(world, elsewhere, { userRef })
 
