@@ -25,10 +25,11 @@ const { db, cache } = world.server.context
 let begun: AbortController[] = []
 let locks: { commit: () => Promise<void> }[] = []
 afterEach(async () => {
-  for (const one of begun) one.abort()
-  for (const one of locks) await one.commit()
+  const [callers, transactions] = [begun, locks]
   begun = []
   locks = []
+  for (const one of callers) one.abort()
+  for (const one of transactions) await one.commit()
 })
 
 const requestOf = (title: string) => greedy.requests.find((one) => one.title === title) as HeavyRequest
@@ -42,12 +43,12 @@ function send({ method, path }: Pick<HeavyRequest, 'method' | 'path'>) {
   return { answer, hangUp: () => caller.abort() }
 }
 
-/** Statements of heavy reads that PostgreSQL runs at this moment. */
+/** Statements of heavy reads that wait for the lock of a test. One that does not wait yet may be over before a cancel. */
 const running = async () =>
   (
     await db.rows(
       `select 1 from pg_stat_activity
-        where datname = current_database() and application_name like 'skerry read %' and state = 'active'`,
+        where datname = current_database() and application_name like 'skerry read %' and wait_event_type = 'Lock'`,
     )
   ).length
 const untilRunning = (count: number) => until(`${count} heavy reads run`, async () => (await running()) === count)
