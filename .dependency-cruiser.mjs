@@ -108,7 +108,7 @@ export default {
       },
     },
     // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
-    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features', 'operator'),
+    ...above('db', 'kernel', 'keys', 'model', 'outbound', 'jobs', 'events', 'identity', 'http', 'features', 'operator'),
     {
       name: 'settings-are-below',
       severity: 'error',

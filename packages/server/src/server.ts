@@ -13,6 +13,7 @@ import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
+import { removeOrphans } from './features/rotation/ended.ts'
 import { openRoom } from './features/secrets/room.ts'
 import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
@@ -164,6 +165,7 @@ async function openContext(
     writes: openWrites(writing),
     countedWrites: openCountedWrites(writing),
     propose,
+    environmentsEnded: removeOrphans,
     fullDisk: openFullDisk(db, log, now),
     heavyReads: openHeavyReads(db),
     auditSearch: searchLimits(),

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/database.ts'
+import type { Sql, Tx } from '../db/database.ts'
 import { sha256 } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import { networkOf } from '../kernel/network.ts'
@@ -60,3 +60,5 @@ const countAttempt = (db: Tx, key: string, now: string, endsAt: string) =>
      returning count, ends_at`,
     [key, now, endsAt],
   )
+
+export const deleteEndedAttempts = (db: Sql, now: string) => db.rows('delete from attempts where ends_at <= $1', [now])

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/database.ts'
-import type { Person } from './store.ts'
+import { revokeCliSessions } from '../model/people/cli-sessions.ts'
+import type { Person } from '../model/people/users.ts'
 
 /** SQL condition on a row of `users`: the person is a member somewhere or has a keyring. */
 const hasBelongings = (user: 'u' | 's') =>
@@ -38,28 +39,8 @@ export const lockIdentities = (db: Tx, userId: string, issuer: string, subject: 
 export const ownsAnything = async (db: Tx, userId: string): Promise<boolean> =>
   (await db.row(`select 1 from users u where u.id = $1 and ${hasBelongings('u')}`, [userId])) !== undefined
 
-export const updateIdentity = (
-  db: Tx,
-  userId: string,
-  { issuer, subject, name }: { issuer: string; subject: string; name: string | null },
-) =>
-  db.rows('update users set issuer = $2, subject = $3, name = coalesce($4, name) where id = $1', [
-    userId,
-    issuer,
-    subject,
-    name,
-  ])
-
 /** Ends browser sessions and CLI sessions. */
 export async function endSessions(db: Tx, userId: string, now: string): Promise<void> {
   await db.rows('update sessions set ended_at = $2 where user_id = $1 and ended_at is null', [userId, now])
-  await db.rows('update cli_sessions set revoked_at = $2 where user_id = $1 and revoked_at is null', [userId, now])
-}
-
-/** Deletes a person without memberships. Foreign keys delete browser sessions, second factors and challenges. */
-export async function deleteUser(db: Tx, userId: string): Promise<void> {
-  await db.rows('delete from cli_sessions where user_id = $1', [userId])
-  await db.rows('delete from passkeys where user_id = $1', [userId])
-  await db.rows('delete from notification_preferences where user_id = $1', [userId])
-  await db.rows('delete from users where id = $1', [userId])
+  await revokeCliSessions(db, userId, now)
 }

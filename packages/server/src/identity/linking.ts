@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../db/database.ts'
 import { fail } from '../kernel/errors.ts'
-import { deleteUser, endSessions, listLinkable, lockIdentities, ownsAnything, updateIdentity } from './linking-store.ts'
+import { deleteUser, type Person, updateIdentity } from '../model/people/users.ts'
+import { endSessions, listLinkable, lockIdentities, ownsAnything } from './linking-store.ts'
 import { ownIssuer } from './session-tokens.ts'
-import type { Person } from './store.ts'
 import { type Audit, auditPerson } from './trail.ts'
 
 // A person is found by issuer and subject. After a change of the issuer the same human being has another pair, which must be

@@ -31,6 +31,9 @@ export const takeChallenge = async (
     )
   )?.challenge
 
+export const deleteExpiredChallenges = (db: Sql, now: string) =>
+  db.rows('delete from challenges where expires_at <= $1', [now])
+
 export interface StoredPasskey {
   id: string
   userId: string
@@ -52,6 +55,3 @@ export const listCredentialIds = async (db: Sql, userId: string): Promise<string
   (
     await db.rows<{ credentialId: string }>('select credential_id from sign_in_passkeys where user_id = $1', [userId])
   ).map((row) => row.credentialId)
-
-export const usePasskey = (db: Tx, id: string, signCount: number, now: string) =>
-  db.rows('update sign_in_passkeys set sign_count = $2, last_used_at = $3 where id = $1', [id, signCount, now])

@@ -6,6 +6,7 @@ import type { Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/database.ts'
 import { type Context, newId } from '../kernel/context.ts'
+import { useSignInPasskey } from '../model/people/sign-in-passkeys.ts'
 import {
   type ChallengePurpose,
   findPasskey,
@@ -13,7 +14,6 @@ import {
   listCredentialIds,
   type StoredPasskey,
   takeChallenge,
-  usePasskey,
 } from './passkey-store.ts'
 import { after, issuerOf } from './sessions.ts'
 
@@ -140,7 +140,7 @@ export async function verifyAssertion(
     requireUserVerification: true,
   }).catch(() => undefined)
   if (!verified?.verified) return undefined
-  await usePasskey(db, passkey.id, verified.authenticationInfo.newCounter, now)
+  await useSignInPasskey(db, passkey.id, verified.authenticationInfo.newCounter, now)
   return passkey
 }
 

@@ -1,18 +1,9 @@
 import type { User } from '@skerry/contract/me'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
+import { tokenInForce } from '../model/tokens/table.ts'
 import { hasOwnFactor } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
-
-/** Whom an issuer tells of. */
-export interface Person {
-  issuer: string
-  subject: string
-  /** Only an address that the issuer has verified counts. */
-  verifiedEmail: string | null
-  email: string | null
-  name: string | null
-}
 
 export interface StoredToken {
   id: string
@@ -33,12 +24,6 @@ export const findServiceToken = (db: Sql, tokenHash: string) =>
       where t.token_hash = $1`,
     [tokenHash],
   )
-
-/** Of `service_tokens t`, at the instant of a parameter. */
-export const tokenInForce = (now: `$${number}`) =>
-  `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})
-   and (t.environment_id is null or not exists (
-     select from environments b where b.org_id = t.org_id and b.id = t.environment_id and b.expires_at <= ${now}))`
 
 export const isTokenInForce = async (db: Sql, tokenHash: string, now: string): Promise<boolean> =>
   (await db.row(`select 1 from service_tokens t where t.token_hash = $1 and ${tokenInForce('$2')}`, [
@@ -121,35 +106,16 @@ export const insertAccessToken = async (
 export const deleteExpiredAccessTokens = (db: Sql, now: string) =>
   db.rows('delete from machine_tokens where expires_at <= $1', [now])
 
+/** After the client’s row has changed, so that a token that is issued meanwhile is seen, or not issued. */
+export const deleteAccessTokens = (db: Tx, client: { orgId: string; clientId: string }) =>
+  db.rows('delete from machine_tokens where org_id = $1 and client_id = $2', [client.orgId, client.clientId])
+
 /** The user of a session token. */
 export const findUser = (db: Sql, issuer: string, subject: string) =>
   db.row<{ id: string; verifiedEmail: string | null }>(
     'select id, verified_email from users where issuer = $1 and subject = $2',
     [issuer, subject],
   )
-
-/**
- * Two first requests of one person at once make one user: the second takes the row of the first. Others know a person by
- * the address, so it gives way to none but a verified one; and one that the issuer no longer vouches for is verified no more.
- */
-export const upsertUser = (db: Tx, user: Person & { id: string; now: string }) =>
-  db.row<{ id: string; created: boolean }>(
-    `insert into users (id, issuer, subject, email, name, created_at, verified_email) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (issuer, subject) do update
-       set email = coalesce($7, users.email, excluded.email), name = coalesce(excluded.name, users.name),
-           verified_email = case when $7::text is null and $4 = users.verified_email then null
-                                 else coalesce($7, users.verified_email) end
-     returning id, id = $1 as created`,
-    [user.id, user.issuer, user.subject, user.email, user.name, user.now, user.verifiedEmail],
-  )
-
-export const insertMembership = (db: Tx, orgId: string, userId: string, role: string, now: string) =>
-  db.rows('insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
-    orgId,
-    userId,
-    role,
-    now,
-  ])
 
 export const findPerson = (db: Sql, userId: string) =>
   db.row<Static<typeof User>>('select id, email, name, public_key_jwk, created_at from users where id = $1', [userId])

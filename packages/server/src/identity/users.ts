@@ -6,8 +6,9 @@ import { type Context, instant, newId } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { UserPrincipal } from '../kernel/principal.ts'
 import { type Origin, unit } from '../kernel/unit.ts'
+import { type Person, upsertUser } from '../model/people/users.ts'
 import { secondFactorOf } from './oidc-claims.ts'
-import { findUser, type Person, upsertUser } from './store.ts'
+import { findUser } from './store.ts'
 import type { Audit } from './trail.ts'
 
 /** The person whose session token of the external issuer this is. Made known on first sight. */

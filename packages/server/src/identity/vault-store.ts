@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts'
+import type { Sql, Tx } from '../db/database.ts'
 
 interface OfProject {
   orgId: string
@@ -38,3 +38,6 @@ export const upsertVaultUses = (db: Sql, uses: VaultUse[]) =>
      on conflict (org_id, id) do update set last_used_at = greatest(vault_uses.last_used_at, excluded.last_used_at)`,
     [JSON.stringify(uses.map(({ orgId, id, at }) => ({ org_id: orgId, id, at })))],
   )
+
+export const deleteVaultUses = (db: Tx, orgId: string, ids: readonly string[]) =>
+  db.rows('delete from vault_uses where org_id = $1 and id = any($2)', [orgId, ids])

@@ -26,3 +26,12 @@ export const insertKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner, keypair
 
 export const deleteKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
   db.rows('delete from server_keypairs where org_id = $1 and purpose = $2 and owner_id = $3', [orgId, purpose, id])
+
+/** Keypairs that were asked for and never used, with the grants that nobody can have made to them. */
+export const forgetUnusedKeypairs = (db: Sql, before: string) =>
+  db.rows(
+    `delete from server_keypairs k
+      where k.purpose = 'sync' and k.created_at < $1
+        and not exists (select from sync_connections c where c.org_id = k.org_id and c.id = k.owner_id)`,
+    [before],
+  )

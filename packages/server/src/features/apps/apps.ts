@@ -3,7 +3,6 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
-import { recordEnded } from '../envs/ended.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { App } from './scope.ts'
@@ -48,7 +47,7 @@ export async function remove(input: In<typeof apps.delete, InApp>): Out<typeof a
   const deleted = await applications.delete(db, app)
   if (!deleted) throw fail('not_found', 'no such app')
   audit('app.deleted', app.id, { slug: app.slug })
-  await recordEnded(context, db, origin, app.orgId, { cause: 'app.deleted', causeId: app.id })
+  await context.environmentsEnded(context, db, origin, app.orgId, { cause: 'app.deleted', causeId: app.id })
   return { ok: true }
 }
 

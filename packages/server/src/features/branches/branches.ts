@@ -4,14 +4,14 @@ import { limits } from '@skerry/contract/limits'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { deleteExpiredBranch } from '../../model/environments/write.ts'
 import type { App } from '../apps/scope.ts'
 import { makeEnv, toResponse } from '../envs/create.ts'
-import { recordEnded } from '../envs/ended.ts'
-import { giveNewKey, toOneself } from '../envs/give.ts'
+import { giveFirstKeys, toOneself } from '../envs/give.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { coverNew } from '../recovery/covering.ts'
-import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
+import { listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
   const cursor = pageFrom(query, 'environment')
@@ -45,7 +45,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
       parentEnvironmentId: env.id,
       expiresAt: expired.expiresAt,
     })
-    await recordEnded(context, db, origin, env.orgId, { cause: 'branch.expired', causeId: expired.id })
+    await context.environmentsEnded(context, db, origin, env.orgId, { cause: 'branch.expired', causeId: expired.id })
   }
   const branch = await makeEnv(db, {
     orgId: env.orgId,
@@ -59,9 +59,8 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     protection: env.protection,
     now,
   })
-  // Started together, so that two hundred of them do not take two hundred round trips.
   const given = [toOneself(principal, body.wrappedDek), ...grants]
-  await Promise.all(given.map((grant) => giveNewKey(input, { orgId: env.orgId, id: branch.id }, grant)))
+  await giveFirstKeys(input, { orgId: env.orgId, id: branch.id }, given)
   await coverNew(input, { orgId: env.orgId, id: branch.id }, body.recoveryWrappedDek)
   const metadata = {
     slug: branch.slug,

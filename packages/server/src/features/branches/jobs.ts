@@ -3,8 +3,7 @@ import { everyMinutes } from '../../jobs/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { recordEnded } from '../envs/ended.ts'
-import { deleteExpiredBranches } from './store.ts'
+import { deleteExpiredBranches } from '../../model/environments/write.ts'
 
 export const jobs = [job('branches.expire', { schedule: everyMinutes(1) }, expireBranches)]
 
@@ -27,6 +26,6 @@ const expireSome = (context: Context) =>
     for (const { orgId, id, slug, parentEnvironmentId, expiresAt } of gone)
       record({ orgId, action: 'branch.expired', resourceId: id, metadata: { slug, parentEnvironmentId, expiresAt } })
     for (const orgId of new Set(gone.map((branch) => branch.orgId)))
-      await recordEnded(context, tx, system, orgId, { cause: 'branch.expired' })
+      await context.environmentsEnded(context, tx, system, orgId, { cause: 'branch.expired' })
     return gone.length
   })

@@ -6,8 +6,10 @@ import { findPerson } from '../../identity/store.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { putProtection } from '../../model/environments/write.ts'
 import type { InEnv } from '../envs/scope.ts'
-import { countOpen, lockProtection, writeProtection } from './store.ts'
+import { countOpen } from './store.ts'
 
 export async function get({ db, env }: In<typeof endpoints.get, InEnv>): Out<typeof endpoints.get> {
   return { protection: env.protection, openChangeRequests: await countOpen(db, env) }
@@ -19,15 +21,16 @@ export async function get({ db, env }: In<typeof endpoints.get, InEnv>): Out<typ
  * under way when protection began still lands; what was proposed before it did is then superseded.
  */
 export async function put({ db, env, body, audit }: In<typeof endpoints.put, InEnv>): Out<typeof endpoints.put> {
-  const before = await lockProtection(db, env)
-  if (before === undefined) throw fail('not_found', 'no such env')
+  const there = await lockEnvironment(db, env, 'no key update')
+  if (!there) throw fail('not_found', 'no such env')
+  const before = there.protection
   const protection = {
     requiredApprovals: limits.requiredApprovalsDefault,
     allowSelfApproval: false,
     ...before,
     ...body,
   }
-  await writeProtection(db, env, protection)
+  await putProtection(db, env, protection)
   audit(before ? 'env.protection_updated' : 'env.protection_enabled', env.id, protection)
   return { protection }
 }
@@ -38,9 +41,9 @@ export async function put({ db, env, body, audit }: In<typeof endpoints.put, InE
  */
 export async function remove(input: In<typeof endpoints.delete, InEnv>): Out<typeof endpoints.delete> {
   const { db, env, principal, origin, audit, emit } = input
-  const before = await lockProtection(db, env)
+  const before = (await lockEnvironment(db, env, 'no key update'))?.protection
   if (!before) return { ok: true }
-  await writeProtection(db, env, null)
+  await putProtection(db, env, null)
   audit('env.protection_disabled', env.id, before)
   const { ipAddress } = origin
   await emit('env.protection_disabled', {

@@ -5,7 +5,9 @@ import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { inReach, notExpired, ownGrant } from '../envs/scope.ts'
+import { notExpired } from '../../model/environments/table.ts'
+import { ownGrant } from '../../model/grants/table.ts'
+import { inReach } from '../envs/scope.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>

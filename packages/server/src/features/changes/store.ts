@@ -3,7 +3,9 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { type Env, inReachOf, notExpired, ownGrant, type Protection } from '../envs/scope.ts'
+import { notExpired } from '../../model/environments/table.ts'
+import { ownGrant } from '../../model/grants/table.ts'
+import { type Env, inReachOf } from '../envs/scope.ts'
 import { boundTo, type Org } from '../orgs/scope.ts'
 import type { Change } from './scope.ts'
 import { changeColumns } from './scope.ts'
@@ -148,25 +150,6 @@ export async function countOpen(db: Sql, env: Env): Promise<number> {
   )
   return row?.open ?? 0
 }
-
-/** Null where there is none, undefined where the environment is gone. Until this transaction ends nobody else changes it. */
-export async function lockProtection(db: Tx, env: Env): Promise<Protection | null | undefined> {
-  const row = await db.row<{ requiredApprovals: number | null; allowSelfApproval: boolean | null }>(
-    'select required_approvals, allow_self_approval from environments where org_id = $1 and id = $2 for no key update',
-    [env.orgId, env.id],
-  )
-  if (!row) return undefined
-  if (row.requiredApprovals === null || row.allowSelfApproval === null) return null
-  return { requiredApprovals: row.requiredApprovals, allowSelfApproval: row.allowSelfApproval }
-}
-
-export const writeProtection = (db: Tx, env: Env, protection: Protection | null) =>
-  db.rows('update environments set required_approvals = $3, allow_self_approval = $4 where org_id = $1 and id = $2', [
-    env.orgId,
-    env.id,
-    protection?.requiredApprovals ?? null,
-    protection?.allowSelfApproval ?? null,
-  ])
 
 export const findEnvironmentSlug = async (db: Sql, { orgId, environmentId }: Proposed): Promise<string> =>
   (

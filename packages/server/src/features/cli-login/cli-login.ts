@@ -6,13 +6,13 @@ import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { CommittedRefusal, fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { insertCliSession } from '../../model/people/cli-sessions.ts'
 import { newCode } from './code.ts'
 import { decided, statusOf } from './lifecycle.ts'
 import {
   findRequest,
   getApproved,
   insertRequest,
-  insertSession,
   isCodeTaken,
   type LoginRequest,
   lockRequest,
@@ -96,7 +96,12 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
   await updateRequest(db, request.code, decided(request, 'approve', now))
   const { sessionId: id, deviceLabel, client, ipAddress } = request
   const expiresAt = later(now, limits.cliSessionTtlSeconds)
-  await insertSession(db, request, { userId: principal.id, session: principal.session }, { createdAt: now, expiresAt })
+  await insertCliSession(
+    db,
+    request,
+    { userId: principal.id, session: principal.session },
+    { createdAt: now, expiresAt },
+  )
   await auditPerson(input, principal.id, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
   const userId = principal.id
   await input.emit('cli_session.approved', { sessionId: id, userId, deviceLabel, client, ipAddress, expiresAt })

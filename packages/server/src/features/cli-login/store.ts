@@ -1,5 +1,4 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Session } from '../../kernel/principal.ts'
 import type { Status, Stored } from './lifecycle.ts'
 
 export interface LoginRequest {
@@ -52,30 +51,6 @@ export const updateRequest = (db: Tx, code: string, status: Status) =>
 /** Those that ran out long enough ago that nobody asks for them any more. */
 export const deleteEndedRequests = (db: Sql, before: string) =>
   db.rows('delete from cli_login_requests where expires_at <= $1', [before])
-
-export const insertSession = (
-  db: Tx,
-  { sessionId, tokenHash, deviceLabel, client, ipAddress }: LoginRequest,
-  by: { userId: string; session: Session },
-  at: { createdAt: string; expiresAt: string },
-) =>
-  db.rows(
-    `insert into cli_sessions (id, user_id, token_hash, device_label, client, ip_address, second_factor, mfa_at,
-                               created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      sessionId,
-      by.userId,
-      tokenHash,
-      deviceLabel,
-      client,
-      ipAddress,
-      by.session.secondFactor,
-      by.session.mfaAt,
-      at.createdAt,
-      at.expiresAt,
-    ],
-  )
 
 /** What the device that asked is told of the session. */
 export const getApproved = async (db: Sql, sessionId: string) => {

@@ -1,15 +1,14 @@
-import type { CreateEnvironment, Environment } from '@skerry/contract/envs'
+import type { CreateEnvironment } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { isUniqueViolation } from '../../db/sql-errors.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { EnvironmentRow } from '../../model/environments/table.ts'
+import { insertEnvironment, type NewEnvironment } from '../../model/environments/write.ts'
 import { coverNew } from '../recovery/covering.ts'
-import { giveNewKey, toOneself } from './give.ts'
+import { giveFirstKeys, toOneself } from './give.ts'
 import type { Env } from './scope.ts'
-import { insertEnv, type NewEnvironment } from './store.ts'
-
-type EnvironmentRow = Static<typeof Environment>
 
 interface Request {
   db: Tx
@@ -39,13 +38,14 @@ export async function createEnvironment(
     now,
   })
   const env = { orgId: owner.orgId, id: environment.id }
-  await giveNewKey(input, env, toOneself(principal, body.wrappedDek))
+  await giveFirstKeys(input, env, [toOneself(principal, body.wrappedDek)])
   await coverNew(input, env, body.recoveryWrappedDek)
   return environment
 }
 
 /** A row to which nobody has the key yet. */
-export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> => insertEnv(db, env).catch(slugConflict)
+export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> =>
+  insertEnvironment(db, env).catch(slugConflict)
 
 /** Slugs are unique by partial indexes, which `on conflict` cannot name together. */
 function slugConflict(error: unknown): never {

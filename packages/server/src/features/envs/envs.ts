@@ -2,18 +2,18 @@ import type { envs } from '@skerry/contract/envs'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { deleteEnvironment, renameEnvironment } from '../../model/environments/write.ts'
 import { isAdmin } from '../orgs/scope.ts'
 import { toResponse } from './create.ts'
-import { recordEnded } from './ended.ts'
 import { type InEnv, protectedBranch } from './scope.ts'
-import { deleteEnv, listGrantees, renameEnv } from './store.ts'
+import { listGrantees } from './store.ts'
 
 export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.get> {
   return { environment: toResponse(env) }
 }
 
 export async function update({ db, env, body, now, audit }: In<typeof envs.update, InEnv>): Out<typeof envs.update> {
-  const environment = await renameEnv(db, env, body.name, now)
+  const environment = await renameEnvironment(db, env, body.name, now)
   if (!environment) throw fail('not_found', 'no such env')
   audit('env.updated', env.id, { name: body.name })
   return { environment }
@@ -22,7 +22,7 @@ export async function update({ db, env, body, now, audit }: In<typeof envs.updat
 /** Takes its branches, secrets, history, key grants, compositions and bound service tokens with it. */
 export async function remove(input: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
   const { context, db, env, role, origin, audit } = input
-  const deleted = await deleteEnv(db, env)
+  const deleted = await deleteEnvironment(db, env)
   if (!deleted) throw fail('not_found', 'no such env')
   // Protection may have begun since the access looked.
   if (deleted.isProtected && !isAdmin({ role })) throw protectedBranch()
@@ -30,7 +30,7 @@ export async function remove(input: In<typeof envs.delete, InEnv>): Out<typeof e
   if (parentEnvironmentId) audit('branch.deleted', env.id, { slug, parentEnvironmentId })
   else audit('env.deleted', env.id, { slug, applicationId, groupId })
   const cause = parentEnvironmentId ? 'branch.deleted' : 'env.deleted'
-  await recordEnded(context, db, origin, env.orgId, { cause, causeId: env.id })
+  await context.environmentsEnded(context, db, origin, env.orgId, { cause, causeId: env.id })
   return { ok: true }
 }
 

@@ -1,38 +1,22 @@
-import type { IdKind } from '@skerry/contract/prefixes'
-import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { insertGrant } from './grant-store.ts'
+import type { OfEnvironment } from '../../model/environments/table.ts'
+import type { Holder } from '../../model/grants/table.ts'
+import { type Giving, giveFirstGrants, type Key } from '../../model/grants/write.ts'
 
-interface Request {
-  db: Tx
-  principal: Principal
-  now: string
-  newId: (kind: Extract<IdKind, 'keyGrant'>) => string
+type FirstKey = Omit<Key, 'environmentId'>
+
+/** Gives the key of a new environment, in one statement. Refuses where someone has lost access since they were looked at. */
+export async function giveFirstKeys(giving: Giving, env: OfEnvironment, keys: readonly FirstKey[]): Promise<void> {
+  const given = new Set((await giveFirstGrants(giving, env, keys)).map(nameOf))
+  const left = keys.find((key) => !given.has(nameOf(key)))
+  if (left) throw fail('conflict', `${left.principalId} has just lost access`)
 }
 
-/** Gives someone the key of an environment; undefined where they hold one already, or are no longer there to hold any. */
-export const giveKey = (
-  { db, principal, now, newId }: Request,
-  env: { orgId: string; id: string },
-  grant: { principalType: string; principalId: string; wrappedDek: string },
-) =>
-  insertGrant(db, env.orgId, {
-    id: newId('keyGrant'),
-    environmentId: env.id,
-    ...grant,
-    grantedBy: principal,
-    now,
-  })
-
-/** The same where the environment is new, so that nobody holds its key: who cannot be given it has just lost access. */
-export async function giveNewKey(...[request, env, grant]: Parameters<typeof giveKey>): Promise<void> {
-  const given = await giveKey(request, env, grant)
-  if (!given) throw fail('conflict', `${grant.principalId} has just lost access`)
-}
+const nameOf = ({ principalType, principalId }: Holder) => `${principalType} ${principalId}`
 
 /** The grant to the caller who makes an environment. */
-export const toOneself = ({ type, id }: Principal, wrappedDek: string) => ({
+export const toOneself = ({ type, id }: Principal, wrappedDek: string): FirstKey => ({
   principalType: type,
   principalId: id,
   wrappedDek,

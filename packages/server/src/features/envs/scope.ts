@@ -1,13 +1,13 @@
-import type { Protection as ProtectionSettings } from '@skerry/contract/changes'
 import type { Environment } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'
 import type { Access, Call } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { environmentColumns, notExpired, type Protection, protectionColumn } from '../../model/environments/table.ts'
+import { ownGrant } from '../../model/grants/table.ts'
 import { boundTo, type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
-export type Protection = Static<typeof ProtectionSettings>
 /** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
 export type Env = Checked<
   Static<typeof Environment> & { orgId: string; wrappedDek: string | null; protection: Protection | null }
@@ -16,27 +16,6 @@ export type Env = Checked<
 export interface InEnv extends InOrg {
   env: Env
 }
-
-/** Of `environments e`. */
-export const environmentColumns = `e.id, e.application_id, e.group_id, e.parent_environment_id, e.name, e.slug,
-  e.expires_at, e.created_at, e.updated_at`
-
-/** Of `environments e`: what is written to it needs no approval. */
-export const isUnprotected = 'e.required_approvals is null'
-
-/** Of `environments e`: null where it is not protected. */
-const protectionColumn = `case when not (${isUnprotected}) then json_build_object(
-  'requiredApprovals', e.required_approvals, 'allowSelfApproval', e.allow_self_approval) end as protection`
-
-/** Of `environments e` at the instant of a parameter: one that has expired is gone, swept or not. */
-export const notExpired = (now: `$${number}`) => `(e.expires_at is null or e.expires_at > ${now})`
-
-/** Of `key_grants k` and an environment `e`: the grant of a principal. */
-export const ownGrant = (type: string, id: string) =>
-  `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
-
-/** Of `key_grants`, as answers show them. */
-export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
 
 export const findEnv = (
   db: Sql,

@@ -1,14 +1,14 @@
-import type { Environment, EnvironmentWithAccess } from '@skerry/contract/envs'
+import type { EnvironmentWithAccess } from '@skerry/contract/envs'
 import type { HolderType } from '@skerry/contract/schema'
 import type { Static } from 'typebox'
-import type { Sql, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { environmentColumns } from '../../model/environments/table.ts'
+import { tokenStands } from '../../model/tokens/table.ts'
 import type { Owner } from './owners.ts'
 import type { Env } from './scope.ts'
-import { environmentColumns, isUnprotected, type Protection } from './scope.ts'
 
-type EnvironmentRow = Static<typeof Environment>
 type WithAccess = Static<typeof EnvironmentWithAccess>
 
 const withAccess = `
@@ -37,55 +37,6 @@ export const listGroupEnvs = (db: Sql, group: Owner, principal: Principal, curso
     cursor.take,
   ])
 
-export interface NewEnvironment {
-  orgId: string
-  id: string
-  applicationId: string | null
-  groupId: string | null
-  parentEnvironmentId: string | null
-  name: string
-  slug: string
-  expiresAt: string | null
-  protection: Protection | null
-  now: string
-}
-
-export async function insertEnv(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
-  const row = await db.row<EnvironmentRow>(
-    `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
-                                    required_approvals, allow_self_approval, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) returning ${environmentColumns}`,
-    [
-      env.orgId,
-      env.id,
-      env.applicationId,
-      env.groupId,
-      env.parentEnvironmentId,
-      env.name,
-      env.slug,
-      env.expiresAt,
-      env.protection?.requiredApprovals ?? null,
-      env.protection?.allowSelfApproval ?? null,
-      env.now,
-    ],
-  )
-  return row as EnvironmentRow
-}
-
-/** Undefined where it has been deleted since it was found. */
-export const renameEnv = (db: Tx, env: Env, name: string, now: string) =>
-  db.row<EnvironmentRow>(
-    `update environments e set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${environmentColumns}`,
-    [env.orgId, env.id, name, now],
-  )
-
-/** Undefined where it has ended by other hands since it was found. */
-export const deleteEnv = (db: Tx, env: Env) =>
-  db.row<{ isProtected: boolean }>(
-    `delete from environments e where org_id = $1 and id = $2 returning not (${isUnprotected}) as is_protected`,
-    [env.orgId, env.id],
-  )
-
 /** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
 export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<{
@@ -100,8 +51,7 @@ export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCurso
             coalesce(t.public_key_jwk, u.public_key_jwk, s.public_key_jwk) as public_key_jwk
        from key_grants k
        left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
-                                 and t.revoked_at is null and t.deleted_at is null
-                                 and (t.expires_at is null or t.expires_at > $3)
+                                 and ${tokenStands('$3')}
        left join users u on k.principal_type = 'user' and u.id = k.principal_id
        left join server_keypairs s on s.org_id = k.org_id and s.owner_id = k.principal_id
              and (k.principal_type, s.purpose) in (('rotator', 'rotator'), ('sync_connection', 'sync'))
@@ -110,12 +60,4 @@ export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCurso
         and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
       order by k.created_at, k.id limit $6`,
     [env.orgId, env.id, now, cursor.at, cursor.id, cursor.take],
-  )
-
-/** Removes the rotation policies whose environment is gone. */
-export const deleteOrphans = (db: Sql, orgId: string | null) =>
-  db.rows<{ orgId: string; id: string; secretName: string; kind: string }>(
-    `delete from rotation_policies where environment_id is null and ($1::text is null or org_id = $1)
-     returning org_id, id, secret_name, kind`,
-    [orgId],
   )

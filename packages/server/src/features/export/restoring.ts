@@ -4,8 +4,10 @@ import type { ArchiveManifest } from '@skerry/contract/archive-format'
 import { readerWords } from '@skerry/contract/readers'
 import type { Database, Tx } from '../../db/database.ts'
 import { recordIn, system } from '../../kernel/unit.ts'
+import { restoreOrganization } from '../../model/organizations/write.ts'
+import { restoreKeys, restoreUser } from '../../model/people/users.ts'
 import { openTrailRestore, type TrailRestore } from '../audit-proof/restored.ts'
-import { findSame, giveKeys, insertOrganization, insertRows, insertUser, listKnown, type Row } from './restore-store.ts'
+import { findSame, insertRows, listKnown, type Row } from './restore-store.ts'
 import { sections } from './sections.ts'
 
 /** What somebody has to do by hand, because no archive holds what it needs. */
@@ -143,7 +145,7 @@ async function addOrganization(tx: Tx, told: { id: string; slug: string }, row: 
   const same = await findSame(tx, told.id, told.slug)
   if (same?.id === told.id) throw new NotRestorable(`the organization ${told.slug} is here already`)
   if (same) throw new NotRestorable(`another organization here has the slug ${told.slug}`)
-  await insertOrganization(tx, row)
+  await restoreOrganization(tx, row)
 }
 
 /** People are known here already, if at all, as the same ones: ids are in grants and in the trail. */
@@ -151,11 +153,11 @@ async function addUser(tx: Tx, row: Row, restored: Restored): Promise<void> {
   const name = String(row.email ?? row.name ?? row.id)
   if (row.publicKeyJwk !== null && row.encryptedPrivateKey === null) restored.peopleWithoutKeys.push(name)
   const known = await listKnown(tx, row)
-  if (known.length === 0) return void (await insertUser(tx, row))
+  if (known.length === 0) return void (await restoreUser(tx, row))
   const [one] = known
   if (!one || known.length > 1 || one.id !== row.id || one.issuer !== row.issuer || one.subject !== row.subject)
     throw new NotRestorable(`${name} has signed in here before, under another id; restore before people sign in`)
   if (one.publicKeyJwk !== null && row.publicKeyJwk !== null && one.publicKeyJwk !== row.publicKeyJwk)
     throw new NotRestorable(`${name} has another key here than the one that the archive's keys are wrapped to`)
-  await giveKeys(tx, row)
+  await restoreKeys(tx, row)
 }

@@ -2,19 +2,12 @@ import type { grants } from '@skerry/contract/grants'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { giveKey } from '../envs/give.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { lockGrant } from '../../model/grants/table.ts'
+import { giveGrant, revokeGrant } from '../../model/grants/write.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { Grant } from './scope.ts'
-import {
-  deleteGrant,
-  findRecoveryOf,
-  findUsableToken,
-  holdEnv,
-  holdOwnGrant,
-  holdsKeys,
-  listGrants,
-  listReaders,
-} from './store.ts'
+import { findRecoveryOf, findUsableToken, holdsKeys, listGrants, listReaders } from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
   return { wrappedDek: env.wrappedDek as string }
@@ -32,18 +25,13 @@ export async function readers({ db, env, now }: In<typeof grants.readers, InEnv>
 }
 
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
-  const { db, env, principal, body, audit } = input
-  if (!(await holdEnv(db, env))) throw fail('not_found', 'no such env')
-  if (!(await holdOwnGrant(db, env, principal))) throw fail('conflict', 'the key has been replaced in the meantime')
+  const { db, env, principal, body } = input
+  if (!(await lockEnvironment(db, env, 'key share'))) throw fail('not_found', 'no such env')
+  const own = await lockGrant(db, env, { principalType: principal.type, principalId: principal.id })
+  if (own !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
   await checkGrantee(input)
-  const grant = await giveKey(input, env, body)
+  const grant = await giveGrant(input, env, body)
   if (!grant) throw fail('conflict', `${body.principalId} holds a key grant on this environment already`)
-  audit('key.granted', grant.id, {
-    environmentId: env.id,
-    environment: env.slug,
-    principalType: body.principalType,
-    principalId: body.principalId,
-  })
   return { grant }
 }
 
@@ -68,13 +56,6 @@ async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create
 }
 
 export async function remove(input: In<typeof grants.delete, InEnv & { grant: Grant }>): Out<typeof grants.delete> {
-  const { db, env, grant, audit } = input
-  await deleteGrant(db, env, grant)
-  audit('key.revoked', grant.id, {
-    environmentId: env.id,
-    environment: env.slug,
-    principalType: grant.principalType,
-    principalId: grant.principalId,
-  })
+  await revokeGrant(input, input.env, input.grant)
   return { ok: true }
 }

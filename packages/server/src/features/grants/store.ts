@@ -1,42 +1,19 @@
-import type { KeyGrant, Reader, RecoveryReaders } from '@skerry/contract/grants'
+import type { Reader, RecoveryReaders } from '@skerry/contract/grants'
 import type { Static } from 'typebox'
-import type { Sql, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import { type Env, grantColumns } from '../envs/scope.ts'
+import { type GrantRow, grantColumns } from '../../model/grants/table.ts'
+import { tokenStands } from '../../model/tokens/table.ts'
+import type { Env } from '../envs/scope.ts'
 import type { Org } from '../orgs/scope.ts'
-import type { Grant } from './scope.ts'
-
-type Row = Static<typeof KeyGrant>
 
 export const listGrants = (db: Sql, env: Env, cursor: KeysetCursor) =>
-  db.rows<Row>(
+  db.rows<GrantRow>(
     `select ${grantColumns} from key_grants
       where org_id = $1 and environment_id = $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
     [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
   )
-
-/** Keeps the environment from being deleted; false where it is gone. */
-export const holdEnv = async (db: Tx, env: Env): Promise<boolean> =>
-  (await db.row('select 1 from environments where org_id = $1 and id = $2 for key share', [env.orgId, env.id])) !==
-  undefined
-
-/**
- * False where the key that the caller was found to hold has been replaced or taken away since. Asked after `holdEnv`: a
- * re-key, which takes the environment's row first too, then waits until commit.
- */
-export async function holdOwnGrant(db: Tx, env: Env, principal: { type: string; id: string }): Promise<boolean> {
-  const own = await db.row(
-    `select 1 from key_grants
-      where org_id = $1 and environment_id = $2 and principal_type = $3 and principal_id = $4 and wrapped_dek = $5
-        for share`,
-    [env.orgId, env.id, principal.type, principal.id, env.wrappedDek],
-  )
-  return own !== undefined
-}
-
-export const deleteGrant = (db: Tx, env: Env, grant: Grant) =>
-  db.rows('delete from key_grants where org_id = $1 and environment_id = $2 and id = $3', [env.orgId, env.id, grant.id])
 
 export const holdsKeys = async (db: Sql, org: Org, userId: string): Promise<boolean> =>
   (await db.row(
@@ -51,8 +28,7 @@ export const findUsableToken = (db: Sql, org: Org, tokenId: string, now: string)
     `select t.environment_id, e.parent_environment_id
        from service_tokens t
        left join environments e on e.org_id = t.org_id and e.id = t.environment_id
-      where t.org_id = $1 and t.id = $2 and t.revoked_at is null and t.deleted_at is null
-        and (t.expires_at is null or t.expires_at > $3)
+      where t.org_id = $1 and t.id = $2 and ${tokenStands('$3')}
         for share of t`,
     [org.id, tokenId, now],
   )

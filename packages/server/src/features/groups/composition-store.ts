@@ -1,6 +1,7 @@
 import type { Composition } from '@skerry/contract/groups'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
 import type { Env } from '../envs/scope.ts'
 import type { Group } from './scope.ts'
 
@@ -15,7 +16,7 @@ export const listCompositions = (db: Sql, env: Env) =>
 
 /** The compositions of an environment, which nobody else changes until this transaction ends. */
 export async function lockCompositions(db: Tx, env: Env) {
-  await db.rows('select 1 from environments where org_id = $1 and id = $2 for no key update', [env.orgId, env.id])
+  await lockEnvironment(db, env, 'no key update')
   return listCompositions(db, env)
 }
 

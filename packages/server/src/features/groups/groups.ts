@@ -3,7 +3,6 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
-import { recordEnded } from '../envs/ended.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Group } from './scope.ts'
@@ -54,7 +53,7 @@ export async function remove(input: In<typeof groups.delete, InGroup>): Out<type
   const deleted = await stored.delete(db, group)
   if (!deleted) throw fail('not_found', 'no such group')
   audit('group.deleted', group.id, { slug: group.slug })
-  await recordEnded(context, db, origin, group.orgId, { cause: 'group.deleted', causeId: group.id })
+  await context.environmentsEnded(context, db, origin, group.orgId, { cause: 'group.deleted', causeId: group.id })
   return { ok: true }
 }
 

@@ -3,10 +3,11 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
+import { deleteDeadToken, insertDeadToken } from '../../model/tokens/write.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { closeMinute } from './minutes.ts'
 import type { HoneyToken } from './scope.ts'
-import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
+import { insertHoneyToken, listHoneyTokens } from './store.ts'
 import { recordTrips } from './trips.ts'
 
 /** With every trip that this server has answered: an admin who looks here after an alarm must find its trip. */
@@ -39,7 +40,7 @@ export async function remove(input: In<typeof honeyTokens.delete, OnHoneyToken>)
   const { context, db, org, honeyToken, audit } = input
   const { id, tokenId, placement, tripCount } = honeyToken
   await closeMinute(context, db, { orgId: org.id, id })
-  const deleted = await deleteHoneyToken(db, org, honeyToken)
+  const deleted = await deleteDeadToken(db, org, tokenId)
   if (!deleted) throw fail('not_found', 'no such honey token')
   audit('honey_token.deleted', id, { tokenId, placement, tripCount })
   return { ok: true }

@@ -3,7 +3,6 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
-import type { HoneyToken as Found } from './scope.ts'
 import { honeyTokenColumns } from './scope.ts'
 
 type Row = Static<typeof HoneyToken>
@@ -15,20 +14,6 @@ export const listHoneyTokens = (db: Sql, org: Org, cursor: KeysetCursor) =>
       order by created_at, id limit $4`,
     [org.id, cursor.at, cursor.id, cursor.take],
   )
-
-/** The row of a service token that was dead from the beginning. False where a token or a decoy has its id or hash. */
-export const insertDeadToken = async (
-  db: Tx,
-  org: Org,
-  token: { id: string; tokenHash: string; createdBy: { type: string; id: string }; now: string },
-): Promise<boolean> =>
-  (await db.row(
-    `insert into service_tokens (org_id, id, token_hash, name, role, created_by_type, created_by_id, created_at,
-                                 revoked_at, deleted_at)
-     values ($1, $2, $3, '', 'member', $4, $5, $6, $6, $6)
-     on conflict do nothing returning id`,
-    [org.id, token.id, token.tokenHash, token.createdBy.type, token.createdBy.id, token.now],
-  )) !== undefined
 
 export async function insertHoneyToken(
   db: Tx,
@@ -42,11 +27,6 @@ export async function insertHoneyToken(
   )
   return row as Row
 }
-
-/** With its row among the service tokens, on which it hangs. False where somebody else has deleted it since it was found. */
-export const deleteHoneyToken = async (db: Tx, org: Org, decoy: Found): Promise<boolean> =>
-  (await db.row('delete from service_tokens where org_id = $1 and id = $2 returning id', [org.id, decoy.tokenId])) !==
-  undefined
 
 /**
  * The decoys among what was presented. By hash, or by id: our clients present what they derive from the string that was

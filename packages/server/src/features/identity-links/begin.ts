@@ -3,8 +3,8 @@ import type { Tx } from '../../db/database.ts'
 import { cookieLine } from '../../identity/cookies.ts'
 import { findSamePerson } from '../../identity/linking.ts'
 import { after, type Factors } from '../../identity/sessions.ts'
-import type { Person } from '../../identity/store.ts'
 import { type Context, newSecret, sha256 } from '../../kernel/context.ts'
+import type { Person } from '../../model/people/users.ts'
 import { insertIdentityLink } from './store.ts'
 
 /** The page that asks whether the existing account is the person's own. */

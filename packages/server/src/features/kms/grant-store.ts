@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { tokenStands } from '../../model/tokens/table.ts'
 import type { Org } from '../orgs/scope.ts'
 import type { KmsKey } from './scope.ts'
 
@@ -20,8 +21,7 @@ export const listUsable = async (db: Tx, org: Org, holders: readonly Holder[], n
   )
   const tokens = await db.rows<{ principalId: string }>(
     `select t.id as principal_id from service_tokens t
-      where t.org_id = $1 and t.id = any($2::text[]) and t.revoked_at is null and t.deleted_at is null
-        and (t.expires_at is null or t.expires_at > $3)
+      where t.org_id = $1 and t.id = any($2::text[]) and ${tokenStands('$3')}
       order by t.id for share of t`,
     [org.id, ids('service_token'), now],
   )

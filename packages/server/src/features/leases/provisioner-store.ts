@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { tokenInForce } from '../../identity/store.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
+import { tokenInForce } from '../../model/tokens/table.ts'
 import type { LeaseId } from './ledger-store.ts'
 import type { LeaseTarget } from './scope.ts'
 

@@ -1,12 +1,13 @@
 import type { machineClients } from '@skerry/contract/machine-clients'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { deleteAccessTokens } from '../../identity/store.ts'
 import { newSecret, sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { createClient } from './create.ts'
 import type { Client } from './scope.ts'
-import { deleteAccessTokens, listClients, revokeClient, setSecret } from './store.ts'
+import { listClients, revokeClient, setSecret } from './store.ts'
 
 type OnClient = InOrg & { client: Client }
 
@@ -31,7 +32,7 @@ export async function renewSecret(
   const { db, client, audit } = input
   const clientSecret = newSecret()
   if (!(await setSecret(db, client, sha256(clientSecret)))) throw fail('conflict', 'this machine client is revoked')
-  await deleteAccessTokens(db, client)
+  await deleteAccessTokens(db, { orgId: client.orgId, clientId: client.id })
   audit('machine_client.secret_renewed', client.id, { name: client.name })
   return { client, clientSecret }
 }
@@ -39,7 +40,7 @@ export async function renewSecret(
 export async function revoke(input: In<typeof machineClients.revoke, OnClient>): Out<typeof machineClients.revoke> {
   const { db, client, now, audit } = input
   if (!(await revokeClient(db, client, now))) return { ok: true }
-  await deleteAccessTokens(db, client)
+  await deleteAccessTokens(db, { orgId: client.orgId, clientId: client.id })
   audit('machine_client.revoked', client.id, { name: client.name })
   return { ok: true }
 }

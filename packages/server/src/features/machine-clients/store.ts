@@ -36,7 +36,3 @@ export const revokeClient = async (db: Tx, client: Client, now: string): Promise
     'update machine_clients set revoked_at = $3 where org_id = $1 and id = $2 and revoked_at is null returning id',
     [client.orgId, client.id, now],
   )) !== undefined
-
-/** After the client's row has changed, so that a token that is issued meanwhile is seen, or not issued. */
-export const deleteAccessTokens = (db: Tx, client: Client) =>
-  db.rows('delete from machine_tokens where org_id = $1 and client_id = $2', [client.orgId, client.id])

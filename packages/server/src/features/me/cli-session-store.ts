@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 
 interface CliSession {
@@ -26,10 +26,3 @@ export const findSession = (db: Sql, userId: string, id: string) =>
     'select id, device_label from cli_sessions where user_id = $1 and id = $2',
     [userId, id],
   )
-
-/** False where it was revoked before: the first instant counts. */
-export const revokeSession = async (db: Tx, id: string, now: string): Promise<boolean> =>
-  (await db.row('update cli_sessions set revoked_at = $2 where id = $1 and revoked_at is null returning id', [
-    id,
-    now,
-  ])) !== undefined

@@ -4,7 +4,8 @@ import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { findSession, listSessions, revokeSession } from './cli-session-store.ts'
+import { revokeCliSession } from '../../model/people/cli-sessions.ts'
+import { findSession, listSessions } from './cli-session-store.ts'
 
 interface Person {
   principal: UserPrincipal
@@ -25,7 +26,7 @@ export async function revoke(input: In<typeof cliSessions.revoke, Person>): Out<
   const { db, principal, params, now } = input
   const session = await findSession(db, principal.id, params.cliSessionId)
   if (!session) throw fail('not_found', 'no such session')
-  const revoked = await revokeSession(db, session.id, now)
+  const revoked = await revokeCliSession(db, session.id, now)
   if (revoked)
     await auditPerson(input, principal.id, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
   return { ok: true }

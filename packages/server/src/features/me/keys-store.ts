@@ -1,40 +1,9 @@
 import type { me } from '@skerry/contract/me'
 import type { Static } from 'typebox'
-import type { Sql, Tx } from '../../db/database.ts'
-import { tokenInForce } from '../../identity/store.ts'
+import type { Sql } from '../../db/database.ts'
+import { tokenInForce } from '../../model/tokens/table.ts'
 
 type Holding = Static<(typeof me.keyHoldings.responses)[200]>['holdings'][number]
-
-/** False without keys, or where the public key is not the one that is named. */
-export const resealKeys = async (db: Tx, userId: string, encryptedPrivateKey: string, publicKeyJwk: string | null) =>
-  (await db.row(
-    `update users set encrypted_private_key = $2
-      where id = $1 and public_key_jwk is not null and ($3::text is null or public_key_jwk = $3) returning id`,
-    [userId, encryptedPrivateKey, publicKeyJwk],
-  )) !== undefined
-
-/** False without keys, or where the public key is the one that is there. */
-export const replaceKeys = async (db: Tx, userId: string, publicKeyJwk: string, encryptedPrivateKey: string) =>
-  (await db.row(
-    `update users set public_key_jwk = $2, encrypted_private_key = $3
-      where id = $1 and public_key_jwk <> $2 returning id`,
-    [userId, publicKeyJwk, encryptedPrivateKey],
-  )) !== undefined
-
-/** Grants that are being made hold the person's row: this waits for them, so that they are seen and dropped. */
-export const lockOwnPrincipals = (db: Tx, userId: string) =>
-  db.rows(`select 1 from principals where type = 'user' and id = $1 order by org_id for update`, [userId])
-
-export const dropOwnGrants = (db: Tx, userId: string) =>
-  db.rows(
-    `delete from key_grants where principal_type = 'user' and principal_id = $1
-        and org_id in (select org_id from memberships where user_id = $1)`,
-    [userId],
-  )
-
-/** They hold the old private key. */
-export const dropKeyringPasskeys = (db: Tx, userId: string) =>
-  db.rows('delete from passkeys where user_id = $1', [userId])
 
 const label = `coalesce(gr.slug || ':' || e.slug, a.slug || '/' || case
   when e.parent_environment_id is null then e.slug else p.slug || '@' || e.slug end)`

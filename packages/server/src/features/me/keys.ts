@@ -5,16 +5,13 @@ import { findPerson, listOrgIds } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { lockPerson } from '../../model/grants/table.ts'
+import { deleteGrantsOfPerson } from '../../model/grants/write.ts'
+import { deletePasskeys } from '../../model/people/passkeys.ts'
+import { replaceKeys, resealKeys } from '../../model/people/users.ts'
 import { dropGrants } from '../kms/grantees.ts'
 import { removeCustodianships } from '../recovery/custodians.ts'
-import {
-  dropKeyringPasskeys,
-  dropOwnGrants,
-  listHoldings,
-  lockOwnPrincipals,
-  replaceKeys,
-  resealKeys,
-} from './keys-store.ts'
+import { listHoldings } from './keys-store.ts'
 
 interface Person {
   principal: UserPrincipal
@@ -40,10 +37,10 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const replaced = await replaceKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!replaced) throw fail('conflict', 'there is no other keypair to replace')
-  await lockOwnPrincipals(db, principal.id)
+  await lockPerson(db, principal.id)
   const lost = await listHoldings(db, principal.id, now)
-  await dropOwnGrants(db, principal.id)
-  await dropKeyringPasskeys(db, principal.id)
+  await deleteGrantsOfPerson(db, principal.id)
+  await deletePasskeys(db, principal.id)
   const { email, name } = (await findPerson(db, principal.id)) ?? {}
   const orgIds = await listOrgIds(db, principal.id)
   for (const orgId of orgIds) {

@@ -6,8 +6,9 @@ import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { setKeys } from '../../model/people/users.ts'
 import { allOrgs } from '../orgs/orgs.ts'
-import { findKeys, setKeys } from './store.ts'
+import { findKeys } from './store.ts'
 
 /** Of its organizations a session hears only once the second factor has been entered: a mailbox alone tells no names. */
 export async function get({ db, context, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {

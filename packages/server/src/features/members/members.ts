@@ -2,10 +2,11 @@ import type { members } from '@skerry/contract/orgs'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { deleteMembership, putRole, type Role } from '../../model/people/memberships.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
-import type { InOrg, Role } from '../orgs/scope.ts'
+import type { InOrg } from '../orgs/scope.ts'
 import { removeCustodian } from '../recovery/custodians.ts'
-import { deleteMember, getMember, hasOwner, listGrantedEnvironments, listRoles, lockOrg, updateRole } from './store.ts'
+import { getMember, hasOwner, listGrantedEnvironments, listRoles, lockOrg } from './store.ts'
 
 export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
   const { db, org, params, body, audit } = input
@@ -13,7 +14,7 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
   if (from !== body.role) {
     // The first admin in person of an organization that a program signed up owns it, as one who is invited does.
     const to = body.role === 'admin' && !(await hasOwner(db, org)) ? 'owner' : body.role
-    await updateRole(db, org, params.userId, to)
+    await putRole(db, org, params.userId, to)
     audit('member.role_changed', params.userId, { from, to })
   }
   return { member: await getMember(db, org, params.userId) }
@@ -26,7 +27,7 @@ export async function remove(input: In<typeof members.remove, InOrg>): Out<typeo
   const environmentIds = await listGrantedEnvironments(db, org, params.userId)
   await removeCustodian(input, org.id, params.userId, 'member.removed')
   await recordDroppedGrants(input, { principalType: 'user', principalId: params.userId }, 'member.removed')
-  await deleteMember(db, org, params.userId)
+  await deleteMembership(db, org, params.userId)
   audit('member.removed', params.userId, { role, environmentIds })
   return { ok: true }
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
-import { insertMembership } from '../../identity/store.ts'
-import type { Org, Role } from '../orgs/scope.ts'
-import { deleteMember, listRoles, lockOrg, updateRole } from './store.ts'
+import { deleteMembership, insertMembership, putRole, type Role } from '../../model/people/memberships.ts'
+import type { Org } from '../orgs/scope.ts'
+import { listRoles, lockOrg } from './store.ts'
 
 // Changes of membership by operators, who have no role in the organization. The caller writes the audit entries.
 
@@ -10,7 +10,7 @@ export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string
   await lockOrg(db, org)
   const from = (await listRoles(db, org, [userId])).find((row) => row.userId === userId)?.role ?? null
   if (from === null) await insertMembership(db, org.id, userId, 'owner', now)
-  else if (from !== 'owner') await updateRole(db, org, userId, 'owner')
+  else if (from !== 'owner') await putRole(db, org, userId, 'owner')
   return from
 }
 
@@ -18,8 +18,8 @@ export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string
 export async function moveMembership(
   db: Tx,
   org: Org,
-  { from, to, role, now }: { from: string; to: string; role: string; now: string },
+  { from, to, role, now }: { from: string; to: string; role: Role; now: string },
 ): Promise<void> {
   await insertMembership(db, org.id, to, role, now)
-  await deleteMember(db, org, from)
+  await deleteMembership(db, org, from)
 }

@@ -2,7 +2,6 @@ import type { OwnInvite } from '@skerry/contract/own-invites'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org, Role } from '../orgs/scope.ts'
 
 export const listOwnInvites = (db: Sql, userId: string, now: string, cursor: KeysetCursor) =>
   db.rows<Static<typeof OwnInvite>>(
@@ -24,16 +23,3 @@ export const takeOwnInvite = (db: Tx, userId: string, inviteId: string, now: str
      returning i.org_id, i.id, i.role`,
     [userId, inviteId, now],
   )
-
-/** The role afterwards: an invitation raises a member to what it offers, and never lowers anyone. */
-export async function acceptMembership(db: Tx, org: Org, userId: string, role: Role, now: string): Promise<Role> {
-  const row = await db.row<{ role: Role }>(
-    `insert into memberships as m (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
-     on conflict (org_id, user_id) do update
-       set role = case when m.role = 'member' or excluded.role = 'owner' then excluded.role else m.role end
-     returning role`,
-    [org.id, userId, role, now],
-  )
-  if (!row) throw new Error('an upsert returns its row')
-  return row.role
-}

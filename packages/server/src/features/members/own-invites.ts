@@ -5,8 +5,9 @@ import type { In, Out } from '../../http/route.ts'
 import type { Audit } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { acceptMembership } from '../../model/people/memberships.ts'
 import { getOrg, type Org } from '../orgs/scope.ts'
-import { acceptMembership, listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
+import { listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
 import { hasOwner, lockOrg } from './store.ts'
 
 interface Person {

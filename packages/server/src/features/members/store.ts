@@ -1,7 +1,8 @@
 import type { Member } from '@skerry/contract/orgs'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Org, Role } from '../orgs/scope.ts'
+import type { Role } from '../../model/people/memberships.ts'
+import type { Org } from '../orgs/scope.ts'
 
 /** Changes of an organization's membership wait here for each other, so that each sees who is left. */
 export const lockOrg = (db: Tx, org: Org) =>
@@ -18,9 +19,6 @@ export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
 /** Under the lock: who finds none makes the first. */
 export const hasOwner = async (db: Tx, org: Org): Promise<boolean> =>
   (await db.row(`select 1 from memberships where org_id = $1 and role = 'owner' limit 1`, [org.id])) !== undefined
-
-export const updateRole = (db: Tx, org: Org, userId: string, role: Role) =>
-  db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
 
 export const getMember = async (db: Sql, org: Org, userId: string) => {
   const row = await db.row<Static<typeof Member>>(
@@ -40,7 +38,3 @@ export const listGrantedEnvironments = async (db: Sql, org: Org, userId: string)
       [org.id, userId],
     )
   ).map((row) => row.environmentId)
-
-/** Then the person is no principal here any longer, and the grants go. */
-export const deleteMember = (db: Tx, org: Org, userId: string) =>
-  db.rows('delete from memberships where org_id = $1 and user_id = $2', [org.id, userId])

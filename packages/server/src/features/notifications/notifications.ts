@@ -4,7 +4,8 @@ import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { listPreferences, upsertPreferences } from './store.ts'
+import { upsertPreferences } from '../../model/people/preferences.ts'
+import { listPreferences } from './store.ts'
 
 interface Person {
   principal: UserPrincipal

@@ -1,17 +1,9 @@
-import type { Sql, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 
 export const listPreferences = (db: Sql, userId: string) =>
   db.rows<{ type: string; wanted: boolean }>('select type, wanted from notification_preferences where user_id = $1', [
     userId,
   ])
-
-export const upsertPreferences = (db: Tx, userId: string, types: string[], wanted: boolean[]) =>
-  db.rows(
-    `insert into notification_preferences (user_id, type, wanted)
-     select $1, type, wanted from unnest($2::text[], $3::boolean[]) as given(type, wanted)
-     on conflict (user_id, type) do update set wanted = excluded.wanted`,
-    [userId, types, wanted],
-  )
 
 /** Of a user who wants the type; about an organization only while the user is a member. */
 export const listUserAddress = (db: Sql, userId: string, type: string, byDefault: boolean, orgId: string | null) =>

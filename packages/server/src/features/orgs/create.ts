@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import { insertOrg } from './store.ts'
+import { insertOrganization } from '../../model/organizations/write.ts'
 
 interface Request {
   db: Tx
@@ -8,4 +8,4 @@ interface Request {
 
 /** Makes an organization with nobody in it; undefined where the slug is taken, which may or may not be an error. */
 export const createOrg = ({ db, now }: Request, org: { id: string; name: string; slug: string }) =>
-  insertOrg(db, { ...org, now })
+  insertOrganization(db, { ...org, now })

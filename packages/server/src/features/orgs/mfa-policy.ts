@@ -3,8 +3,9 @@ import type { In, Out } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { isSecondFactorBehind } from '../../kernel/principal.ts'
+import { updateMfaRequired } from '../../model/organizations/write.ts'
 import type { InOrg } from './scope.ts'
-import { isMfaRequired, updateMfaRequired } from './store.ts'
+import { isMfaRequired } from './store.ts'
 
 /** Whether there is a way to sign in, and so to enter a second factor: an issuer, or a key to sign sessions with. */
 const isConfigured = ({ oidc, serverKey }: Context): boolean => oidc !== null || serverKey !== null

@@ -3,12 +3,13 @@ import type { Sql } from '../../db/database.ts'
 import type { Caller } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { insertMembership } from '../../identity/store.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal, UserPrincipal } from '../../kernel/principal.ts'
+import { renameOrganization } from '../../model/organizations/write.ts'
+import { insertMembership } from '../../model/people/memberships.ts'
 import { createOrg } from './create.ts'
 import { getOrg, type InOrg } from './scope.ts'
-import { listMembers, listOrgs, renameOrg } from './store.ts'
+import { listMembers, listOrgs } from './store.ts'
 
 export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {
   const cursor = pageFrom(query, 'organization')
@@ -40,7 +41,8 @@ export async function update({
   now,
   audit,
 }: In<typeof orgs.update, InOrg>): Out<typeof orgs.update> {
-  const after = await renameOrg(db, org, body.name, now)
+  await renameOrganization(db, org, body.name, now)
+  const after = await getOrg(db, org)
   audit('org.updated', org.id, { name: body.name })
   return { org: { ...after, role } }
 }

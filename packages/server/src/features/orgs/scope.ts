@@ -11,8 +11,9 @@ import {
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { isSecondFactorBehind, type Principal, type UserPrincipal } from '../../kernel/principal.ts'
+import type { StoredOrg } from '../../model/organizations/table.ts'
+import type { Role } from '../../model/people/memberships.ts'
 
-export type Role = 'owner' | 'admin' | 'member'
 export type Org = Checked<{ id: string }>
 
 export interface InOrg extends Caller {
@@ -101,14 +102,6 @@ export const within =
       if (!row) throw fail('not_found', `no such ${noun}`)
       return { ...scope, [key]: row } as S & Record<Key, Row>
     })
-
-export interface StoredOrg {
-  id: string
-  name: string
-  slug: string
-  createdAt: string
-  updatedAt: string
-}
 
 export async function getOrg(db: Sql, org: Org): Promise<StoredOrg> {
   const row = await db.row<StoredOrg>(

@@ -1,9 +1,9 @@
 import type { Member, Organization } from '@skerry/contract/orgs'
 import type { Static } from 'typebox'
-import type { Sql, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { getOrg, type Org, type StoredOrg } from './scope.ts'
+import type { Org } from './scope.ts'
 
 type OrganizationRow = Static<typeof Organization>
 
@@ -26,29 +26,8 @@ const listOrgsOfUser = (db: Sql, userId: string, cursor: KeysetCursor) =>
     [userId, cursor.at, cursor.id, cursor.take],
   )
 
-/** Undefined where the slug is taken. */
-export const insertOrg = (db: Tx, org: { id: string; name: string; slug: string; now: string }) =>
-  db.row<StoredOrg>(
-    `insert into organizations (id, name, slug, created_at, updated_at) values ($1, $2, $3, $4, $4)
-     on conflict (slug) do nothing
-     returning id, name, slug, created_at, updated_at`,
-    [org.id, org.name, org.slug, org.now],
-  )
-
-export async function renameOrg(db: Tx, org: Org, name: string, now: string): Promise<StoredOrg> {
-  await db.rows('update organizations set name = $2, updated_at = $3 where id = $1', [org.id, name, now])
-  return getOrg(db, org)
-}
-
 export const isMfaRequired = async (db: Sql, org: Org): Promise<boolean> =>
   (await db.row('select 1 from organizations where id = $1 and mfa_required', [org.id])) !== undefined
-
-/** False where it was so already. */
-export const updateMfaRequired = async (db: Tx, org: Org, required: boolean, now: string): Promise<boolean> =>
-  (await db.row(
-    'update organizations set mfa_required = $2, updated_at = $3 where id = $1 and mfa_required <> $2 returning id',
-    [org.id, required, now],
-  )) !== undefined
 
 export const listMembers = (db: Sql, org: Org, cursor: KeysetCursor) =>
   db.rows<Static<typeof Member> & { createdAt: string }>(

@@ -4,7 +4,8 @@ import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { countPasskeys, deletePasskey, insertPasskey, listPasskeys, lockUser } from './store.ts'
+import { deletePasskey, insertPasskey } from '../../model/people/passkeys.ts'
+import { countPasskeys, listPasskeys, lockUser } from './store.ts'
 
 interface Person {
   principal: UserPrincipal

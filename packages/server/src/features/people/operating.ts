@@ -1,8 +1,9 @@
 import type { Database, Sql, Tx } from '../../db/database.ts'
-import { deleteUser, endSessions, updateIdentity } from '../../identity/linking-store.ts'
+import { endSessions } from '../../identity/linking-store.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
 import { listOrgIds } from '../../identity/store.ts'
 import { type Entry, recordIn, system } from '../../kernel/unit.ts'
+import { deleteUser, updateIdentity } from '../../model/people/users.ts'
 import { moveMembership, raiseToOwner } from '../members/operating.ts'
 import type { Org } from '../orgs/scope.ts'
 import {

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
+import type { Role } from '../../model/people/memberships.ts'
 
 export interface ListedPerson {
   id: string
@@ -9,7 +10,7 @@ export interface ListedPerson {
   subject: string
   hasKeyring: boolean
   createdAt: string
-  memberships: { orgId: string; slug: string; role: string }[]
+  memberships: { orgId: string; slug: string; role: Role }[]
 }
 
 export const listPeople = (db: Sql, { email, orgId }: { email: string | null; orgId: string | null }) =>
@@ -50,7 +51,7 @@ export const lockPeople = (tx: Tx, ids: string[]) =>
 export interface MembershipRow {
   orgId: string
   slug: string
-  role: string
+  role: Role
 }
 
 /** Locks the organizations, so that memberships of one organization change one after the other. */

@@ -6,6 +6,7 @@ import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Metadata } from '../../kernel/unit.ts'
+import { lockEnvironments } from '../../model/environments/table.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 import { cancelOpen } from './request-store.ts'
 import { type Custodian, findRecovery, type InRecovery } from './scope.ts'
@@ -17,7 +18,6 @@ import {
   listCoverage,
   listCustodians,
   listGrants,
-  lockEnvironments,
   lockKeyedMembers,
   lockRecovery,
   replaceRecovery,
@@ -160,7 +160,7 @@ async function check(input: Proposed): Promise<void> {
 
 async function checkGrants({ db, org, body, now }: Omit<Proposed, 'body'> & { body: Pick<KeyAndShares, 'grants'> }) {
   const ids = body.grants.map(({ environmentId }) => environmentId)
-  const there = await lockEnvironments(db, org, ids, now)
+  const there = await lockEnvironments(db, org.id, ids, now)
   const seen = new Set<string>()
   for (const [index, environmentId] of ids.entries()) {
     if (seen.has(environmentId)) throw fail('invalid_request', `body.grants.${index}: ${environmentId} is named twice`)

@@ -2,6 +2,7 @@ import type { RecoveryRequest as RequestRow } from '@skerry/contract/recovery'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { tokenStands } from '../../model/tokens/table.ts'
 import type { Org } from '../orgs/scope.ts'
 import type { Status } from './lifecycle.ts'
 import { type RecoveryRequest, requestColumns } from './scope.ts'
@@ -134,8 +135,7 @@ export const findPublicKey = async (db: Sql, org: InOrg, type: string, id: strin
       )
     : await db.row<{ publicKeyJwk: string }>(
         `select t.public_key_jwk from service_tokens t
-          where t.org_id = $1 and t.id = $2 and t.revoked_at is null and t.deleted_at is null
-            and (t.expires_at is null or t.expires_at > $3) for share of t`,
+          where t.org_id = $1 and t.id = $2 and ${tokenStands('$3')} for share of t`,
         [org.id, id, now],
       )
   )?.publicKeyJwk
@@ -149,32 +149,3 @@ export const lockCovered = async (db: Tx, org: InOrg, environmentIds: string[]):
   )
   return new Set(rows.map(({ environmentId }) => environmentId))
 }
-
-/** A grant that the target has lost the key of is replaced: it holds the new one, and nobody else is touched. */
-export const giveKeys = (
-  db: Tx,
-  org: InOrg,
-  to: { type: string; id: string },
-  grants: { id: string; environmentId: string; wrappedDek: string }[],
-  by: { type: string; id: string; now: string },
-) =>
-  db.rows(
-    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
-                             granted_by_id, created_at)
-     select $1, given.id, given.environment_id, $2, $3, given.wrapped_dek, $4, $5, $6
-       from unnest($7::text[], $8::text[], $9::text[]) as given(id, environment_id, wrapped_dek)
-     on conflict (org_id, environment_id, principal_type, principal_id)
-     do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
-                   granted_by_id = excluded.granted_by_id`,
-    [
-      org.id,
-      to.type,
-      to.id,
-      by.type,
-      by.id,
-      by.now,
-      grants.map(({ id }) => id),
-      grants.map(({ environmentId }) => environmentId),
-      grants.map(({ wrappedDek }) => wrappedDek),
-    ],
-  )

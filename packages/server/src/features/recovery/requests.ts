@@ -5,12 +5,12 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { putGrants } from '../../model/grants/write.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 import { requestLifecycle } from './lifecycle.ts'
 import {
   closeRequest,
   findPublicKey,
-  giveKeys,
   insertRequest,
   insertShare,
   listRequests,
@@ -119,6 +119,8 @@ export async function contribute(input: Contribution): Out<typeof recoveryReques
   return { request: { ...request, contributed } }
 }
 
+const gone = 'the target has left, or has no keys any longer'
+
 /** Custodians have compared the words of one key; nothing goes to another. */
 async function checkTarget(
   { db, org, now }: { db: Tx; org: Org; now: string },
@@ -127,7 +129,7 @@ async function checkTarget(
   const { targetType, targetId, targetPublicKeyJwk } = request
   if (targetType === null || targetId === null) return
   const known = await findPublicKey(db, org, targetType, targetId, now)
-  if (known === undefined) throw fail('conflict', 'the target has left, or has no keys any longer')
+  if (known === undefined) throw fail('conflict', gone)
   if (!isSameKey(known, targetPublicKeyJwk))
     throw fail('conflict', 'the target has other keys than when the request was opened')
 }
@@ -136,7 +138,7 @@ type Completion = In<typeof recoveryRequests.complete, OnRequest>
 
 /** The one way to grant a key without holding it: that the target can, its machine has shown to nobody but itself. */
 export async function complete(input: Completion): Out<typeof recoveryRequests.complete> {
-  const { db, org, principal, body, now, newId, audit, emit } = input
+  const { db, org, body, now, audit, emit } = input
   // In the order in which a rotation takes them.
   if (!(await lockRecovery(db, org))) throw fail('conflict', 'recovery is not set up')
   const request = await lockRequest(db, org, input.recoveryRequest, now)
@@ -152,8 +154,8 @@ export async function complete(input: Completion): Out<typeof recoveryRequests.c
     await markDrill(db, org, now)
     audit('recovery.drilled', org.id, { requestId: request.id, contributed: request.contributed })
   } else {
-    const grants = body.grants.map((grant) => ({ id: newId('keyGrant'), ...grant }))
-    await giveKeys(db, org, { type: targetType, id: targetId }, grants, { ...principal, now })
+    const given = await putGrants(input, org.id, { principalType: targetType, principalId: targetId }, body.grants)
+    if (!given) throw fail('conflict', gone)
     const environmentIds = body.grants.map(({ environmentId }) => environmentId)
     audit('recovery_request.completed', request.id, { targetType, targetId, environmentIds })
     await emit('recovery_request.completed', { requestId: request.id, targetId, environments: environmentIds.length })

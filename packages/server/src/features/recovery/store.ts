@@ -89,16 +89,6 @@ export const listCustodianships = async (db: Sql, userId: string): Promise<strin
     ])
   ).map(({ orgId }) => orgId)
 
-/** Those that are there, and none of them goes before commit. */
-export const lockEnvironments = async (db: Tx, org: InOrg, ids: string[], now: string): Promise<Set<string>> => {
-  const rows = await db.rows<{ id: string }>(
-    `select id from environments
-      where org_id = $1 and id = any($2::text[]) and (expires_at is null or expires_at > $3) order by id for key share`,
-    [org.id, ids, now],
-  )
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** Does nothing where there is no recovery. */
 export const upsertGrants = (db: Tx, org: InOrg, grants: KeyAndShares['grants'], now: string) =>
   db.rows(

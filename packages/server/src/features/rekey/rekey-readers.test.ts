@@ -7,7 +7,7 @@ import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
 import { newId } from '../../kernel/context.ts'
 import { rotatorOf, syncOf } from '../../keys/keypairs.ts'
-import { giveKey } from '../envs/give.ts'
+import { giveFirstGrants } from '../../model/grants/write.ts'
 
 const { scene, params, bodyOf, run } = rekeying()
 
@@ -33,7 +33,7 @@ async function granted(...readers: Reader[]): Promise<string[]> {
         validUntilMs: Number.POSITIVE_INFINITY,
       }
       const request = { db, principal, now: context.now().toISOString(), newId }
-      await giveKey(request, { orgId, id: scene.envId }, { ...reader, wrappedDek: wrappedKey() })
+      await giveFirstGrants(request, { orgId, id: scene.envId }, [{ ...reader, wrappedDek: wrappedKey() }])
     }
     return keys
   })

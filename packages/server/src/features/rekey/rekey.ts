@@ -2,19 +2,14 @@ import type { rekey } from '@skerry/contract/envs'
 import { isReader } from '@skerry/contract/readers'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { rewrapGrants } from '../../model/grants/write.ts'
+import { resealSecrets } from '../../model/secrets/versions.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { coverAnew } from '../recovery/covering.ts'
-import {
-  deleteOtherGrants,
-  type Holder,
-  lockEnv,
-  lockHolders,
-  lockSecrets,
-  resealSecrets,
-  rewrapGrants,
-} from './store.ts'
+import { type Holder, lockHolders, lockSecrets } from './store.ts'
 
 type Request = In<typeof rekey.run, InEnv>
 
@@ -32,12 +27,12 @@ export async function run(input: Request): Out<typeof rekey.run> {
   checkGrants(input)
   checkDropped(body)
   const [there, secrets, holders] = await Promise.all([
-    lockEnv(db, env),
+    lockEnvironment(db, env, 'update'),
     lockSecrets(db, env),
     lockHolders(db, env, now),
   ])
   if (!there) throw fail('not_found', 'no such env')
-  if (there.isProtected)
+  if (there.protection !== null)
     throw fail(
       'conflict',
       'this environment is protected: take its protection off first, which its admins are mailed about',
@@ -49,8 +44,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
   await Promise.all([
     ...resealSecrets(db, env, resealed, { author: principal, now }),
-    rewrapGrants(db, env, kept, principal),
-    deleteOtherGrants(db, env, kept),
+    rewrapGrants(input, env, kept),
     coverAnew(input, env, body.recoveryWrappedDek),
   ])
   await supersedeAll(input, env)

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { notExpired } from '../envs/scope.ts'
+import { notExpired } from '../../model/environments/table.ts'
 
 /** A part of the server that holds grants. */
 export interface Reader {

@@ -1,8 +1,10 @@
 import type { rotation as endpoints } from '@skerry/contract/rotation'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
+import { giveGrant } from '../../model/grants/write.ts'
 import { checkQuota } from '../billing/quota.ts'
-import { giveKey } from '../envs/give.ts'
 import { type Env, findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
@@ -12,10 +14,9 @@ import { rotationLifecycle, type Status } from './lifecycle.ts'
 import { claimAccounts } from './owner.ts'
 import { aboutOf, toResponse, unclaimed } from './policies.ts'
 import { runRotation, settleRotation, underWay } from './run.ts'
-import { lockGrant } from './run-store.ts'
 import { nextAfter } from './schedule.ts'
 import { checkBound, type OnRotation, type Rotation } from './scope.ts'
-import { findRotationOf, lockEnvironment, lockRotation, putRotation } from './store.ts'
+import { findRotationOf, lockRotation, putRotation } from './store.ts'
 
 type Create = In<typeof endpoints.create, InOrg>
 
@@ -79,9 +80,10 @@ const storeBeside = (input: Create, policy: Policy, held: string | null) =>
   input.transaction(async ({ db, audit }) => {
     const { org, body, now, newId } = input
     const { environmentId, secretName, config } = policy
-    if (!(await lockEnvironment(db, org.id, environmentId))) throw fail('not_found', 'body.environmentId: no such env')
-    const grant = await lockGrant(db, org.id, environmentId)
-    if ((grant?.wrappedDek ?? null) !== held) return undefined
+    const env = { orgId: org.id, id: environmentId }
+    if (!(await lockEnvironment(db, env, 'no key update'))) throw fail('not_found', 'body.environmentId: no such env')
+    const wrappedDek = await lockGrant(db, env, rotatorHolder(org.id))
+    if ((wrappedDek ?? null) !== held) return undefined
     const existing = await findRotationOf(db, org, environmentId, secretName)
     if (existing) await unclaimed(await lockRotation(db, existing), now)
     else await checkQuota(input.context, db, org, 'rotation.policies')
@@ -98,24 +100,18 @@ const storeBeside = (input: Create, policy: Policy, held: string | null) =>
     })
     await claimAccounts(db, rotation)
     audit(existing ? 'rotation.updated' : 'rotation.created', rotation.id, { ...aboutOf(rotation), intervalSeconds })
-    if (held === null) await giveToRotator({ ...input, db }, environmentId, audit)
+    if (held === null) await giveToRotator(input, { db, audit }, environmentId)
     return { rotation, isNew: existing === undefined }
   })
 
 async function giveToRotator(
-  input: Omit<Create, 'db'> & Pick<Parameters<typeof giveKey>[0], 'db'>,
+  { org, body, ...giving }: Create,
+  work: Pick<Parameters<typeof giveGrant>[0], 'db' | 'audit'>,
   environmentId: string,
-  audit: (action: 'key.granted', id: string, metadata: Record<string, unknown>) => void,
 ): Promise<void> {
-  const { org, body } = input
-  const grantee = { principalType: 'rotator', principalId: org.id }
-  const grant = await giveKey(
-    input,
-    { orgId: org.id, id: environmentId },
-    { ...grantee, wrappedDek: body.wrappedDek as string },
-  )
+  const key = { ...rotatorHolder(org.id), wrappedDek: body.wrappedDek as string }
+  const grant = await giveGrant({ ...giving, ...work }, { orgId: org.id, id: environmentId }, key)
   if (!grant) throw fail('conflict', 'the rotator’s grant has just changed: try again')
-  audit('key.granted', grant.id, { environmentId, ...grantee })
 }
 
 /** A failure is with the policy, as of any run: it has been configured all the same. */

@@ -3,14 +3,15 @@ import type { AnyJob } from '../../jobs/job.ts'
 import { type Context, instant, newId } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { type Entry, unit } from '../../kernel/unit.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
 import { writeRotated } from '../secrets/rotated.ts'
 import { namesOf } from './account.ts'
 import { checkProven, findRotatorEnv, type Held, noKey, openHeld } from './held.ts'
 import type { Done, Run } from './one-run.ts'
-import { deletePending, lockClaim, lockGrant, recordFailure, recordSuccess } from './run-store.ts'
+import { deletePending, lockClaim, recordFailure, recordSuccess } from './run-store.ts'
 import { nextAfter, retryAfter } from './schedule.ts'
 import type { Rotation } from './scope.ts'
-import { lockEnvironment } from './store.ts'
 
 export const lost = 'another run has taken over, or the policy was removed'
 
@@ -48,12 +49,13 @@ async function write(
 ): Promise<Done | 'rekeyed'> {
   const { orgId, id, environmentId, secretName } = rotation
   // In the order in which a re-key takes them.
-  if (!(await lockEnvironment(db, orgId, environmentId))) throw fail('not_found', 'the environment is gone')
+  const of = { orgId, id: environmentId }
+  if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment is gone')
   const policy = await lockClaim(db, rotation, claimedBy)
   if (!policy) throw fail('conflict', lost)
-  const grant = await lockGrant(db, orgId, environmentId)
-  if (!grant) throw fail('conflict', noKey)
-  if (grant.wrappedDek !== held.wrappedDek) return 'rekeyed'
+  const wrappedDek = await lockGrant(db, of, rotatorHolder(orgId))
+  if (wrappedDek === undefined) throw fail('conflict', noKey)
+  if (wrappedDek !== held.wrappedDek) return 'rekeyed'
   const env = await findRotatorEnv(context, db, orgId, environmentId)
   if (!env) throw fail('not_found', 'the environment is gone')
   const now = instant(context)

@@ -3,7 +3,7 @@ import { everyMinutes } from '../../jobs/schedule.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { recordEnded } from '../envs/ended.ts'
+import { removeOrphans } from './ended.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 
@@ -32,5 +32,5 @@ export const jobs = [runDue, job('rotation.sweep', { schedule: everyMinutes(1) }
 export async function sweep(context: Context): Promise<void> {
   for (const due of await listDue(context.db, instant(context))) await context.queue.enqueue(context.db, runDue, due)
   context.queue.nudge(runDue)
-  await unit(context, system, (db) => recordEnded(context, db, system, null, { cause: 'env.deleted' }))
+  await unit(context, system, (db) => removeOrphans(context, db, system, null, { cause: 'env.deleted' }))
 }

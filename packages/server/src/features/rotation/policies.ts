@@ -3,6 +3,8 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { rotatorOf } from '../../keys/keypairs.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { revokeRotatorGrant } from '../../model/grants/write.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { configOf, isOfAccount } from './account.ts'
 import { checkConfig, checkWriters, verifyAccounts } from './checks.ts'
@@ -11,16 +13,7 @@ import { claimAccounts } from './owner.ts'
 import { settleRotation, underWay } from './run.ts'
 import { dueAt } from './schedule.ts'
 import { boundTo, type OnRotation, type Rotation } from './scope.ts'
-import {
-  countRotations,
-  deleteRotation,
-  deleteRotatorGrant,
-  listGranted,
-  listRotations,
-  lockEnvironment,
-  lockRotation,
-  updateRotation,
-} from './store.ts'
+import { countRotations, deleteRotation, listGranted, listRotations, lockRotation, updateRotation } from './store.ts'
 
 export async function rotatorKey(input: In<typeof endpoints.rotatorKey, InOrg>): Out<typeof endpoints.rotatorKey> {
   const { context, db, org, principal } = input
@@ -85,15 +78,12 @@ export async function remove(input: In<typeof endpoints.delete, OnRotation>): Ou
   const forced = query.force === 'true'
   if (!forced && isOfAccount(configOf(rotation))) await settleRotation(context, rotation, origin)
   const rotatorRevoked = await transaction(async ({ db, audit }) => {
-    await lockEnvironment(db, orgId, environmentId)
+    await lockEnvironment(db, { orgId, id: environmentId }, 'no key update')
     const stored = await unclaimed(await lockRotation(db, rotation), forced ? null : now)
     await deleteRotation(db, rotation)
     audit('rotation.deleted', rotation.id, aboutOf(stored))
     if ((await countRotations(db, orgId, environmentId)) > 0) return false
-    const grant = await deleteRotatorGrant(db, orgId, environmentId)
-    const metadata = { environmentId, principalType: 'rotator', principalId: orgId, cause: 'rotation.deleted' }
-    if (grant) audit('key.revoked', grant.id, metadata)
-    return grant !== undefined
+    return revokeRotatorGrant({ db, audit }, { orgId, id: environmentId }, 'rotation.deleted')
   })
   return { ok: true, rotatorRevoked }
 }

@@ -74,14 +74,6 @@ export const lockClaim = (db: Tx, { orgId, id }: RotationId, claimedBy: string) 
     [orgId, id, claimedBy],
   )
 
-/** The wrapped key that the rotator holds, held as it is until commit. */
-export const lockGrant = (db: Tx, orgId: string, environmentId: string) =>
-  db.row<{ wrappedDek: string }>(
-    `select wrapped_dek from key_grants
-      where org_id = $1 and environment_id = $2 and principal_type = 'rotator' for share`,
-    [orgId, environmentId],
-  )
-
 export interface Ran {
   at: string
   nextRunAt: string

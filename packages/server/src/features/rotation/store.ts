@@ -24,13 +24,6 @@ export const listGranted = async (db: Sql, org: Org, environmentId: string | nul
   return rows.map((row) => row.environmentId)
 }
 
-/** Keeps policies and the rotator’s grant of an environment as they are until commit. False where it is gone. */
-export const lockEnvironment = async (db: Tx, orgId: string, environmentId: string): Promise<boolean> =>
-  (await db.row('select 1 from environments where org_id = $1 and id = $2 for no key update', [
-    orgId,
-    environmentId,
-  ])) !== undefined
-
 export const findRotationOf = (db: Sql, org: Org, environmentId: string, secretName: string) =>
   db.row<Rotation>(
     `select ${rotationColumns} from rotation_policies p
@@ -135,13 +128,6 @@ export const countRotations = async (db: Tx, orgId: string, environmentId: strin
     )
   )?.count ?? 0
 
-/** The id of the rotator’s grant, where there was one. */
-export const deleteRotatorGrant = (db: Tx, orgId: string, environmentId: string) =>
-  db.row<{ id: string }>(
-    `delete from key_grants where org_id = $1 and environment_id = $2 and principal_type = 'rotator' returning id`,
-    [orgId, environmentId],
-  )
-
 /** Active ones whose time has come. */
 export const listDue = (db: Sql, now: string) =>
   db.rows<{ orgId: string; rotationId: string }>(
@@ -150,4 +136,12 @@ export const listDue = (db: Sql, now: string) =>
         and (claimed_until is null or claimed_until <= $1)
       order by next_run_at limit 1000`,
     [now],
+  )
+
+/** Removes the rotation policies whose environment is gone. */
+export const deleteOrphans = (db: Sql, orgId: string | null) =>
+  db.rows<{ orgId: string; id: string; secretName: string; kind: string }>(
+    `delete from rotation_policies where environment_id is null and ($1::text is null or org_id = $1)
+     returning org_id, id, secret_name, kind`,
+    [orgId],
   )

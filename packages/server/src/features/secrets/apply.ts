@@ -3,10 +3,12 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { appendVersion, deleteSecret, type StoredSecret } from '../../model/secrets/versions.ts'
+import { writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
 import { checkRoom } from './room.ts'
-import { appendVersion, deleteSecret, findVersion, lockCount, lockSecret, type StoredSecret } from './store.ts'
-import { writeSecret } from './write-store.ts'
+import { findVersion, lockSecret } from './store.ts'
 
 /** What was proposed, and by whom. */
 type Change = Pick<
@@ -34,7 +36,7 @@ export async function lockBases<Of extends Change>(
   changes: readonly Of[],
 ): Promise<Based<Of>[] | undefined> {
   // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
-  await lockCount(db, env)
+  await lockEnvironment(db, env, 'no key update')
   const bases: Based<Of>[] = []
   for (const change of changes) {
     const secret = await lockSecret(db, env, change.secretName)

@@ -9,8 +9,8 @@ import { newApp, newEnv, putSecret, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { call } from '../../../test/world.ts'
 import type { Tx } from '../../db/database.ts'
-import { lockCount } from './store.ts'
-import type { WrittenRow } from './write-store.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import type { WrittenRow } from '../../model/secrets/write.ts'
 
 // With so low a limit every environment is nearly full, and every write by a token is counted.
 const { world, tenant } = await openTenant({ SKERRY_ENVIRONMENT_SECRETS: '20' })
@@ -134,7 +134,7 @@ test('many nearly full environments of one organization take two connections at 
 describe.runIf(engine() === 'postgres')('while nearly full environments are locked', () => {
   const lock = (ids: string[]) =>
     held(db, async (tx: Tx) => {
-      for (const id of ids) await lockCount(tx, { orgId, id })
+      for (const id of ids) await lockEnvironment(tx, { orgId, id }, 'no key update')
     })
 
   /** Writes elsewhere while groups wait for the locks, and then lets those groups finish. */

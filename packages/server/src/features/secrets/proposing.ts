@@ -7,7 +7,8 @@ import type { Emit } from '../../events/events.ts'
 import type { Reply } from '../../http/route.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import type { Metadata } from '../../kernel/unit.ts'
-import type { Env, Protection } from '../envs/scope.ts'
+import type { Protection } from '../../model/environments/table.ts'
+import type { Env } from '../envs/scope.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {

@@ -2,9 +2,10 @@ import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { Env } from '../envs/scope.ts'
-import { type Content, countContent, lockCount } from './store.ts'
+import { type Content, countContent } from './store.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {
@@ -102,7 +103,7 @@ export async function checkRoom(
 ): Promise<void> {
   if (takesRoom(context, env.orgId, env.id, bytes)) return
   const { environmentSecretsMax, environmentBytesMax } = context.config
-  await lockCount(db, env)
+  await lockEnvironment(db, env, 'no key update')
   const content = await countContent(db, env.orgId, env.id, [name])
   const after = contentAfter(content, { name, bytes })
   if (!content.sizes.has(name)) await checkPlan(context, db, env.orgId)
@@ -154,7 +155,7 @@ export async function admitGroup<W extends Write>(
   env: { orgId: string; id: string },
   writes: readonly W[],
 ): Promise<W[]> {
-  await lockCount(db, env)
+  await lockEnvironment(db, env, 'no key update')
   const names = writes.map(({ name }) => name)
   let content = await countContent(db, env.orgId, env.id, names)
   const admitted = writes.filter((write) => {

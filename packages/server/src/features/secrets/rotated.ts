@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
+import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
 import { listSome } from './store.ts'
-import { type WrittenRow, writeSecret } from './write-store.ts'
 
 /** How many others are read to see that a key is the environment’s: one may be unreadable for a reason of its own. */
 const othersMax = 5

@@ -4,19 +4,12 @@ import type { Static } from 'typebox'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Env, InEnv, Protection } from '../envs/scope.ts'
+import { lockEnvironment, type Protection } from '../../model/environments/table.ts'
+import { appendVersion, deleteSecret } from '../../model/secrets/versions.ts'
+import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
+import type { Env, InEnv } from '../envs/scope.ts'
 import { checkRoom } from './room.ts'
-import {
-  appendVersion,
-  deleteSecret,
-  findSecret,
-  findVersion,
-  listSecrets,
-  listVersions,
-  lockCount,
-  lockSecret,
-} from './store.ts'
-import { type WrittenRow, writeSecret } from './write-store.ts'
+import { findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
   const cursor = pageFrom(query, 'secret')
@@ -78,7 +71,7 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
 export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typeof secrets.restore> {
   const { context, db, env, params, body, principal, now, audit } = input
   // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
-  await lockCount(db, env)
+  await lockEnvironment(db, env, 'no key update')
   const secret = await lockedSecret(db, env, params.name, body.expectedVersion)
   const old = await findVersion(db, env, secret.id, body.version)
   if (!old) throw fail('not_found', `${params.name} has no version ${body.version}`)

@@ -2,6 +2,7 @@ import type { Secret } from '@skerry/contract/secrets'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import type { StoredSecret } from '../../model/secrets/versions.ts'
 import type { Env } from '../envs/scope.ts'
 
 type Row = Static<typeof Secret>
@@ -22,13 +23,6 @@ export const listSome = (db: Sql, env: Env, names: readonly string[], limit: num
       order by name = any($3::text[]) desc, updated_at desc limit $4`,
     [env.orgId, env.id, names, limit],
   )
-
-export interface StoredSecret {
-  id: string
-  currentVersion: number
-  /** Earlier versions were sealed under keys that the environment no longer has. */
-  keySinceVersion: number
-}
 
 export const findSecret = (db: Sql, env: Env, name: string) =>
   db.row<StoredSecret>(
@@ -66,44 +60,6 @@ export const listVersions = (db: Sql, env: Env, secretId: string, cursor: Keyset
       order by version desc limit $4`,
     [env.orgId, secretId, cursor.id === null ? null : Number(cursor.id), cursor.take],
   )
-
-export async function appendVersion(
-  db: Tx,
-  env: Env,
-  secret: StoredSecret,
-  version: { ciphertext: string; restoredFrom: number; author: { type: string; id: string }; now: string },
-): Promise<Row> {
-  const row = await db.row<Row>(
-    `with advanced as (
-       update secrets set current_version = current_version + 1, ciphertext = $3, updated_at = $7
-        where org_id = $1 and id = $2
-        returning id, environment_id, name, ciphertext, current_version, created_at, updated_at
-     ), version as (
-       insert into secret_versions (org_id, secret_id, version, ciphertext, restored_from_version, created_by_type,
-                                    created_by_id, created_at)
-       select $1, id, current_version, ciphertext, $4::int, $5, $6, updated_at from advanced
-     )
-     select id, environment_id, name, ciphertext, current_version as version, created_at, updated_at
-       from advanced`,
-    [
-      env.orgId,
-      secret.id,
-      version.ciphertext,
-      version.restoredFrom,
-      version.author.type,
-      version.author.id,
-      version.now,
-    ],
-  )
-  return row as Row
-}
-
-export const deleteSecret = (db: Tx, env: Env, secretId: string) =>
-  db.rows('delete from secrets where org_id = $1 and id = $2', [env.orgId, secretId])
-
-/** Until this transaction ends, others who count wait, and nobody re-keys. */
-export const lockCount = (db: Tx, env: { orgId: string; id: string }) =>
-  db.rows('select 1 from environments where org_id = $1 and id = $2 for no key update', [env.orgId, env.id])
 
 /** The content of an environment, and the sizes of the secrets of these names, which writes would replace. */
 export interface Content {

@@ -3,8 +3,8 @@ import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
 import type { Context, Evictions } from '../../kernel/context.ts'
 import { openTurns } from '../../kernel/turns.ts'
+import { type GroupedWrite, type WrittenRow, writeBatch } from '../../model/secrets/write.ts'
 import { admitGroup, type Room } from './room.ts'
-import { type GroupedWrite, type WrittenRow, writeBatch } from './write-store.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {

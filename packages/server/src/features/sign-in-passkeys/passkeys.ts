@@ -7,8 +7,9 @@ import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
+import { deleteSignInPasskey, insertSignInPasskey } from '../../model/people/sign-in-passkeys.ts'
 import { needManaged, type Person } from '../second-factor/second-factor.ts'
-import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from './store.ts'
+import { countPasskeys, listPasskeys } from './store.ts'
 
 export async function list({ db, principal }: In<typeof signInPasskeys.list, Person>): Out<typeof signInPasskeys.list> {
   return { passkeys: await listPasskeys(db, principal.id) }
@@ -31,7 +32,7 @@ export async function create(input: In<typeof signInPasskeys.create, Person>): O
   if (!verified) return refuseAndCommit('forbidden', 'this passkey was not made for this challenge; begin again')
   if ((await countPasskeys(db, principal.id)) >= limits.passkeysMax)
     throw fail('conflict', `at most ${limits.passkeysMax} passkeys`)
-  const passkey = await insertPasskey(db, {
+  const passkey = await insertSignInPasskey(db, {
     id: newId('signInPasskey'),
     userId: principal.id,
     ...verified,
@@ -46,7 +47,7 @@ export async function create(input: In<typeof signInPasskeys.create, Person>): O
 
 export async function remove(input: In<typeof signInPasskeys.delete, Person>): Out<typeof signInPasskeys.delete> {
   const { db, principal, params } = input
-  if (!(await deletePasskey(db, principal.id, params.signInPasskeyId))) throw fail('not_found', 'no such passkey')
+  if (!(await deleteSignInPasskey(db, principal.id, params.signInPasskeyId))) throw fail('not_found', 'no such passkey')
   await auditPerson(input, principal.id, 'user.sign_in_passkey_removed', params.signInPasskeyId)
   return { ok: true }
 }

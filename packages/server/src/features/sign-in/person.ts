@@ -1,7 +1,7 @@
 import { ownIssuer } from '../../identity/session-tokens.ts'
-import type { Person } from '../../identity/store.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { Person } from '../../model/people/users.ts'
 
 /** Whom the built-in sign-in knows by an address: for it the address, proven by a mail, is who they are. */
 export function personOfAddress(address: string): Person {

@@ -67,6 +67,4 @@ export const hasSecondFactor = async (db: Sql, userId: string): Promise<boolean>
 export async function deleteExpired(db: Sql, now: string): Promise<void> {
   await db.rows('delete from set_up_links where expires_at <= $1 and used_at is null', [now])
   await db.rows('delete from magic_links where expires_at <= $1', [now])
-  await db.rows('delete from challenges where expires_at <= $1', [now])
-  await db.rows('delete from attempts where ends_at <= $1', [now])
 }

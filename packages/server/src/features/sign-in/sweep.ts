@@ -1,3 +1,5 @@
+import { deleteEndedAttempts } from '../../identity/attempts.ts'
+import { deleteExpiredChallenges } from '../../identity/passkey-store.ts'
 import { deleteOldSessions } from '../../identity/session-store.ts'
 import { deleteOldSigningKeys } from '../../identity/session-tokens.ts'
 import { after } from '../../identity/sessions.ts'
@@ -10,6 +12,8 @@ const keptSeconds = 86_400
 export async function sweepSignIn(context: Context): Promise<void> {
   const now = instant(context)
   await deleteExpired(context.db, now)
+  await deleteExpiredChallenges(context.db, now)
+  await deleteEndedAttempts(context.db, now)
   await deleteOldSessions(context.db, after(now, -keptSeconds))
   await deleteOldSigningKeys(context.db, context.now())
 }

@@ -122,38 +122,3 @@ export const listLayerAccess = (db: Sql, orgId: string, bindingId: string, calle
       where l.org_id = $1 and l.binding_id = $2 order by l.environment_id`,
     [orgId, bindingId, caller.type, caller.id],
   )
-
-/** A key that is given again replaces the one before: a client that re-wraps it has a reason. */
-export const giveConnectionKey = (
-  db: Tx,
-  orgId: string,
-  grant: {
-    id: string
-    environmentId: string
-    connectionId: string
-    wrappedDek: string
-    by: { type: string; id: string }
-    now: string
-  },
-) =>
-  db.rows(
-    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
-                             granted_by_id, created_at)
-     values ($1, $2, $3, 'sync_connection', $4, $5, $6, $7, $8)
-     on conflict (org_id, environment_id, principal_type, principal_id)
-     do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = $6, granted_by_id = $7`,
-    [orgId, grant.id, grant.environmentId, grant.connectionId, grant.wrappedDek, grant.by.type, grant.by.id, grant.now],
-  )
-
-/** Takes from connections the keys of environments that none of their bindings reads. */
-export const revokeUnneeded = (db: Tx, orgIds: readonly string[], connectionId: string | null) =>
-  db.rows<{ orgId: string; id: string; environmentId: string; principalId: string }>(
-    `delete from key_grants k
-      where k.org_id = any($1::text[]) and k.principal_type = 'sync_connection'
-        and ($2::text is null or k.principal_id = $2)
-        and not exists (select from sync_layers l
-                         where l.org_id = k.org_id and l.connection_id = k.principal_id
-                           and l.environment_id = k.environment_id)
-     returning k.org_id, k.id, k.environment_id, k.principal_id`,
-    [orgIds, connectionId],
-  )

@@ -5,6 +5,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply, type Work } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import {
@@ -12,7 +13,6 @@ import {
   insertBinding,
   listBindings,
   lockBindings,
-  revokeUnneeded,
   type Settings,
   updateBinding,
 } from './binding-store.ts'
@@ -91,7 +91,7 @@ export async function remove(input: In<typeof sync.deleteBinding, OnBinding>): O
   const { db, org, binding, audit } = input
   if (!(await deleteBinding(db, binding))) throw fail('not_found', 'no such sync binding')
   await takeEndings(db, { orgId: org.id, bindingIds: [binding.id] })
-  const revoked = await revokeUnneeded(db, [org.id], binding.connectionId)
+  const revoked = await deleteUnreadGrants(db, [org.id], binding.connectionId)
   const { connectionId, environmentId } = binding
   const revokedEnvironmentIds = revoked.map((grant) => grant.environmentId)
   audit('sync_binding.deleted', binding.id, { connectionId, environmentId, revokedEnvironmentIds })

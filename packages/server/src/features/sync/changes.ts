@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { revokeUnneeded } from './binding-store.ts'
+import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'
 import { insertOwnRun } from './own-run.ts'
 import { performRun } from './run-job.ts'
@@ -29,7 +29,7 @@ async function lookOnce(context: Context): Promise<number> {
     }
     const wide = [...changes, ...endings.map(({ orgId }) => ({ orgId, environmentId: null }))]
     const orgIds = [...new Set(wide.filter(({ environmentId }) => environmentId === null).map(({ orgId }) => orgId))]
-    for (const grant of orgIds.length > 0 ? await revokeUnneeded(db, orgIds, null) : [])
+    for (const grant of orgIds.length > 0 ? await deleteUnreadGrants(db, orgIds, null) : [])
       record({
         orgId: grant.orgId,
         action: 'key.revoked',

@@ -64,12 +64,3 @@ export const recordReach = (db: Sql, { orgId, id, status }: Connection, lastErro
 
 export const deleteConnection = async (db: Tx, { orgId, id }: Connection): Promise<boolean> =>
   (await db.row('delete from sync_connections where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined
-
-/** Keypairs that were asked for and never used, with the grants that nobody can have made to them. */
-export const forgetUnusedKeypairs = (db: Sql, before: string) =>
-  db.rows(
-    `delete from server_keypairs k
-      where k.purpose = 'sync' and k.created_at < $1
-        and not exists (select from sync_connections c where c.org_id = k.org_id and c.id = k.owner_id)`,
-    [before],
-  )

@@ -4,7 +4,8 @@ import type { In } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { syncOf } from '../../keys/keypairs.ts'
-import { giveConnectionKey, type LayerAccess, listLayerAccess } from './binding-store.ts'
+import { putGrants } from '../../model/grants/write.ts'
+import { type LayerAccess, listLayerAccess } from './binding-store.ts'
 
 type Request = Pick<In<typeof sync.createBinding>, 'context' | 'principal' | 'now' | 'newId'> & { db: Tx }
 type WrappedDeks = In<typeof sync.createBinding>['body']['wrappedDeks']
@@ -53,7 +54,9 @@ export async function giveKeys(
     for (const { environmentId, slug } of layers.values())
       if (!given.has(environmentId))
         throw fail('invalid_request', `body.wrappedDeks: the key of ${environmentId} (${slug}) is missing`)
-  for (const { environmentId, wrappedDek } of wrappedDeks) await give(request, binding, environmentId, wrappedDek)
+  const holder = { principalType: 'sync_connection', principalId: binding.connectionId }
+  const put = await putGrants({ ...request, principal }, binding.orgId, holder, wrappedDeks)
+  if (!put) throw fail('conflict', 'the connection is gone')
   return [...given]
 }
 
@@ -75,13 +78,3 @@ async function checkOpens(
   )
   if (!opens) throw fail('invalid_request', `${place}.wrappedDek: is not the key of this environment`)
 }
-
-const give = ({ db, principal, now, newId }: Request, binding: Bound, environmentId: string, wrappedDek: string) =>
-  giveConnectionKey(db, binding.orgId, {
-    id: newId('keyGrant'),
-    environmentId,
-    connectionId: binding.connectionId,
-    wrappedDek,
-    by: principal as NonNullable<Request['principal']>,
-    now,
-  })

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { tokenInForce } from '../../identity/store.ts'
+import { tokenInForce } from '../../model/tokens/table.ts'
 
 export interface Exposed {
   orgId: string

@@ -1,14 +1,9 @@
-import type { ServiceToken } from '@skerry/contract/tokens'
-import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'
+import { type TokenRow, tokenColumns } from '../../model/tokens/table.ts'
 import { type Org, within } from '../orgs/scope.ts'
 
-export type Token = Checked<Static<typeof ServiceToken>>
-
-/** Of `service_tokens t left join service_token_uses u`. Never the hash. */
-export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk,
-  t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at`
+export type Token = Checked<TokenRow>
 
 const findToken = (db: Sql, org: Org, tokenId: string) =>
   db.row<Token>(

@@ -5,20 +5,12 @@ import type { In, Out } from '../../http/route.ts'
 import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
+import { hideToken, insertToken, registerRestored, renameToken, revokeToken } from '../../model/tokens/write.ts'
 import { findEnv } from '../envs/scope.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Token } from './scope.ts'
-import {
-  findRestored,
-  hideToken,
-  insertToken,
-  listGrantedEnvironments,
-  listTokens,
-  registerRestored,
-  renameToken,
-  revokeToken,
-} from './store.ts'
+import { findRestored, listGrantedEnvironments, listTokens } from './store.ts'
 
 type OnToken = InOrg & { token: Token }
 

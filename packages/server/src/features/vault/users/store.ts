@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/database.ts'
+import { deleteVaultUses } from '../../../identity/vault-store.ts'
 import type { Place } from '../connections/scope.ts'
 
 interface Person extends Place {
@@ -31,6 +32,6 @@ export const deleteDeliveries = (db: Tx, orgId: string, connectionIds: string[])
 export async function deleteConnections(db: Tx, orgId: string, connectionIds: string[]): Promise<void> {
   const values = [orgId, connectionIds]
   await db.rows('delete from vault_credentials where org_id = $1 and connection_id = any($2)', values)
-  await db.rows('delete from vault_uses where org_id = $1 and id = any($2)', values)
+  await deleteVaultUses(db, orgId, connectionIds)
   await db.rows('delete from vault_connections where org_id = $1 and id = any($2)', values)
 }

@@ -1,7 +1,8 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { tokenInForce } from '../../identity/store.ts'
 import { entryColumns } from '../../kernel/unit.ts'
-import { type Env, isUnprotected, notExpired, ownGrant } from '../envs/scope.ts'
+import { isUnprotected, notExpired, type OfEnvironment } from '../environments/table.ts'
+import { ownGrant } from '../grants/table.ts'
+import { tokenInForce } from '../tokens/table.ts'
 
 // A write alone and a group of writes are one statement: they differ in what they select as `allowed`.
 
@@ -122,7 +123,11 @@ const oneWrite = writing(
  * One round trip for a create or an update. Undefined where the secret is not at the expected version. Writers of one name
  * wait for each other at the row; writers of others do not.
  */
-export function writeSecret(db: Tx, env: Env, { author, now, ...what }: SingleWrite): Promise<WrittenRow | undefined> {
+export function writeSecret(
+  db: Tx,
+  env: OfEnvironment,
+  { author, now, ...what }: SingleWrite,
+): Promise<WrittenRow | undefined> {
   const write = { orgId: env.orgId, environmentId: env.id, authorType: author.type, authorId: author.id, ...what }
   return db.row<WrittenRow>(oneWrite, [...keysOf(writeColumns).map((key) => write[key]), now])
 }

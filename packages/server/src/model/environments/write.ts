@@ -1,0 +1,82 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import { type EnvironmentRow, environmentColumns, isUnprotected, type OfEnvironment, type Protection } from './table.ts'
+
+// Every statement that changes `environments`. The caller records the entry, because it knows what the change is: an
+// environment, a branch, the end of a branch or of its application.
+
+export interface NewEnvironment {
+  orgId: string
+  id: string
+  applicationId: string | null
+  groupId: string | null
+  parentEnvironmentId: string | null
+  name: string
+  slug: string
+  expiresAt: string | null
+  protection: Protection | null
+  now: string
+}
+
+/** A row to which nobody has the key yet. Throws a unique violation where the slug is taken. */
+export async function insertEnvironment(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
+  const row = await db.row<EnvironmentRow>(
+    `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
+                                    required_approvals, allow_self_approval, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) returning ${environmentColumns}`,
+    [
+      env.orgId,
+      env.id,
+      env.applicationId,
+      env.groupId,
+      env.parentEnvironmentId,
+      env.name,
+      env.slug,
+      env.expiresAt,
+      env.protection?.requiredApprovals ?? null,
+      env.protection?.allowSelfApproval ?? null,
+      env.now,
+    ],
+  )
+  return row as EnvironmentRow
+}
+
+/** Undefined where it has been deleted since it was found. */
+export const renameEnvironment = (db: Tx, env: OfEnvironment, name: string, now: string) =>
+  db.row<EnvironmentRow>(
+    `update environments e set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${environmentColumns}`,
+    [env.orgId, env.id, name, now],
+  )
+
+/** Lock the row before, so that the protection is what was looked at. */
+export const putProtection = (db: Tx, env: OfEnvironment, protection: Protection | null) =>
+  db.rows('update environments set required_approvals = $3, allow_self_approval = $4 where org_id = $1 and id = $2', [
+    env.orgId,
+    env.id,
+    protection?.requiredApprovals ?? null,
+    protection?.allowSelfApproval ?? null,
+  ])
+
+/** Undefined where it has ended by other hands since it was found. */
+export const deleteEnvironment = (db: Tx, env: OfEnvironment) =>
+  db.row<{ isProtected: boolean }>(
+    `delete from environments e where org_id = $1 and id = $2 returning not (${isUnprotected}) as is_protected`,
+    [env.orgId, env.id],
+  )
+
+/** Ends a branch that still has the slug although its time is up: no route shows it, so it must not stand in the way. */
+export const deleteExpiredBranch = (db: Tx, parent: OfEnvironment, slug: string, now: string) =>
+  db.row<{ id: string; expiresAt: string }>(
+    `delete from environments
+      where org_id = $1 and parent_environment_id = $2 and slug = $3 and expires_at <= $4
+      returning id, expires_at`,
+    [parent.orgId, parent.id, slug, now],
+  )
+
+/** Ends branches whose time is up, a few at a time. Several servers may do this at once: each takes others. */
+export const deleteExpiredBranches = (db: Sql, now: string, limit: number) =>
+  db.rows<{ orgId: string; id: string; slug: string; parentEnvironmentId: string; expiresAt: string }>(
+    `delete from environments where (org_id, id) in (
+       select org_id, id from environments where expires_at <= $1 order by expires_at limit $2 for update skip locked)
+     returning org_id, id, slug, parent_environment_id, expires_at`,
+    [now, limit],
+  )

@@ -1,0 +1,47 @@
+import type { KeyGrant } from '@skerry/contract/grants'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { OfEnvironment } from '../environments/table.ts'
+
+// `key_grants`: the key of an environment, wrapped to one principal. Only write.ts changes its rows.
+
+/** As answers show it. */
+export type GrantRow = Static<typeof KeyGrant>
+
+export interface Holder {
+  principalType: string
+  principalId: string
+}
+
+/** The one rotator of an organization, as a holder. */
+export const rotatorHolder = (orgId: string): Holder => ({ principalType: 'rotator', principalId: orgId })
+
+export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
+
+/** Of `key_grants k` and an environment `e`: the grant of a principal. */
+export const ownGrant = (type: string, id: string) =>
+  `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
+
+export const findGrant = (db: Sql, env: OfEnvironment, grantId: string) =>
+  db.row<GrantRow>(`select ${grantColumns} from key_grants where org_id = $1 and environment_id = $2 and id = $3`, [
+    env.orgId,
+    env.id,
+    grantId,
+  ])
+
+/**
+ * The key as it is wrapped to this holder, undefined where there is none. It stays so until commit: a re-key waits. Lock the
+ * environment first, as a re-key does.
+ */
+export const lockGrant = async (db: Tx, env: OfEnvironment, holder: Holder): Promise<string | undefined> =>
+  (
+    await db.row<{ wrappedDek: string }>(
+      `select wrapped_dek from key_grants
+        where org_id = $1 and environment_id = $2 and principal_type = $3 and principal_id = $4 for share`,
+      [env.orgId, env.id, holder.principalType, holder.principalId],
+    )
+  )?.wrappedDek
+
+/** Waits for every grant that a person is being given, in all organizations, and keeps new ones out until commit. */
+export const lockPerson = (db: Tx, userId: string) =>
+  db.rows(`select 1 from principals where type = 'user' and id = $1 order by org_id for update`, [userId])

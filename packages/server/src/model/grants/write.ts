@@ -1,0 +1,187 @@
+import type { Tx } from '../../db/database.ts'
+import type { Metadata } from '../../kernel/unit.ts'
+import type { OfEnvironment } from '../environments/table.ts'
+import { type GrantRow, grantColumns, type Holder } from './table.ts'
+
+// Every statement that changes `key_grants`. A grant is given or revoked with its audit entry, or as a part of a change whose
+// own entry names the holders; each function says which.
+
+/** Who gives, and when. A handler passes its input. */
+export interface Giving {
+  db: Tx
+  principal: { type: string; id: string }
+  now: string
+  newId: (kind: 'keyGrant') => string
+}
+
+type Audited<A extends string> = { audit: (action: A, grantId: string, metadata: Metadata) => void }
+
+export interface Key extends Holder {
+  environmentId: string
+  wrappedDek: string
+}
+
+/** What becomes of a grant that the holder has already. */
+const onHeld = {
+  keep: 'do nothing',
+  replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
+                          granted_by_id = excluded.granted_by_id`,
+}
+
+/**
+ * The grants that were made or replaced, in any order. Who was removed or deleted since it was looked at gets none: what it
+ * held went then, and a key that came after would be there when it comes back. So the holder’s row is locked first, and stays
+ * until commit.
+ */
+const insertGrants = (
+  { db, principal, now, newId }: Giving,
+  orgId: string,
+  keys: readonly Key[],
+  held: keyof typeof onHeld,
+) =>
+  db.rows<GrantRow>(
+    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
+                             granted_by_id, created_at)
+     select p.org_id, given.id, given.environment_id, p.type, p.id, given.wrapped_dek, $7, $8, $9::timestamptz
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+              as given(id, environment_id, principal_type, principal_id, wrapped_dek)
+       join principals p on p.org_id = $1 and p.type = given.principal_type and p.id = given.principal_id
+        for key share of p
+     on conflict (org_id, environment_id, principal_type, principal_id) ${onHeld[held]}
+     returning ${grantColumns}`,
+    [
+      orgId,
+      keys.map(() => newId('keyGrant')),
+      keys.map(({ environmentId }) => environmentId),
+      keys.map(({ principalType }) => principalType),
+      keys.map(({ principalId }) => principalId),
+      keys.map(({ wrappedDek }) => wrappedDek),
+      principal.type,
+      principal.id,
+      now,
+    ],
+  )
+
+/** Undefined where the holder has a grant already, or is no longer there to hold one. Records `key.granted`. */
+export async function giveGrant(
+  giving: Giving & Audited<'key.granted'>,
+  env: OfEnvironment & { slug?: string },
+  key: Omit<Key, 'environmentId'>,
+): Promise<GrantRow | undefined> {
+  const [grant] = await insertGrants(giving, env.orgId, [{ ...key, environmentId: env.id }], 'keep')
+  if (grant) giving.audit('key.granted', grant.id, about(env, grant))
+  return grant
+}
+
+/** Those of a new environment, each to a holder of its own. Returns who got one. The entry of the environment names them. */
+export const giveFirstGrants = (giving: Giving, env: OfEnvironment, keys: readonly Omit<Key, 'environmentId'>[]) =>
+  insertGrants(
+    giving,
+    env.orgId,
+    keys.map((key) => ({ ...key, environmentId: env.id })),
+    'keep',
+  )
+
+/**
+ * Gives the keys of several environments to one holder; a grant that it has gets the new key in place of the old one. False
+ * where the holder is no longer there. The entry of the caller’s change names the environments.
+ */
+export async function putGrants(
+  giving: Giving,
+  orgId: string,
+  holder: Holder,
+  keys: readonly Omit<Key, keyof Holder>[],
+): Promise<boolean> {
+  const { principalType, principalId } = holder
+  const all = keys.map((key) => ({ ...key, principalType, principalId }))
+  return (await insertGrants(giving, orgId, all, 'replace')).length === keys.length
+}
+
+/** A re-key, whose entry names who lost the key: these holders keep their grants with another key, all others lose theirs. */
+export async function rewrapGrants(
+  { db, principal }: Pick<Giving, 'db' | 'principal'>,
+  env: OfEnvironment,
+  kept: readonly { id: string; wrappedDek: string }[],
+): Promise<void> {
+  const ids = kept.map(({ id }) => id)
+  await Promise.all([
+    db.rows(
+      `update key_grants k set wrapped_dek = given.wrapped_dek, granted_by_type = $4, granted_by_id = $5
+         from unnest($2::text[], $3::text[]) as given(id, wrapped_dek)
+        where k.org_id = $1 and k.id = given.id`,
+      [env.orgId, ids, kept.map(({ wrappedDek }) => wrappedDek), principal.type, principal.id],
+    ),
+    db.rows('delete from key_grants where org_id = $1 and environment_id = $2 and id <> all($3::text[])', [
+      env.orgId,
+      env.id,
+      ids,
+    ]),
+  ])
+}
+
+/** Records `key.revoked`. */
+export async function revokeGrant(
+  { db, audit }: { db: Tx } & Audited<'key.revoked'>,
+  env: OfEnvironment & { slug?: string },
+  grant: Pick<GrantRow, 'id' | keyof Holder>,
+): Promise<void> {
+  await db.rows('delete from key_grants where org_id = $1 and environment_id = $2 and id = $3', [
+    env.orgId,
+    env.id,
+    grant.id,
+  ])
+  audit('key.revoked', grant.id, about(env, grant))
+}
+
+/** False where the rotator holds none. Records `key.revoked` with the cause. */
+export async function revokeRotatorGrant(
+  { db, audit }: { db: Tx } & Audited<'key.revoked'>,
+  env: OfEnvironment,
+  cause: string,
+): Promise<boolean> {
+  const grant = await db.row<GrantRow>(
+    `delete from key_grants where org_id = $1 and environment_id = $2 and principal_type = 'rotator'
+     returning ${grantColumns}`,
+    [env.orgId, env.id],
+  )
+  if (grant) audit('key.revoked', grant.id, { ...about(env, grant), cause })
+  return grant !== undefined
+}
+
+/** What a grant of a connection was on, where no binding reads it any longer. */
+export interface UnreadGrant extends Holder {
+  orgId: string
+  id: string
+  environmentId: string
+}
+
+/**
+ * Takes from connections the keys of environments that none of their bindings reads. The caller records them: one by one, or
+ * in the entry of the binding that ended.
+ */
+export const deleteUnreadGrants = (db: Tx, orgIds: readonly string[], connectionId: string | null) =>
+  db.rows<UnreadGrant>(
+    `delete from key_grants k
+      where k.org_id = any($1::text[]) and k.principal_type = 'sync_connection'
+        and ($2::text is null or k.principal_id = $2)
+        and not exists (select from sync_layers l
+                         where l.org_id = k.org_id and l.connection_id = k.principal_id
+                           and l.environment_id = k.environment_id)
+     returning k.org_id, k.id, k.environment_id, k.principal_type, k.principal_id`,
+    [orgIds, connectionId],
+  )
+
+/** Every grant of a person whose keypair is replaced. The entry `user.keys_replaced` names the environments. */
+export const deleteGrantsOfPerson = (db: Tx, userId: string) =>
+  db.rows(
+    `delete from key_grants where principal_type = 'user' and principal_id = $1
+        and org_id in (select org_id from memberships where user_id = $1)`,
+    [userId],
+  )
+
+const about = (env: OfEnvironment & { slug?: string }, { principalType, principalId }: Holder) => ({
+  environmentId: env.id,
+  ...(env.slug === undefined ? {} : { environment: env.slug }),
+  principalType,
+  principalId,
+})

@@ -1,0 +1,35 @@
+import type { Tx } from '../../db/database.ts'
+import type { StoredOrg } from './table.ts'
+
+// Every statement that changes `organizations`.
+
+/** Undefined where the slug is taken. */
+export const insertOrganization = (db: Tx, org: { id: string; name: string; slug: string; now: string }) =>
+  db.row<StoredOrg>(
+    `insert into organizations (id, name, slug, created_at, updated_at) values ($1, $2, $3, $4, $4)
+     on conflict (slug) do nothing
+     returning id, name, slug, created_at, updated_at`,
+    [org.id, org.name, org.slug, org.now],
+  )
+
+/** Of an archive, under the id that it had. */
+export const restoreOrganization = (db: Tx, row: Record<string, unknown>) =>
+  db.rows(
+    `insert into organizations (id, name, slug, mfa_required, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)`,
+    [row.id, row.name, row.slug, row.mfaRequired, row.createdAt, row.updatedAt],
+  )
+
+export const renameOrganization = (db: Tx, org: { id: string }, name: string, now: string) =>
+  db.rows('update organizations set name = $2, updated_at = $3 where id = $1', [org.id, name, now])
+
+/** False where it was so already. */
+export const updateMfaRequired = async (
+  db: Tx,
+  org: { id: string },
+  required: boolean,
+  now: string,
+): Promise<boolean> =>
+  (await db.row(
+    'update organizations set mfa_required = $2, updated_at = $3 where id = $1 and mfa_required <> $2 returning id',
+    [org.id, required, now],
+  )) !== undefined

@@ -1,0 +1,45 @@
+import type { Member } from '@skerry/contract/orgs'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+
+// Every statement that changes `memberships`. Triggers keep `principals` in step.
+
+export type Role = Static<typeof Member>['role']
+
+interface OfOrganization {
+  id: string
+}
+
+export const insertMembership = (db: Tx, orgId: string, userId: string, role: Role, now: string) =>
+  db.rows('insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
+    orgId,
+    userId,
+    role,
+    now,
+  ])
+
+/** The role afterwards: an invitation raises a member to what it offers, and never lowers anyone. */
+export async function acceptMembership(
+  db: Tx,
+  org: OfOrganization,
+  userId: string,
+  role: Role,
+  now: string,
+): Promise<Role> {
+  const row = await db.row<{ role: Role }>(
+    `insert into memberships as m (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
+     on conflict (org_id, user_id) do update
+       set role = case when m.role = 'member' or excluded.role = 'owner' then excluded.role else m.role end
+     returning role`,
+    [org.id, userId, role, now],
+  )
+  if (!row) throw new Error('an upsert returns its row')
+  return row.role
+}
+
+export const putRole = (db: Tx, org: OfOrganization, userId: string, role: Role) =>
+  db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
+
+/** Then the person is no principal here any longer, and the grants go. */
+export const deleteMembership = (db: Tx, org: OfOrganization, userId: string) =>
+  db.rows('delete from memberships where org_id = $1 and user_id = $2', [org.id, userId])

@@ -1,0 +1,31 @@
+import type { passkeys } from '@skerry/contract/passkeys'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+
+// Every statement that changes `passkeys`, which open a keyring.
+
+export type PasskeyRow = Static<(typeof passkeys.create.responses)[201]>['passkey']
+
+export const passkeyColumns = 'id, credential_id, label, prf_input, encrypted_private_key, created_at'
+
+/** Undefined where the credential is there already. */
+export const insertPasskey = (db: Tx, userId: string, passkey: PasskeyRow) =>
+  db.row<PasskeyRow>(
+    `insert into passkeys (user_id, ${passkeyColumns}) values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (user_id, credential_id) do nothing returning ${passkeyColumns}`,
+    [
+      userId,
+      passkey.id,
+      passkey.credentialId,
+      passkey.label,
+      passkey.prfInput,
+      passkey.encryptedPrivateKey,
+      passkey.createdAt,
+    ],
+  )
+
+export const deletePasskey = (db: Tx, userId: string, id: string) =>
+  db.row<{ label: string }>('delete from passkeys where user_id = $1 and id = $2 returning label', [userId, id])
+
+/** Of a person whose keypair is replaced or who is deleted: they hold the old private key. */
+export const deletePasskeys = (db: Tx, userId: string) => db.rows('delete from passkeys where user_id = $1', [userId])

@@ -1,0 +1,105 @@
+import type { Secret } from '@skerry/contract/secrets'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import type { OfEnvironment } from '../environments/table.ts'
+
+// Changes of `secrets` and `secret_versions` that are no writes of a new value: write.ts has those.
+
+type SecretRow = Static<typeof Secret>
+
+export interface StoredSecret {
+  id: string
+  currentVersion: number
+  /** Earlier versions were sealed under keys that the environment no longer has. */
+  keySinceVersion: number
+}
+
+/** Makes an earlier ciphertext the current version again. Lock the secret before. */
+export async function appendVersion(
+  db: Tx,
+  env: OfEnvironment,
+  secret: StoredSecret,
+  version: { ciphertext: string; restoredFrom: number; author: { type: string; id: string }; now: string },
+): Promise<SecretRow> {
+  const row = await db.row<SecretRow>(
+    `with advanced as (
+       update secrets set current_version = current_version + 1, ciphertext = $3, updated_at = $7
+        where org_id = $1 and id = $2
+        returning id, environment_id, name, ciphertext, current_version, created_at, updated_at
+     ), version as (
+       insert into secret_versions (org_id, secret_id, version, ciphertext, restored_from_version, created_by_type,
+                                    created_by_id, created_at)
+       select $1, id, current_version, ciphertext, $4::int, $5, $6, updated_at from advanced
+     )
+     select id, environment_id, name, ciphertext, current_version as version, created_at, updated_at
+       from advanced`,
+    [
+      env.orgId,
+      secret.id,
+      version.ciphertext,
+      version.restoredFrom,
+      version.author.type,
+      version.author.id,
+      version.now,
+    ],
+  )
+  return row as SecretRow
+}
+
+export const deleteSecret = (db: Tx, env: OfEnvironment, secretId: string) =>
+  db.rows('delete from secrets where org_id = $1 and id = $2', [env.orgId, secretId])
+
+interface Resealed {
+  id: string
+  ciphertext: string
+}
+
+const resealOnce = (
+  db: Tx,
+  env: OfEnvironment,
+  secrets: Resealed[],
+  by: { author: { type: string; id: string }; now: string },
+) =>
+  db.rows(
+    `with advanced as (
+       update secrets s
+          set current_version = s.current_version + 1, key_since_version = s.current_version + 1,
+              ciphertext = given.ciphertext, updated_at = $4
+         from unnest($2::text[], $3::text[]) as given(id, ciphertext)
+        where s.org_id = $1 and s.id = given.id
+       returning s.id, s.current_version, given.ciphertext
+     )
+     insert into secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id, created_at)
+     select $1, id, current_version, ciphertext, $5, $6, $4 from advanced`,
+    [
+      env.orgId,
+      secrets.map(({ id }) => id),
+      secrets.map(({ ciphertext }) => ciphertext),
+      by.now,
+      by.author.type,
+      by.author.id,
+    ],
+  )
+
+/** What one statement carries: the embedded database holds each in memory several times over. */
+const statementCharacters = 4 * 1024 * 1024
+
+/** A new version for each, the first one under the new key. */
+export function resealSecrets(
+  db: Tx,
+  env: OfEnvironment,
+  secrets: Resealed[],
+  by: { author: { type: string; id: string }; now: string },
+): Promise<unknown>[] {
+  const batches: Resealed[][] = []
+  let room = 0
+  for (const secret of secrets) {
+    if (room < secret.ciphertext.length) {
+      batches.push([])
+      room = statementCharacters
+    }
+    room -= secret.ciphertext.length
+    batches.at(-1)?.push(secret)
+  }
+  return batches.map((batch) => resealOnce(db, env, batch, by))
+}

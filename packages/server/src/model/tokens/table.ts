@@ -1,0 +1,21 @@
+import type { ServiceToken } from '@skerry/contract/tokens'
+import type { Static } from 'typebox'
+
+// `service_tokens`. Only write.ts changes its rows.
+
+/** As answers show it. */
+export type TokenRow = Static<typeof ServiceToken>
+
+/** Of `service_tokens t left join service_token_uses u`. Never the hash. */
+export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk,
+  t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at`
+
+/** Of `service_tokens t`, at the instant of a parameter: it was not ended and its own time is not up. */
+export const tokenStands = (now: `$${number}`) =>
+  `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})`
+
+/** The same, and the branch that it is bound to is still there. */
+export const tokenInForce = (now: `$${number}`) =>
+  `${tokenStands(now)}
+   and (t.environment_id is null or not exists (
+     select from environments b where b.org_id = t.org_id and b.id = t.environment_id and b.expires_at <= ${now}))`
