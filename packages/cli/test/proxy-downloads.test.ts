@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,59 +61,3 @@ it.skipIf(isQuick)('the AWS SDK for JavaScript gets head and body of a packed ob
   expect(stdout, stderr).toBe(`${object.length} gzip ${object.length}\n`)
   expect(upstream.got.map(({ headers }) => headers.a)).toEqual(Array(2).fill('planted-5d1c7e-value'))
 })
-
-it.skipIf(isQuick)('git pushes more than the body of a filled request may have', async () => {
-  const folder = await scratch()
-  const bare = join(folder, 'remote.git')
-  const { upstream, run } = await startClientWorld(() => {})
-  upstream.server.removeAllListeners('request').on('request', gitBackend(folder))
-  const work = join(folder, 'work')
-  await mkdir(work)
-  await writeFile(join(work, 'large'), randomBytes(4_000_000))
-  const git = (...args: string[]) =>
-    run('git', '-C', work, '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args)
-  await run('git', 'init', '-q', '--bare', '-b', 'main', bare)
-  await run('git', '-C', bare, 'config', 'http.receivepack', 'true')
-  await git('init', '-q', '-b', 'main')
-  await git('add', '.')
-  await git('commit', '-qm', 'Add a large file')
-  const extra = ['-c', `http.extraHeader=${bearer}`]
-  const pushed = await git(...extra, 'push', '-q', `${upstream.origin}/remote.git`, 'main')
-  expect(pushed).toMatchObject({ code: 0, stderr: '' })
-  expect((await run('git', '-C', bare, 'cat-file', '-s', 'main:large')).stdout).toBe('4000000\n')
-  const cloned = await run('git', ...extra, 'clone', '-q', `${upstream.origin}/remote.git`, join(folder, 'clone'))
-  expect(cloned).toMatchObject({ code: 0, stderr: '' })
-})
-
-/** Git's own server, which takes requests with the secret alone. */
-const gitBackend =
-  (root: string): RequestListener =>
-  (request, response) => {
-    if (request.headers.authorization !== 'Bearer planted-5d1c7e-value') return void response.writeHead(401).end()
-    const [path = '', query = ''] = request.url!.split('?')
-    const backend = spawn('git', ['http-backend'], {
-      env: {
-        PATH: process.env.PATH,
-        GIT_PROJECT_ROOT: root,
-        GIT_HTTP_EXPORT_ALL: '1',
-        REMOTE_USER: 'a',
-        REQUEST_METHOD: request.method,
-        PATH_INFO: path,
-        QUERY_STRING: query,
-        CONTENT_TYPE: request.headers['content-type'] ?? '',
-        CONTENT_LENGTH: request.headers['content-length'] ?? '',
-        HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      },
-    })
-    request.pipe(backend.stdin)
-    const chunks: Buffer[] = []
-    backend.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-    backend.on('close', () => {
-      const all = Buffer.concat(chunks)
-      const end = all.indexOf('\r\n\r\n')
-      const lines = all.toString('latin1', 0, end).split('\r\n')
-      const headers = lines.map((line) => line.split(': ') as [string, string])
-      const status = Number.parseInt(headers.find(([name]) => name === 'Status')?.[1] ?? '200', 10)
-      response.writeHead(status, headers.filter(([name]) => name !== 'Status').flat()).end(all.subarray(end + 4))
-    })
-  }

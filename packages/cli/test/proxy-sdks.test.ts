@@ -6,6 +6,7 @@ import { type Key, startStrictAws, type Taken } from '../../proxy/test/strict-aw
 import { certificateFor } from '../../proxy/test/world.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { bearer, host, pythonWith, runBehind, signingRules, startBehind } from './behind-proxy.ts'
+import { gitBackend } from './git-backend.ts'
 import { openProxied, type Proxied, planted } from './proxied.ts'
 
 // Published SDKs and tools, unmodified, as programs of the real `skerry proxy run`. The upstreams check the request that reaches them.
@@ -88,6 +89,24 @@ describe('curl', () => {
       'chunked',
     ])
   })
+})
+
+it.skipIf(isQuick)('git pushes more than the body of a filled request may have, and clones it', async () => {
+  const upstream = await startBehind(proxied, () => {})
+  const folder = proxied.machine.project
+  upstream.server.removeAllListeners('request').on('request', gitBackend(folder, `Bearer ${planted}`))
+  const { stdout, stderr } = await upstream.run(`set -e
+    git init -q --bare -b main remote.git
+    git -C remote.git config http.receivepack true
+    git init -q -b main work
+    head -c 4000000 /dev/urandom > work/large
+    git -C work add large
+    git -C work -c user.name=a -c user.email=a@example.com commit -qm 'Add a large file'
+    git -C work -c http.extraHeader='${bearer}' push -q ${upstream.origin}/remote.git main
+    git -C remote.git cat-file -s main:large
+    git -c http.extraHeader='${bearer}' clone -q ${upstream.origin}/remote.git clone
+    cmp work/large clone/large && echo same`)
+  expect(stdout, stderr).toBe('4000000\nsame\n')
 })
 
 describe('the openai SDK', () => {

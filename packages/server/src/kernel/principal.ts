@@ -89,3 +89,7 @@ export interface Unconfirmed {
 }
 
 export type Identified = Confirmed | Unconfirmed
+
+/** The environment that a service token is bound to; null for every other caller. */
+export const boundTo = (principal: Principal): string | null =>
+  principal.type === 'service_token' ? principal.environmentId : null

@@ -2,7 +2,7 @@ import type { agents } from '@skerry/contract/agents'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Principal } from '../../kernel/principal.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { thumbprintOf } from './bundle.ts'
 import type { Agent, OnAgent } from './scope.ts'
@@ -59,9 +59,6 @@ export async function remove({ db, agent, audit }: In<typeof agents.delete, OnAg
   audit('agent.deleted', agent.id, { slug, environmentId, policyVersion })
   return { ok: true }
 }
-
-const boundTo = (principal: Principal): string | null =>
-  principal.type === 'service_token' ? principal.environmentId : null
 
 /** A bound token binds agents to its own environment and to no other. */
 async function checkBinding(

@@ -5,6 +5,7 @@ import { accessOf, type Checked, narrowed, signedIn } from '../../http/access.ts
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import { type InOrg, isAdmin, member, type Org, within } from '../orgs/scope.ts'
 
 /** With what only the server uses: the environment that was deleted under it. */
@@ -63,8 +64,8 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
   })
 
 export function checkReach({ principal, role, agent }: OnAgent): void {
-  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
-  if (boundTo === null || boundTo === agent.environmentId) return
+  const bound = boundTo(principal)
+  if (bound === null || bound === agent.environmentId) return
   // What a bound token manages is of its environment; what it enforces may also be of the whole organization.
   if (agent.environmentId === null && !isAdmin({ role })) return
   throw fail('forbidden', 'this token is bound to another environment than the agent')

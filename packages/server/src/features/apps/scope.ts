@@ -4,8 +4,9 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import { ownerColumns } from '../envs/owners.ts'
-import { boundTo, type InOrg, type Org } from '../orgs/scope.ts'
+import type { InOrg, Org } from '../orgs/scope.ts'
 
 export type App = Checked<Static<typeof Application>>
 

@@ -4,9 +4,10 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'
 import type { Access, Call } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import { environmentColumns, notExpired, type Protection, protectionColumn } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
-import { boundTo, type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
+import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 /** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
 export type Env = Checked<

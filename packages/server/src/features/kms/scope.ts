@@ -4,6 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import { type InOrg, isAdmin, type Org, within } from '../orgs/scope.ts'
 
 export type KmsKey = Checked<Static<typeof KmsKeyRow> & { orgId: string }>
@@ -32,7 +33,6 @@ export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
 export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('noBoundAdmin', 'As inside; no admin token that is bound to an environment', base, async (scope) => {
     const { principal } = scope
-    if (principal.type === 'service_token' && principal.environmentId !== null && isAdmin(scope))
-      throw fail('forbidden', 'this token is bound to an environment')
+    if (boundTo(principal) !== null && isAdmin(scope)) throw fail('forbidden', 'this token is bound to an environment')
     return scope
   })

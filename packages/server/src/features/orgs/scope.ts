@@ -10,7 +10,7 @@ import {
 } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { isSecondFactorBehind, type Principal, type UserPrincipal } from '../../kernel/principal.ts'
+import { boundTo, isSecondFactorBehind, type Principal, type UserPrincipal } from '../../kernel/principal.ts'
 import type { StoredOrg } from '../../model/organizations/table.ts'
 import type { Role } from '../../model/people/memberships.ts'
 
@@ -62,10 +62,6 @@ export const admin = accessOf<InOrg, 'orgId'>(
     return scope
   },
 )
-
-/** The environment that a service token is bound to; null for every other caller. */
-export const boundTo = (principal: Principal): string | null =>
-  principal.type === 'service_token' ? principal.environmentId : null
 
 /**
  * A token that is bound to an environment is one of that environment's application, and manages nothing else. Where a path

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { boundTo } from '../../kernel/principal.ts'
 import { type InOrg, isAdmin, type Org, within } from '../orgs/scope.ts'
 
 export type Recovery = Checked<{
@@ -79,8 +80,7 @@ export const isTarget = ({ principal }: InOrg, request: RecoveryRequest): boolea
   request.targetType === principal.type && request.targetId === principal.id
 
 /** Whether the caller is an admin for what concerns the organization as a whole: a bound token is one of its environment. */
-export const isOrgAdmin = (scope: InOrg): boolean =>
-  isAdmin(scope) && !(scope.principal.type === 'service_token' && scope.principal.environmentId !== null)
+export const isOrgAdmin = (scope: InOrg): boolean => isAdmin(scope) && boundTo(scope.principal) === null
 
 export const isCustodian = async (db: Sql, { org, principal }: InOrg): Promise<boolean> =>
   (await findCustodian(db, org, principal.id)) !== undefined

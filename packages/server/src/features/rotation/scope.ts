@@ -4,7 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Principal } from '../../kernel/principal.ts'
+import { boundTo, type Principal } from '../../kernel/principal.ts'
 import { type InOrg, type Org, within } from '../orgs/scope.ts'
 
 export type Rotation = Checked<Static<typeof RotationRow> & { orgId: string }>
@@ -28,10 +28,6 @@ const found = within<'rotation', 'rotationId', Rotation>(
   'As inside; the rotation policy is one of the organization',
   findRotation,
 )
-
-/** The environment that a token is bound to; null for everyone else. */
-export const boundTo = (principal: Principal): string | null =>
-  principal.type === 'service_token' ? principal.environmentId : null
 
 /** A bound token manages what is rotated in its own environment, and nowhere else. */
 export function checkBound(principal: Principal, environmentId: string): void {

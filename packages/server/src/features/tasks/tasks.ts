@@ -6,8 +6,7 @@ import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Principal } from '../../kernel/principal.ts'
-import { isSecondFactorBehind } from '../../kernel/principal.ts'
+import { boundTo, isSecondFactorBehind, type Principal } from '../../kernel/principal.ts'
 import { thumbprintOf } from '../agents/bundle.ts'
 import { livePolicy } from '../agents/policies.ts'
 import type { OnAgent } from '../agents/scope.ts'
@@ -90,8 +89,8 @@ function checkUsable(task: Presented, principal: Principal, now: string): void {
   if (taskLifecycle.next(status, 'use') === undefined)
     throw fail('forbidden', `this task has ${status === 'revoked' ? 'been revoked' : status}`)
   if (!task.enabled) throw fail('forbidden', 'the agent of this task is disabled')
-  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
-  if (boundTo !== null && task.environmentId !== null && task.environmentId !== boundTo)
+  const bound = boundTo(principal)
+  if (bound !== null && task.environmentId !== null && task.environmentId !== bound)
     throw fail('forbidden', 'this token is bound to another environment than the agent')
 }
 
