@@ -1,6 +1,6 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { RefusedError } from '@skerry/sdk/errors'
-import type { PolicySource } from '@skerry/sdk/policy-source'
+import type { PolicySource } from '@skerry/sdk/internal/policy-source'
 import type { Config, Route } from './config/config.ts'
 import type { Places } from './config/rules.ts'
 import { Refusal } from './refusal.ts'
