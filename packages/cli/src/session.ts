@@ -19,7 +19,7 @@ import { recall, remember } from './remembered.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
-export interface Principal {
+interface Principal {
   type: 'service_token' | 'user'
   id: string
   name: string

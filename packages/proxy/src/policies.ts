@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts'
 import type { Session } from './sessions.ts'
 
 /** What decides about a request. */
-export interface InForce {
+interface InForce {
   rules: readonly PolicyRule[]
   /** Where placeholders are filled by each rule; null: everywhere. */
   placesOf(ruleIndex: number): Places

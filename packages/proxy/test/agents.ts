@@ -6,7 +6,7 @@ import { createPolicySource } from '@skerry/sdk/internal/policy-source'
 import { startServer } from '../../sdk/test/server.ts'
 import { resolvedOf, startUpstream, startWorld } from './world.ts'
 
-export const agentId = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
+const agentId = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
 const org = 'org_aaaaaaaaaaaaaaaaaaaaaa'
 export const taskToken = `skd_${'T'.repeat(22)}_${'s'.repeat(43)}`
 

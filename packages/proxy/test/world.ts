@@ -12,7 +12,7 @@ import { parseConfig } from '../src/config/config.ts'
 import { type Means, type RunningProxy, startProxy } from '../src/start.ts'
 
 /** What an upstream got. */
-export interface Got {
+interface Got {
   method: string
   url: string
   headers: IncomingMessage['headers']

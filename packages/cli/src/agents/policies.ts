@@ -20,7 +20,7 @@ interface PublishOptions extends Flags {
   yes?: boolean
 }
 
-export async function versionsOf(session: Session, orgId: string, agent: Agent): Promise<AgentPolicy[]> {
+async function versionsOf(session: Session, orgId: string, agent: Agent): Promise<AgentPolicy[]> {
   return (await session.client.agents.policies({ params: { orgId, agentId: agent.id } })).policies
 }
 

@@ -5,7 +5,7 @@ import { type Env, isUnprotected, notExpired, ownGrant } from '../envs/scope.ts'
 
 // A write alone and a group of writes are one statement: they differ in what they select as `allowed`.
 
-export interface Write {
+interface Write {
   orgId: string
   environmentId: string
   name: string
