@@ -4,7 +4,7 @@ import { join } from 'node:path'
 // The linters on npm have not been kept up for years, and others are programs to download. These are the few rules that
 // matter for an image that holds keys; the test beside this breaks each of them once.
 
-export interface Instruction {
+interface Instruction {
   stage: number
   word: string
   rest: string
@@ -13,7 +13,7 @@ export interface Instruction {
 const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'ENTRYPOINT', 'CMD']
 
 /** Instructions in their order, each on one line. Stages are counted from 0. */
-export function parseDockerfile(text: string): Instruction[] {
+function parseDockerfile(text: string): Instruction[] {
   const lines = text.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
   let stage = -1
   return lines

@@ -3,8 +3,6 @@ import { createServer } from 'node:http'
 import { Provider as OAuthServer } from 'oidc-provider'
 import { listen } from './launch.ts'
 
-export type Provider = Awaited<ReturnType<typeof startProvider>>
-
 /** Stands for two services that Skerry knows nothing of: Weather with API keys, Calendar with OAuth and its own sign-in page. */
 export async function startProvider(redirectUri: string) {
   const server = createServer()

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { networkError } from '@skerry/sdk/internal/transport'
 import { isTold } from '@skerry/sdk/rollback'
-import { networkError } from '@skerry/sdk/transport'
 import { credentialsPath } from './credentials.ts'
 import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { parseBaseUrl } from '@skerry/sdk/base-url'
+import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { Failure } from './failure.ts'
 import { ownFile } from './own-file.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Fetch, FetchAnswer } from '@skerry/sdk/transport'
+import type { Fetch, FetchAnswer } from '@skerry/sdk/internal/transport'
 
 /**
  * What the SDK needs of `fetch`, over Node's HTTP client: loading the global one takes about as long as Node itself to

@@ -1,5 +1,5 @@
 import type { Client } from '@skerry/sdk/client'
-import { hexSha256 } from '@skerry/sdk/sealed-copy'
+import { hexSha256 } from '@skerry/sdk/internal/sealed-copy'
 import type { PersonSession } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { openBearer } from './keyring/bearer.ts'

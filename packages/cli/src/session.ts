@@ -3,10 +3,10 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
+import type { Reader } from '@skerry/sdk'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
 import type { History } from '@skerry/sdk/history'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
-import type { Reader } from '@skerry/sdk/skerry'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { keptAside, type Profile, saveProfile } from './credentials.ts'
@@ -19,7 +19,7 @@ import { recall, remember } from './remembered.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
-export interface Principal {
+interface Principal {
   type: 'service_token' | 'user'
   id: string
   name: string

@@ -1,4 +1,4 @@
-import { parseBaseUrl } from '@skerry/sdk/base-url'
+import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
 import { type FoundProject, findProject } from './project.ts'

@@ -1,6 +1,6 @@
+import { createSkerry } from '@skerry/sdk'
 import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
-import { createSkerry } from '@skerry/sdk/skerry'
 import { memoryHere } from './history.ts'
 import { note } from './output.ts'
 import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'

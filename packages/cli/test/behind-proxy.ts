@@ -13,7 +13,7 @@ export const host = 'localhost'
 const forward = '[egress]\nallow_cidr = ["127.0.0.0/8", "::1/128"]\n[forward]\nlisten = "127.0.0.1:0"\n'
 const ruled = `${forward}[[forward.host]]\nmatch = "${host}"\nports = ["1-65535"]\n`
 
-export const headerRules = `${ruled}allow = ["API_KEY"]\nin = ["header"]\n`
+const headerRules = `${ruled}allow = ["API_KEY"]\nin = ["header"]\n`
 export const signingRules = `${ruled}sigv4 = { access_key = "AWS_KEY_ID", secret_key = "AWS_KEY" }\n`
 
 /** Runs a shell command line behind the real `skerry proxy run`, which trusts the authority `ca`. */

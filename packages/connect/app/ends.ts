@@ -6,7 +6,7 @@ interface EndWords {
 }
 
 /** Every way in which this page can end without an account being connected, in words for people who do not know Skerry. */
-export const ends = {
+const ends = {
   insecure: {
     title: 'This page needs a secure connection',
     text: 'Your browser can only protect what you enter on an address that begins with https. Please tell the app that sent you here.',

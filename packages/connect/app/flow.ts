@@ -1,4 +1,4 @@
-import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
+import type { VaultSlot } from '@skerry/contract/vault-facts'
 import { sealCredential } from '@skerry/crypto/vault'
 import type { End } from './ends.ts'
 import { checkSession, type Executors, NoExecutor, WrongKey } from './executor.ts'
@@ -44,9 +44,6 @@ export interface Flow {
   /** Back to the product. A session that is still open is cancelled. */
   leave(): Promise<void>
 }
-
-/** Slots that the person fills in here; the executor captures the others. */
-export const isTypedIn = (slot: VaultSlot): boolean => vaultSlots[slot] === 'browser'
 
 interface Connecting {
   claimToken: string

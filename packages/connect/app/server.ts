@@ -9,7 +9,7 @@ export type ConnectSession = Answer<Endpoints['session']>['session']
 export type ManageSession = Answer<Endpoints['manage']>['session']
 export type Connection = ManageSession['connections'][number]
 export type Capture = Body<Endpoints['submit']>
-export type Captured = Answer<Endpoints['submit']>
+type Captured = Answer<Endpoints['submit']>
 
 /** Method and path of each call, checked against the contract, whose schemas this page does not load. */
 const calls = {

@@ -15,7 +15,7 @@ import { startExecutor, type TestExecutor } from './executor.ts'
 const phone = { width: 390, height: 844 }
 
 const consent = { consentVersion: 1 }
-export const catalog = {
+const catalog = {
   providers: [
     {
       ...{ id: 'acme', displayName: 'Acme Mail', method: 'api_key', slots: ['api_key'], ...consent },
@@ -47,7 +47,7 @@ export interface Stage {
   arrive: () => Promise<Visitor>
 }
 
-export interface Link {
+interface Link {
   path: string
   id: string
   token: string

@@ -22,7 +22,7 @@ const BrokenAt = {
 }
 
 /** A sealed entry. What is sealed is the entry itself, in the one spelling that RFC 8785 gives its JSON. */
-export const AuditLeaf = Strict({
+const AuditLeaf = Strict({
   index: LeafIndex,
   entryId: Id('audit'),
   createdAt: Instant,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { get, post } from './endpoint.ts'
 import { CliLoginCode, DisplayName, Id, Instant, Nullable, Ok, Strict } from './schema.ts'
 
-export const CliLoginStatus = Type.Union([
+const CliLoginStatus = Type.Union([
   Type.Literal('pending'),
   Type.Literal('approved'),
   Type.Literal('denied'),

@@ -10,14 +10,14 @@ export const SignatureValue = Type.String({
 })
 const RowCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-export const ArchiveSection = Strict({
+const ArchiveSection = Strict({
   name: Type.String({ description: 'the key in `data`' }),
   rows: RowCount,
   sha256: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of each row, newline-joined; hex' },
   truncated: Type.Boolean({ description: 'rows that there are were left out, by `auditLimit`' }),
 })
 
-export const ArchiveManifest = Strict({
+const ArchiveManifest = Strict({
   createdAt: Instant,
   digest: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of `sections`; hex' },
   format: Type.Literal(archiveFormat),
@@ -31,7 +31,7 @@ export const ArchiveManifest = Strict({
   sections: Type.Array(ArchiveSection),
 })
 
-export const ArchiveSignature = Strict({
+const ArchiveSignature = Strict({
   algorithm: Type.Literal('Ed25519'),
   keyId: Type.String({ description: 'of the key that `/.well-known/skerry-export-signing-key` answers' }),
   value: SignatureValue,

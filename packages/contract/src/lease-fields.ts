@@ -17,7 +17,7 @@ export const Port = Type.Integer({
   description: 'TCP port on which the server listens.',
 })
 
-export const Database = Type.String({
+const Database = Type.String({
   pattern: '^[A-Za-z0-9_][A-Za-z0-9_$.-]{0,62}$',
   description: 'Database that a lease may use.',
 })
@@ -56,7 +56,7 @@ export const ProvisionerTokenId = Type.Optional({
 })
 
 /** Text with placeholders of `lease-templates.ts`. */
-export const Statement = Type.String({ minLength: 1, maxLength: 4000, pattern: '^[^\\u0000]+$' })
+const Statement = Type.String({ minLength: 1, maxLength: 4000, pattern: '^[^\\u0000]+$' })
 
 export const CreateStatements = Type.Optional(
   Type.Array(Statement, {

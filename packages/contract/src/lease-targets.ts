@@ -88,7 +88,7 @@ export const Redis = Strict({
   provisionerTokenId: ProvisionerTokenId,
 })
 
-export const sshExtensions = [
+const sshExtensions = [
   'no-touch-required',
   'permit-X11-forwarding',
   'permit-agent-forwarding',

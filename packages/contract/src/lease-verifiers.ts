@@ -28,7 +28,7 @@ export const Sha256Digest = Type.String({
 })
 
 /** Iterations that a SCRAM verifier may have: every sign-in costs that much, on both sides. */
-export const scramIterations = { min: 4096, max: 100_000 } as const
+const scramIterations = { min: 4096, max: 100_000 } as const
 
 /**
  * Why a string is not a verifier for accounts of this provider, or null when it is one. The reason never repeats the

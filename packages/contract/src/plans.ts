@@ -48,7 +48,7 @@ export interface Plan {
 const unlimited = null
 
 /** Every plan, by family from the one that costs nothing up: a later one of a family is the higher one. */
-export const plans: readonly Plan[] = [
+const plans: readonly Plan[] = [
   {
     family: 'platform',
     id: 'free',

@@ -135,7 +135,7 @@ export const SyncBinding = Strict({
   updatedAt: Instant,
 })
 
-export const SyncPlan = Strict({
+const SyncPlan = Strict({
   create: Type.Array(Name),
   update: Type.Array(Name),
   delete: Type.Array(Name),

@@ -1,4 +1,4 @@
-import { type Bytes, decodeBase64url, encodeBase64url, encodeUtf8 } from './base64url.ts'
+import { type Bytes, decodeBase64url, encodeUtf8 } from './base64url.ts'
 import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'
 
@@ -62,10 +62,4 @@ export function decodeBase64(text: string): Bytes {
   const bare = text.replace(/={0,2}$/, '')
   if (text.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(bare)) throw new CryptoError('malformed_checkpoint')
   return decodeBase64url(bare.replaceAll('+', '-').replaceAll('/', '_'), 'malformed_checkpoint')
-}
-
-/** @example encodeBase64(new Uint8Array(32)) // 'AAAA…AAA=' */
-export function encodeBase64(bytes: Bytes): string {
-  const bare = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
-  return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
 }

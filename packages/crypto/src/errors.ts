@@ -23,7 +23,6 @@ const errors = {
   policy_other_agent: 'the policy is of another agent',
   policy_expired: 'the policy has expired',
   policy_invalid: 'the policy cannot be signed',
-  malformed_task: 'not the token of a task',
   malformed_proof: 'not a proof of a Merkle tree',
   malformed_checkpoint: 'not a checkpoint of this audit trail',
   unsigned_checkpoint: 'the checkpoint is not signed with the key of the server',

@@ -24,7 +24,7 @@ const ceiling: PassphraseCost = { memoryKiB: 1_048_576, passes: 20, lanes: 16 }
 const workMaxKiB = 4 * 1_048_576
 
 /** Fewer characters are refused when a key is sealed; see {@link passphraseProblem}. */
-export const passphraseMinCharacters = 12
+const passphraseMinCharacters = 12
 
 const saltLengthBytes = 16
 /** HMAC-SHA-256 is what a passkey's PRF is made of (WebAuthn, extension `prf`). */

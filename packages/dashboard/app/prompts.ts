@@ -9,7 +9,7 @@ export class Cancelled extends Error {}
  *
  * @example await stepUpPrompt.ask() // in code; in the dialog: useOpen(), complete(), cancel()
  */
-export function createPrompt() {
+function createPrompt() {
   let open: { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } | null = null
   /** The person cancelled, and has done nothing since: what else is asked until then counts as cancelled, too. */
   let cancelled = false

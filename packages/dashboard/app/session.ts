@@ -2,7 +2,6 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { signIn } from '@skerry/contract/sign-in'
 import { createClient } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
-import { useSyncExternalStore } from 'react'
 
 type Session = Answer<typeof signIn.redeemLink>['session']
 
@@ -14,7 +13,6 @@ const open = createClient({ baseUrl: location.origin, userAgent: 'skerry-dashboa
 
 let current: Session | null = null
 let asked: Promise<boolean> | undefined
-const listeners = new Set<() => void>()
 const endings = new Set<() => void>()
 const channel = new BroadcastChannel('skerry-session')
 channel.onmessage = ({ data }) => data === 'signed-out' && end()
@@ -48,7 +46,6 @@ export const session = {
   begin(signedIn: Session): void {
     current = signedIn
     asked = Promise.resolve(true)
-    tell()
   },
 
   async signOut(): Promise<void> {
@@ -79,18 +76,5 @@ function end() {
   const was = current
   current = null
   asked = Promise.resolve(false)
-  tell()
   if (was) for (const listener of endings) listener()
 }
-
-function tell() {
-  for (const listener of listeners) listener()
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => void listeners.delete(listener)
-}
-
-/** The session in force, or null. */
-export const useSession = () => useSyncExternalStore(subscribe, () => current)

@@ -1,7 +1,3 @@
-import { slugPattern } from '@skerry/contract/patterns'
-
-const slugForm = new RegExp(slugPattern)
-
 /** A slug for a name, as far as one can be made: `Acme & Söhne` gives `acme-sohne`. */
 export function slugOf(name: string): string {
   const ascii = name
@@ -13,6 +9,3 @@ export function slugOf(name: string): string {
     .slice(0, 63)
     .replace(/^-+|-+$/g, '')
 }
-
-/** Whether the server accepts a text as a slug. */
-export const isSlug = (text: string): boolean => slugForm.test(text)

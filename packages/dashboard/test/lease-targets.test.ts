@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { leases } from '@skerry/contract/leases'
 import { provisioner } from '@skerry/contract/provisioner'
-import { openAdminSecret } from '@skerry/sdk/admin-secrets'
+import { openAdminSecret } from '@skerry/sdk/internal/admin-secrets'
 import { createServiceToken } from '@skerry/sdk/tokens'
 import { afterAll, describe, expect, test } from 'vitest'
 import { key, roleArn, stsFake } from '../../providers/test/leases/aws-sts-fake.ts'

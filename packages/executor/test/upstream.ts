@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll } from 'vitest'
 
 /** What a provider's API got. */
-export interface Got {
+interface Got {
   method: string
   url: string
   headers: IncomingMessage['headers']

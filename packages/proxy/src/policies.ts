@@ -1,13 +1,13 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { RefusedError } from '@skerry/sdk/errors'
-import type { PolicySource } from '@skerry/sdk/policy-source'
+import type { PolicySource } from '@skerry/sdk/internal/policy-source'
 import type { Config, Route } from './config/config.ts'
 import type { Places } from './config/rules.ts'
 import { Refusal } from './refusal.ts'
 import type { Session } from './sessions.ts'
 
 /** What decides about a request. */
-export interface InForce {
+interface InForce {
   rules: readonly PolicyRule[]
   /** Where placeholders are filled by each rule; null: everywhere. */
   placesOf(ruleIndex: number): Places

@@ -3,7 +3,7 @@ import type { RatchetConfig } from './config/ratchet.ts'
 import { mayMatch } from './may-match.ts'
 
 /** What a run has lost, in words for its author; null while it has lost nothing of the kind. */
-export type Withdrawn = string | null
+type Withdrawn = string | null
 
 export interface Ratchet {
   host(run: string, host: string): Withdrawn

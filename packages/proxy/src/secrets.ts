@@ -1,5 +1,5 @@
+import type { Resolved } from '@skerry/sdk'
 import { UnavailableError } from '@skerry/sdk/errors'
-import type { Resolved } from '@skerry/sdk/skerry'
 
 /** What can be put into requests. */
 export interface Secrets {

@@ -15,7 +15,7 @@ export interface Session {
   scopes: readonly string[] | null
 }
 
-export interface Ticket {
+interface Ticket {
   ticket: string
   agent: string | null
   expiresInSeconds: number

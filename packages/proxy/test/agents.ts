@@ -2,11 +2,11 @@ import { fingerprint } from '@skerry/crypto/digest'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { policySigner, signPolicy } from '@skerry/crypto/policy'
 import { createClient } from '@skerry/sdk/client'
-import { createPolicySource } from '@skerry/sdk/policy-source'
+import { createPolicySource } from '@skerry/sdk/internal/policy-source'
 import { startServer } from '../../sdk/test/server.ts'
 import { resolvedOf, startUpstream, startWorld } from './world.ts'
 
-export const agentId = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
+const agentId = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
 const org = 'org_aaaaaaaaaaaaaaaaaaaaaa'
 export const taskToken = `skd_${'T'.repeat(22)}_${'s'.repeat(43)}`
 

@@ -4,15 +4,15 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Resolved } from '@skerry/sdk'
 import { createClient } from '@skerry/sdk/client'
-import type { Resolved } from '@skerry/sdk/skerry'
 import { onTestFinished } from 'vitest'
 import { openAuthority } from '../src/authority.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { type Means, type RunningProxy, startProxy } from '../src/start.ts'
 
 /** What an upstream got. */
-export interface Got {
+interface Got {
   method: string
   url: string
   headers: IncomingMessage['headers']

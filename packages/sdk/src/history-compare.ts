@@ -14,7 +14,7 @@ export interface ShownSecret {
 }
 
 /** What is asked when a replaced ciphertext is current again: the newest entry of the secret's history. */
-export type NewestVersion = (
+type NewestVersion = (
   name: string,
 ) => Promise<{ version: number; ciphertext: string; restoredFromVersion: number | null } | undefined>
 

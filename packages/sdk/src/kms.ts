@@ -18,12 +18,10 @@ import {
   formatSignature,
   importSigningKey,
   newSigningMaterial,
-  parseSignature,
   type SigningKey,
   type SigningSpec,
   signMessage,
   verifyingKeyFingerprint,
-  verifyMessage,
 } from '@skerry/crypto/kms-sign'
 import { openStream, sealStream } from '@skerry/crypto/kms-stream'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
@@ -274,16 +272,4 @@ export async function verifyingKeys(client: Client, place: KeyPlace, check?: Che
   )
   await check?.(keys, answer.currentVersion)
   return { spec, keys }
-}
-
-/**
- * Whether an `sg1.` signature is of this message, by the version of the key that it names.
- *
- * @throws CryptoError `malformed_blob`, `unsupported_prefix`.
- * @example if (!(await verifySignature(message, blob, await verifyingKeys(client, place)))) refuse()
- */
-export async function verifySignature(message: Bytes, blob: string, keys: VerifyingKeys): Promise<boolean> {
-  const { keyId, version, signature } = parseSignature(blob)
-  const found = keys.keys.find((one) => one.keyId === keyId && one.version === version)
-  return found !== undefined && verifyMessage(message, signature, { spec: keys.spec, ...found })
 }

@@ -8,7 +8,7 @@ import { openMemory } from './history-memory.ts'
 import { isUsable, policyKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 
 /** One row of a ceiling: to this host no policy may permit other secrets than these. */
-export interface CeilingRow {
+interface CeilingRow {
   host: string
   allow: readonly string[]
 }

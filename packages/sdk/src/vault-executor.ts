@@ -4,7 +4,7 @@ import { clientError, invalid } from './errors.ts'
 import { checkHeaders, openAnswer, send } from './transport.ts'
 
 /** A request that a provider is to get. */
-export interface VaultRequest {
+interface VaultRequest {
   /** GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS. */
   method: string
   /** https, and covered by a rule of the provider. It can hold no placeholder. */
@@ -25,7 +25,7 @@ export interface VaultFetch {
 }
 
 /** A browser that is open for a connection. */
-export interface VaultLease {
+interface VaultLease {
   /** `vls_...`; what the other calls ask for. */
   leaseId: string
   /** For programs that speak the DevTools protocol themselves. */

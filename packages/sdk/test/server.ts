@@ -6,7 +6,7 @@ import { Value } from 'typebox/value'
 import { onTestFinished } from 'vitest'
 
 /** What a handler sees: valid against the contract, or it is not called. */
-export interface Asked {
+interface Asked {
   params: Record<string, string>
   query: Record<string, unknown>
   body: unknown
@@ -22,7 +22,7 @@ export interface Reply {
   headers?: Record<string, string | undefined>
 }
 
-export type Handler = (asked: Asked) => Reply | undefined | Promise<Reply | undefined>
+type Handler = (asked: Asked) => Reply | undefined | Promise<Reply | undefined>
 
 export interface TestServer {
   baseUrl: string

@@ -1,5 +1,5 @@
 import { readUnverifiedPolicy } from '@skerry/crypto/policy'
-import { type Agent, findAgent, listAgents } from '@skerry/sdk/agents'
+import { type Agent, findAgent, listAgents } from '@skerry/sdk/internal/agents'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'

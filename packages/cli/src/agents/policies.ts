@@ -4,7 +4,7 @@ import { fingerprint } from '@skerry/crypto/digest'
 import { formatPublicKeyJwk } from '@skerry/crypto/keys'
 import { type PolicySigner, readUnverifiedPolicy, verifyPolicy } from '@skerry/crypto/policy'
 import { decide } from '@skerry/crypto/policy-decide'
-import { type Agent, type AgentPolicy, publishPolicy } from '@skerry/sdk/agents'
+import { type Agent, type AgentPolicy, publishPolicy } from '@skerry/sdk/internal/agents'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting, readableByAll, writeNamed } from '../files.ts'
@@ -20,7 +20,7 @@ interface PublishOptions extends Flags {
   yes?: boolean
 }
 
-export async function versionsOf(session: Session, orgId: string, agent: Agent): Promise<AgentPolicy[]> {
+async function versionsOf(session: Session, orgId: string, agent: Agent): Promise<AgentPolicy[]> {
   return (await session.client.agents.policies({ params: { orgId, agentId: agent.id } })).policies
 }
 

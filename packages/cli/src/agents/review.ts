@@ -1,4 +1,4 @@
-import { narrowPolicy } from '@skerry/sdk/policy-narrowing'
+import { narrowPolicy } from '@skerry/sdk/internal/policy-narrowing'
 import { usage } from '../failure.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'

@@ -1,5 +1,5 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
-import { readPolicyRules } from '@skerry/sdk/policy-rules'
+import { readPolicyRules } from '@skerry/sdk/internal/policy-rules'
 import { usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { writeTable } from '../output.ts'

@@ -1,4 +1,4 @@
-import { dispatchTask } from '@skerry/sdk/agents'
+import { dispatchTask } from '@skerry/sdk/internal/agents'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'

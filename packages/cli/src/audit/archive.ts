@@ -1,6 +1,6 @@
-import { readAuditArchive } from '@skerry/sdk/audit-archive'
-import type { ProvenArchive } from '@skerry/sdk/audit-proof'
 import { SkerryError } from '@skerry/sdk/errors'
+import { readAuditArchive } from '@skerry/sdk/internal/audit-archive'
+import type { ProvenArchive } from '@skerry/sdk/internal/audit-proof'
 import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
 import { writeJson, writeLine } from '../output.ts'

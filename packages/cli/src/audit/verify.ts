@@ -6,7 +6,7 @@ import {
   type SeenCheckpoint,
   type Verified,
   verifyTrail,
-} from '@skerry/sdk/audit-proof'
+} from '@skerry/sdk/internal/audit-proof'
 import type { Command } from 'commander'
 import { Failure } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'

@@ -1,6 +1,6 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import type { RotationKind } from '@skerry/contract/rotation-facts'
-import { configureRotation, type Rotation } from '@skerry/sdk/rotation'
+import { configureRotation, type Rotation } from '@skerry/sdk/internal/rotation'
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'

@@ -5,7 +5,7 @@ import { type Bytes, decodeUtf8, encodeUtf8 } from '@skerry/crypto/base64url'
 import { parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { signDigest, verifyDigest } from '@skerry/crypto/kms-digest'
 import { formatVerifyingKey, signMessage, verifyMessage } from '@skerry/crypto/kms-sign'
-import type { ManagedKey, OpenedKey, VerifyingKeys } from '@skerry/sdk/kms'
+import type { ManagedKey, OpenedKey, VerifyingKeys } from '@skerry/sdk/internal/kms'
 import { AwsError, invalidInput } from './aws-error.ts'
 import { derOf, p1363Of } from './der.ts'
 

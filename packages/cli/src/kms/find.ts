@@ -1,7 +1,13 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { kms } from '@skerry/contract/kms'
 import { isNamed } from '@skerry/contract/prefixes'
-import { type ManagedKey, type OpenedKey, openManagedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
+import {
+  type ManagedKey,
+  type OpenedKey,
+  openManagedKey,
+  type VerifyingKeys,
+  verifyingKeys,
+} from '@skerry/sdk/internal/kms'
 import { Failure } from '../failure.ts'
 import type { Session } from '../session.ts'
 import { checkName, checkVersions } from './pins.ts'

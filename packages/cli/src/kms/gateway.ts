@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '@skerry/contract/loopback'
 import { isNamed } from '@skerry/contract/prefixes'
-import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
+import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/internal/kms'
 import { Failure, usage } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { openSession, type Session } from '../session.ts'

@@ -1,7 +1,7 @@
 import type { KmsSpec } from '@skerry/contract/kms-specs'
 import { idPrefixes, isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
-import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
+import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
 import type { Grantee } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'

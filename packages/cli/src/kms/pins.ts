@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CheckVersions, ShownVersion } from '@skerry/sdk/kms'
+import type { CheckVersions, ShownVersion } from '@skerry/sdk/internal/kms'
 import { withLock } from '../credentials.ts'
 import { Failure } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'

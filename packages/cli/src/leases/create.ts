@@ -1,6 +1,6 @@
 import { rootCertificates } from 'node:tls'
 import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
-import { type LeaseVariables, variablesOf } from '@skerry/sdk/lease-variables'
+import { type LeaseVariables, variablesOf } from '@skerry/sdk/internal/lease-variables'
 import { createLease, type LeaseTarget, type MadeLease } from '@skerry/sdk/leases'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'

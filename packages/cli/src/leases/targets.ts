@@ -1,4 +1,5 @@
 import { leaseFacts } from '@skerry/contract/lease-facts'
+import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import {
   createLeaseTarget,
   findLeaseTarget,
@@ -7,7 +8,6 @@ import {
   listLeaseTargets,
   replaceAdminSecret,
 } from '@skerry/sdk/leases'
-import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'

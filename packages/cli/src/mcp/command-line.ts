@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts'
 import { ownFile } from '../own-file.ts'
 
 /** What a command has printed, and how it ended. */
-export interface Ended {
+interface Ended {
   code: number | null
   stdout: string
   stderr: string

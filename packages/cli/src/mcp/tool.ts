@@ -7,7 +7,7 @@ import { checkBelowProject } from './below-project.ts'
 import { type CommandLine, commandLine, type Said } from './command-line.ts'
 
 /** What the person who started `skerry mcp` has said. */
-export interface Host {
+interface Host {
   /** --url, --org and --profile, for every command. */
   shared: readonly string[]
   allowReveal: boolean

@@ -1,5 +1,5 @@
 import { UnavailableError } from '@skerry/sdk/errors'
-import { sleep } from '@skerry/sdk/transport'
+import { sleep } from '@skerry/sdk/internal/transport'
 import { toFailure, usage } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { openSession, type Session } from '../session.ts'

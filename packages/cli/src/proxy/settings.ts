@@ -11,7 +11,7 @@ export function presetsOf(names: readonly string[]): PresetName[] {
 }
 
 /** Where a proxy is to run. */
-export interface Place {
+interface Place {
   /** What it listens on. */
   address: string
   /** What becomes of hosts that no rule names. */
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** On the machine of a person, whose programs keep what else they reach. */
-export const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
+const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({
   address,
@@ -55,7 +55,7 @@ export function presetSettings(names: readonly PresetName[], place = onThisMachi
 }
 
 /** The rules are the agent's policy, and the signers are who is believed. */
-export function agentSettings(
+function agentSettings(
   agent: string,
   signers: readonly string[],
   names: readonly PresetName[],

@@ -1,6 +1,6 @@
 import type { Provenance } from '@skerry/crypto/layers'
+import type { Resolved } from '@skerry/sdk'
 import { forEnvironment, type Withheld } from '@skerry/sdk/loading-names'
-import type { Resolved } from '@skerry/sdk/skerry'
 import { Failure } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import { type Selection, select } from '../selection.ts'

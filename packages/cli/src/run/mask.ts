@@ -25,7 +25,7 @@ const pauseMs = 500
  * Replaces values by asterisks, with the search that the agents' proxy uses. A line of a value of several lines counts as a value,
  * because programs print them one by one.
  */
-export function maskStream(values: Iterable<string>): Transform {
+function maskStream(values: Iterable<string>): Transform {
   const wanted = new Set([...values].flatMap((value) => [value, ...value.split('\n')]))
   const secrets = [...wanted].map((value) => ({ name: '', value }))
   const redact = redaction(secrets, { placeholder: maskedValue, minBytes: shortestMasked })

@@ -1,6 +1,6 @@
+import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk'
 import type { Cache } from '@skerry/sdk/cache'
 import { RollbackError } from '@skerry/sdk/rollback'
-import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'

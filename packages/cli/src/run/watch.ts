@@ -1,4 +1,4 @@
-import type { Resolved, Skerry } from '@skerry/sdk/skerry'
+import type { Resolved, Skerry } from '@skerry/sdk'
 import { watch } from '@skerry/sdk/watch'
 import { describe, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'

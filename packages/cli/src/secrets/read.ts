@@ -76,7 +76,7 @@ function warnUnresolved(name: string, value: string, unresolved: string[]): void
   if (open.length > 0) warn(`${name} refers to ${open.join(', ')}, which does not exist`)
 }
 
-export const missing = (name: string, place: Place) =>
+const missing = (name: string, place: Place) =>
   new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets list`')
 
 async function versionOf(session: Session, { orgId }: Place, envId: string, name: string): Promise<number | null> {

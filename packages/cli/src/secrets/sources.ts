@@ -1,5 +1,5 @@
 import type { Origin } from '@skerry/crypto/layers'
-import type { Resolved } from '@skerry/sdk/skerry'
+import type { Resolved } from '@skerry/sdk'
 import { checkNames, type Place } from '../places.ts'
 import type { Session } from '../session.ts'
 

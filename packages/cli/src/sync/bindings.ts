@@ -1,4 +1,10 @@
-import { bindEnvironment, giveSyncKeys, listSyncBindings, type SyncBinding, type SyncPlan } from '@skerry/sdk/sync'
+import {
+  bindEnvironment,
+  giveSyncKeys,
+  listSyncBindings,
+  type SyncBinding,
+  type SyncPlan,
+} from '@skerry/sdk/internal/sync'
 import { toFailure, usage } from '../failure.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'

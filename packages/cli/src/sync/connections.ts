@@ -1,4 +1,4 @@
-import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/sync'
+import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/internal/sync'
 import { usage } from '../failure.ts'
 import { readCredential, readTextFile } from '../input.ts'
 import { forgetReader } from '../known-readers.ts'

@@ -1,5 +1,5 @@
 import { isNamed } from '@skerry/contract/prefixes'
-import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/sync'
+import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/internal/sync'
 import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { checkKeys } from '../pins.ts'

@@ -1,4 +1,4 @@
-import type { SyncPlan } from '@skerry/sdk/sync'
+import type { SyncPlan } from '@skerry/sdk/internal/sync'
 import { note, writeLine } from '../output.ts'
 
 /** What a run would do, name by name. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { sync } from '@skerry/contract/sync'
-import type { SyncRun } from '@skerry/sdk/sync'
+import type { SyncRun } from '@skerry/sdk/internal/sync'
 import { Failure } from '../failure.ts'
 import { parseLimit } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'

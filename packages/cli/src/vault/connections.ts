@@ -9,7 +9,7 @@ import { openSession, type Session } from '../session.ts'
 import { type InProject, type Place, projectOf } from './find.ts'
 
 type Page = Answer<typeof vaultProjects.connections>
-export type Connection = Page['connections'][number]
+type Connection = Page['connections'][number]
 
 interface Filter {
   userRef?: string

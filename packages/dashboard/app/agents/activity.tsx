@@ -1,5 +1,5 @@
 import { Badge, Button, Group, Progress, Select, Stack, Text } from '@mantine/core'
-import { narrowPolicy } from '@skerry/sdk/policy-narrowing'
+import { narrowPolicy } from '@skerry/sdk/internal/policy-narrowing'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'

@@ -12,7 +12,7 @@ import { actionLabel } from './labels.tsx'
 import type { ChangeRequest } from './queries.ts'
 import { type Sides, sidesQuery } from './sides.ts'
 
-export type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
+type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
 
 const says: Record<Comparison, string> = {
   new: 'The secret does not exist yet.',

@@ -69,7 +69,7 @@ const columnsOf = ({ slug, role }: { slug: string; role: string }): ListColumn<M
   timeColumn('Changed', 'updatedAt', 120),
 ]
 
-export function KeyState({ disabled }: { disabled: boolean }) {
+function KeyState({ disabled }: { disabled: boolean }) {
   return (
     <Badge color={disabled ? 'red' : 'sea'} variant="light">
       {disabled ? 'disabled' : 'in use'}

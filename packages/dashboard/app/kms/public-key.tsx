@@ -49,7 +49,7 @@ const imports: Record<string, EcKeyImportParams | AlgorithmIdentifier> = {
 }
 
 /** SubjectPublicKeyInfo as RFC 7468 writes it: 64 characters a line. */
-export async function toPem(publicKeyJwk: string): Promise<string> {
+async function toPem(publicKeyJwk: string): Promise<string> {
   const jwk = JSON.parse(publicKeyJwk) as JsonWebKey
   const key = await crypto.subtle.importKey('jwk', jwk, imports[jwk.crv ?? ''] ?? '', true, ['verify'])
   const base64 = btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.exportKey('spki', key))))

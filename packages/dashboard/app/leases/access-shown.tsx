@@ -1,5 +1,5 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
-import { variablesOf } from '@skerry/sdk/lease-variables'
+import { variablesOf } from '@skerry/sdk/internal/lease-variables'
 import { ShownOnce } from '../tokens/shown-once.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Countdown } from '../ui/countdown.tsx'

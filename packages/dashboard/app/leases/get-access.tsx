@@ -1,6 +1,6 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
-import type { MadeLease } from '@skerry/sdk/lease-making'
+import type { MadeLease } from '@skerry/sdk/internal/lease-making'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-import { changedSettings, type TargetSettings, wordsOfSettings } from '@skerry/sdk/lease-target-settings'
+import { changedSettings, type TargetSettings, wordsOfSettings } from '@skerry/sdk/internal/lease-target-settings'
 import { targetPrompt } from '../prompts.ts'
 
 // The server says where a lease leads. This browser remembers the settings with which it first used or registered a

@@ -1,5 +1,5 @@
-import type { MadeLease } from '@skerry/sdk/lease-making'
-import { madeLease } from '@skerry/sdk/provisioned-leases'
+import type { MadeLease } from '@skerry/sdk/internal/lease-making'
+import { madeLease } from '@skerry/sdk/internal/provisioned-leases'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { checkTarget } from './known-targets.ts'

@@ -41,4 +41,4 @@ export const brokerKeyQuery = (orgId: string) =>
   })
 
 /** Whether an account of it may be on the target. */
-export const isLive = ({ status }: Lease): boolean => !['expired', 'revoked', 'failed'].includes(status)
+const isLive = ({ status }: Lease): boolean => !['expired', 'revoked', 'failed'].includes(status)

@@ -1,5 +1,5 @@
 import { Checkbox, Text } from '@mantine/core'
-import { provisionerOf } from '@skerry/sdk/provisioned-leases'
+import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'

@@ -1,7 +1,7 @@
 import { Autocomplete, Checkbox, Select } from '@mantine/core'
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { type RotationKind, rotationFacts } from '@skerry/contract/rotation-facts'
-import { provisionerOf } from '@skerry/sdk/provisioned-leases'
+import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'

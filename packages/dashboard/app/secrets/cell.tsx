@@ -153,7 +153,7 @@ function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellP
   )
 }
 
-export const brokenMeans =
+const brokenMeans =
   'It was altered, moved here from elsewhere, or sealed under another key. Do not trust it; restore an earlier version or set it anew.'
 
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {

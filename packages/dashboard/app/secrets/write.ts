@@ -126,7 +126,7 @@ async function changedQueue(orgId: string, envId: string): Promise<void> {
 }
 
 /** Changes one secret in the cache and keeps the other thousands. */
-export function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
+function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
   queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
     if (!before) return before
     const secrets = new Map(before.secrets)

@@ -38,7 +38,7 @@ export const timeColumn = <K extends string>(
   ...(width ? { width } : {}),
 })
 
-export function relativeText(at: string, now = Date.now()): string {
+function relativeText(at: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(at) - now) / 1000)
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
   return unit === 'second'

@@ -1,6 +1,6 @@
 import { type PolicyDraft, policySigner, signPolicy } from '@skerry/crypto/policy'
 import { decide, type Operation } from '@skerry/crypto/policy-decide'
-import { readPolicyRules } from '@skerry/sdk/policy-rules'
+import { readPolicyRules } from '@skerry/sdk/internal/policy-rules'
 import { heldKey } from './held.ts'
 
 export const agentOperations = {

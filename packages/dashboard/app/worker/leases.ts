@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
-import { sealAdminSecret } from '@skerry/sdk/admin-secrets'
-import { type LeaseWish, type Prepared, prepareLease } from '@skerry/sdk/lease-making'
+import { sealAdminSecret } from '@skerry/sdk/internal/admin-secrets'
+import { type LeaseWish, type Prepared, prepareLease } from '@skerry/sdk/internal/lease-making'
 
 /** What the lease that was asked for last is opened with: its password or private key has not left this worker. */
 let asked: Prepared['open'] | undefined

@@ -122,7 +122,7 @@ export async function reauth(executor: Executor, { body }: Call) {
   return answer(asked)
 }
 
-export const personIsThere = () => fail('conflict', 'a person is signing in there')
+const personIsThere = () => fail('conflict', 'a person is signing in there')
 
 /** @throws VaultRefusal `not_allowed`. */
 export function siteOf({ config }: Executor, providerId: string): Site {

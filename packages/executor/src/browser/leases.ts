@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { RefusedError } from '@skerry/sdk/errors'
-import { sleep } from '@skerry/sdk/transport'
+import { sleep } from '@skerry/sdk/internal/transport'
 import type { Connection } from '../credentials.ts'
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'

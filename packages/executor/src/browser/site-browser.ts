@@ -8,7 +8,7 @@ import { startChromium } from './chromium.ts'
 import { openGate } from './gate.ts'
 
 /** What the slot `session` holds, as JSON: cookies, and the local storage of each origin. */
-export type SessionState = Exclude<BrowserContextOptions['storageState'], string | undefined>
+type SessionState = Exclude<BrowserContextOptions['storageState'], string | undefined>
 
 /** A browser that can reach one site. */
 export interface SiteBrowser {
@@ -95,7 +95,7 @@ async function visit(page: Page, address: URL): Promise<number> {
 }
 
 /** A browser at an address of the site that is not one of people who are signed out is signed in. */
-export function isSignedInAt({ signedOutUrlPrefixes, reachable }: Site, address: string): boolean {
+function isSignedInAt({ signedOutUrlPrefixes, reachable }: Site, address: string): boolean {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol) || !isWithin(reachable, url)) return false
   return !signedOutUrlPrefixes.some(({ href }) => url.href.startsWith(href))

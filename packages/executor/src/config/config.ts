@@ -79,7 +79,7 @@ const settings = object({
 
 /** The settings, checked. */
 export type Config = ReturnType<typeof settings>
-export type ApiKey = ReturnType<typeof readers.api_key>
+type ApiKey = ReturnType<typeof readers.api_key>
 export type OAuth2 = ReturnType<typeof readers.oauth2>
 export type Provider = ApiKey | OAuth2
 
@@ -91,7 +91,7 @@ export const allOf = ({ providers, sites }: Config): (Provider | Site)[] => [...
  *
  * @throws ConfigError with the place that is wrong: `providers[0].rules[1].host: ...`.
  */
-export function readConfig(value: unknown): Config {
+function readConfig(value: unknown): Config {
   const config = settings(value, '')
   const ids = allOf(config).map(({ id }) => id)
   if (ids.length > limits.vaultProvidersMax) throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)

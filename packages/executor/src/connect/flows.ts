@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Begun } from '../oauth/client.ts'
 
 /** One sign-in at a provider, from the Connect page and back to it. */
-export interface Flow extends Omit<Begun, 'authorizationUrl'> {
+interface Flow extends Omit<Begun, 'authorizationUrl'> {
   sessionId: string
   providerId: string
   startedAtMs: number

@@ -1,6 +1,6 @@
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ignore, readPrivate, writePrivate } from '@skerry/sdk/node/private-file'
+import { ignore, readPrivate, writePrivate } from '@skerry/sdk/internal/node/private-file'
 
 const fileMaxBytes = 1024 * 1024
 

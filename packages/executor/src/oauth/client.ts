@@ -21,7 +21,7 @@ export interface Begun {
   codeVerifier: string
 }
 
-export interface OAuthClient {
+interface OAuthClient {
   begin(): Promise<Begun>
   /** @param url at which the provider sent the browser back; state, issuer and code are checked. */
   redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<{ tokens: Tokens; account: Account | null }>

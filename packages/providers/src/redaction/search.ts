@@ -4,7 +4,7 @@ export interface Needle {
   name: string
 }
 
-export interface Found {
+interface Found {
   at: number
   needle: Needle
 }

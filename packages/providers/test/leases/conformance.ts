@@ -28,7 +28,7 @@ export interface Scene<T extends DatabaseTag> extends LeaseScene<T> {
   reconnects?: boolean
 }
 
-export interface Client {
+interface Client {
   read(): Promise<unknown>
   write(): Promise<unknown>
   /** Something that no level allows: a change of structure, or of other accounts. */

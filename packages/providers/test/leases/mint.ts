@@ -19,7 +19,7 @@ export function scramVerifier(secret: string, iterations = 4096): string {
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${key('Server Key').toString('base64')}`
 }
 
-export function nativePasswordHash(secret: string): string {
+function nativePasswordHash(secret: string): string {
   const sha1 = (data: string | Buffer) => createHash('sha1').update(data).digest()
   return `*${sha1(sha1(secret)).toString('hex').toUpperCase()}`
 }

@@ -24,7 +24,7 @@ export interface Route {
 }
 
 /** What holds for all requests to a host of the forward proxy, whichever of its rules decides. */
-export interface HostSettings {
+interface HostSettings {
   sigv4: SigningNames | null
   /** Whether secrets may go to it without TLS. */
   allowHttp: boolean

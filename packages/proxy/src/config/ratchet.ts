@@ -7,7 +7,7 @@ import type { Written } from './written.ts'
 const baseline = 'baseline'
 
 /** What is left in a state; null: everything that the policy permits. */
-export interface RatchetState {
+interface RatchetState {
   name: string
   hosts: readonly string[] | null
   secrets: readonly string[] | null

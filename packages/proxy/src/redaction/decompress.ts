@@ -17,7 +17,7 @@ export const decompressionLimits: DecompressionLimits = {
 }
 
 /** A body that grows beyond what it may, is in an encoding that nobody here knows, or is damaged. */
-export class DecompressionError extends Error {
+class DecompressionError extends Error {
   override readonly name = 'DecompressionError'
   readonly reason: 'too_large' | 'unknown_encoding'
 

@@ -17,7 +17,7 @@ interface Owner {
   startedAt: string
 }
 
-export const LOCK = 'owner.lock'
+const LOCK = 'owner.lock'
 const OWNER = 'owner.json'
 
 /** Makes the data directory where there is none, and takes it for this process. */

@@ -158,7 +158,7 @@ export type Bound = string | Buffer | null
 
 /**
  * A value as PostgreSQL's text format (bytes as binary). An array is a PostgreSQL array, a plain object is JSON. For a
- * JSON column that may hold an array, a string or a number, pass `json(value)`.
+ * JSON column that may hold an array, a string or a number, pass `JSON.stringify(value)`.
  */
 function bind(value: unknown): Bound {
   if (typeof value === 'string') return value
@@ -173,11 +173,6 @@ function bind(value: unknown): Bound {
 
 export function bindAll(values: readonly unknown[] = []): Bound[] {
   return values.map(bind)
-}
-
-/** Any JSON value as the text that a json or jsonb column takes. */
-export function json(value: unknown): string {
-  return JSON.stringify(value)
 }
 
 function arrayLiteral(values: readonly unknown[]): string {

@@ -22,10 +22,6 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
   return hasState(error, '23503', constraint)
 }
 
-export function isCheckViolation(error: unknown, constraint?: string): boolean {
-  return hasState(error, '23514', constraint)
-}
-
 export function isUndefinedTable(error: unknown): boolean {
   return hasState(error, '42P01')
 }

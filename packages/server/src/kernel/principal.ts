@@ -73,7 +73,7 @@ export const isVaultPrincipal = (principal: AnyPrincipal): principal is VaultPri
   principal.type.startsWith('vault_')
 
 /** A caller who was looked up for this request, or a moment ago by a cache that is current. */
-export interface Confirmed {
+interface Confirmed {
   confirmed: true
   principal: AnyPrincipal
 }

@@ -1,6 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, hash, sign } from 'node:crypto'
 import type { Sql } from '../db/database.ts'
-import { fail } from '../kernel/errors.ts'
 import type { ServerKey } from './server-key.ts'
 
 declare module '../kernel/context.ts' {
@@ -17,7 +16,7 @@ export interface ExportKey {
   signer(db: Sql): Promise<Signer | null>
 }
 
-export interface PublishedKey {
+interface PublishedKey {
   algorithm: 'Ed25519'
   /** The 32 bytes, base64url. */
   publicKey: string
@@ -57,13 +56,6 @@ export function openExportKey(serverKey: ServerKey | null, now: () => Date): Exp
       }
     },
   }
-}
-
-/** For routes that sign: 409 where nothing can be. */
-export async function needSigner(exportKey: ExportKey, db: Sql): Promise<Signer> {
-  const signer = await exportKey.signer(db)
-  if (signer === null) throw fail('conflict', 'this server has no server key')
-  return signer
 }
 
 const keyIdOf = (publicKey: string): string =>

@@ -87,7 +87,7 @@ test(`nothing acknowledged is lost and nothing is half there after ${rounds} rou
     await check()
   }
   expect(acknowledged.size).toBeGreaterThan(rounds)
-}, 600_000)
+}, rounds * 30_000)
 
 /** Histories without a gap that hold each acknowledged ciphertext at its version, each version with its audit entry. */
 async function check(): Promise<void> {

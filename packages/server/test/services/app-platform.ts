@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** One call that wrote. */
-export interface Push {
+interface Push {
   app: string
   names: string[]
   atMs: number

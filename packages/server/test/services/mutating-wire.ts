@@ -12,7 +12,7 @@ export interface MutatingWire {
 }
 
 /** The same numbers from 0 to 1 for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 const pem = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url), 'utf8')
 
 /** One request as it came. */
-export interface Hook {
+interface Hook {
   path: string
   headers: IncomingHttpHeaders
   body: string

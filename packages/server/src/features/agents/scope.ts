@@ -63,7 +63,7 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
     return scope
   })
 
-export function checkReach({ principal, role, agent }: OnAgent): void {
+function checkReach({ principal, role, agent }: OnAgent): void {
   const bound = boundTo(principal)
   if (bound === null || bound === agent.environmentId) return
   // What a bound token manages is of its environment; what it enforces may also be of the whole organization.

@@ -20,7 +20,7 @@ import { findTree, listLeaves, lockTree } from './store.ts'
 import { append, consistencyProof, edgeOf, leafHash, rangeHash, rootOf, type Subtree } from './tree.ts'
 
 /** Why nothing was archived. */
-export class NotArchivable extends Error {}
+class NotArchivable extends Error {}
 
 interface OrgId {
   id: string

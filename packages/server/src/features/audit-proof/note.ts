@@ -2,7 +2,7 @@ import type { Signer } from '../../keys/export-key.ts'
 import { sha256 } from './tree.ts'
 
 /** What notes about an organization's trail are named after: their origin, and the name of the key that signs them. */
-export const originOf = (orgId: string): string => `skerry/${orgId}`
+const originOf = (orgId: string): string => `skerry/${orgId}`
 
 const ed25519 = 1
 const newline = Buffer.from('\n')

@@ -1,6 +1,6 @@
 import { auditProof } from '@skerry/contract/audit-proof'
-import { verifyTrail } from '@skerry/sdk/audit-proof'
 import { createClient } from '@skerry/sdk/client'
+import { verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newApp, signUp } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'

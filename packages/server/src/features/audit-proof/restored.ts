@@ -16,7 +16,7 @@ import {
 import { collectNodes, leafHash, rangeHash } from './tree.ts'
 
 /** A leaf whose entry was gone already where the archive was made. */
-export interface Gap {
+interface Gap {
   index: number
   entryId: string
   createdAt: string

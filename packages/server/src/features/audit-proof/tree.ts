@@ -25,7 +25,7 @@ function nodeHash(left: Buffer, right: Buffer): Buffer {
 }
 
 /** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them is made of at most eight. */
-export const levelStep = 4
+const levelStep = 4
 const fanOut = 2 ** levelStep
 
 /** The hash of a complete subtree: of 2^level leaves, the position counts such subtrees from the left. */

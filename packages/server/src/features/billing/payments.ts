@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
 /** What a subscription is by now, as the provider tells it. */
-export interface Paid {
+interface Paid {
   subscriptionId: string
   customerId: string
   status: string
@@ -26,7 +26,7 @@ export interface Payments {
   read(subscriptionId: string): Promise<Paid>
 }
 
-export const ownOrigin = 'https://api.stripe.com'
+const ownOrigin = 'https://api.stripe.com'
 
 /** Null where the operator has set no key of a payment provider. */
 export function openPayments(context: Context): Payments | null {

@@ -41,7 +41,7 @@ export async function viewOf(context: Context, db: Sql, org: { id: string }): Pr
 }
 
 /** Families of which the server has a price. */
-export const soldFamilies = ({ stripe }: Config): Family[] =>
+const soldFamilies = ({ stripe }: Config): Family[] =>
   families.filter((family) => plansOf(family).some(({ id }) => stripe?.prices[`${family}.${id}`] !== undefined))
 
 function viewOfStanding({ plan, subscription, promo }: Standing, now: string) {

@@ -2,7 +2,7 @@ import { listEndpoints } from '@skerry/contract/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorld } from '../../../test/world.ts'
 import { routes } from '../../app.ts'
-import { accessFacts, wordsOf } from './access-words.ts'
+import { accessFacts } from './access-words.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -103,6 +103,21 @@ describe('the OpenAPI document', () => {
     expect((await read('/health?unknown=1')).status).toBe(400)
   })
 })
+
+/**
+ * The words that an access name is made of.
+ *
+ * @example wordsOf('limited(signup, open: makes a tenant)') // ['limited', 'open']
+ */
+function wordsOf(accessName: string): string[] {
+  return (
+    accessName
+      .replace(/open: .*/, 'open')
+      // What is limited or counted is no word of its own.
+      .replace(/\([\w.]+, /g, '(')
+      .match(/\w+/g) ?? []
+  )
+}
 
 test('every word of an access is explained, and no other', () => {
   const used = new Set(routes.flatMap(({ access }) => wordsOf(access.name)))

@@ -27,7 +27,7 @@ export interface Restored {
 }
 
 /** An archive that cannot be restored here, and why. */
-export class NotRestorable extends Error {}
+class NotRestorable extends Error {}
 
 type Verify = ArchiveTools['verify']
 

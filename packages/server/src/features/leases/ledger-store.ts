@@ -141,7 +141,7 @@ export const findEnding = (db: Sql, { orgId, id }: LeaseId) =>
   ])
 
 /** How long a mint may take. What is not done then was cut off. */
-export const mintSeconds = 90
+const mintSeconds = 90
 /** A lock of MySQL lasts as long as a backup, and MySQL has no limit for all that waits. */
 const mysqlMintSeconds = 900
 /** What was sent last waits no longer than this on a target that ends what waits. */

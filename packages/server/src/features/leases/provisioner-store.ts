@@ -4,7 +4,7 @@ import { tokenInForce } from '../../model/tokens/table.ts'
 import type { LeaseId } from './ledger-store.ts'
 import type { LeaseTarget } from './scope.ts'
 
-export type JobKind = 'verify' | 'create' | 'revoke'
+type JobKind = 'verify' | 'create' | 'revoke'
 
 export interface ProvisionerJob {
   orgId: string

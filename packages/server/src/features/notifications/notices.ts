@@ -6,7 +6,7 @@ import type { Facts } from './mails.ts'
 /** A mail, before it is known who wants it. */
 export type Notice = { [T in NotificationType]: { type: T; to: Audience; facts: Facts[T] } }[NotificationType]
 
-export type Audience =
+type Audience =
   | { userId: string }
   /** Every owner and admin of the event's organization, but for the one whose doing it is. */
   | { adminsExcept: string | null }

@@ -43,7 +43,7 @@ const findCustodian = (db: Sql, org: Org, userId: string) =>
     [org.id, userId],
   )
 
-export const findRequest = (db: Sql, org: Org, id: string, now: string) =>
+const findRequest = (db: Sql, org: Org, id: string, now: string) =>
   db.row<RecoveryRequest>(`select ${requestColumns('$3')} from recovery_requests r where r.org_id = $1 and r.id = $2`, [
     org.id,
     id,
@@ -76,7 +76,7 @@ export const recoveryRequest = within<'recoveryRequest', 'recoveryRequestId', Re
   'recovery request',
 )
 
-export const isTarget = ({ principal }: InOrg, request: RecoveryRequest): boolean =>
+const isTarget = ({ principal }: InOrg, request: RecoveryRequest): boolean =>
   request.targetType === principal.type && request.targetId === principal.id
 
 /** Whether the caller is an admin for what concerns the organization as a whole: a bound token is one of its environment. */

@@ -16,7 +16,7 @@ type Config = RotationConfig<AccountKind>
 // the current version. Until then the old one is, and it is what the target is brought back to where the new one fails.
 
 /** What is on its way to be the current value. */
-export interface Made {
+interface Made {
   value: string
   username: string
 }

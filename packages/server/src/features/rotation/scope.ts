@@ -15,7 +15,7 @@ export const rotationColumns = `p.org_id, p.id, p.environment_id, p.secret_name,
   p.updated_at`
 
 /** One whose environment has just been deleted is no more. */
-export const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
+const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
   db.row<Rotation>(
     `select ${rotationColumns} from rotation_policies p
       where p.org_id = $1 and p.id = $2 and p.environment_id is not null`,

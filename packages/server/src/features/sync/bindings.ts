@@ -159,7 +159,7 @@ async function pushSoon(
 }
 
 /** What the server alone keeps of a binding stays there. */
-export function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...binding }: Binding) {
+function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...binding }: Binding) {
   return binding
 }
 

@@ -15,7 +15,7 @@ const forms: Record<NameRule['form'], (name: string) => string> = {
 }
 
 /** A secret’s name as the destination lists it. */
-export function destinationName(name: string, { prefix = '', suffix = '', case: letters }: Transform, rule: NameRule) {
+function destinationName(name: string, { prefix = '', suffix = '', case: letters }: Transform, rule: NameRule) {
   const whole = prefix + name + suffix
   const cased = letters === undefined ? whole : letters === 'upper' ? whole.toUpperCase() : whole.toLowerCase()
   return forms[rule.form](cased)

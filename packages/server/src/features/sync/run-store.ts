@@ -32,7 +32,7 @@ export interface NewRun {
 }
 
 /** Who asked, as the trail will tell; the server itself for what it does by itself. */
-export type StoredOrigin = Pick<Origin, 'ipAddress' | 'userAgent' | 'requestId'> & {
+type StoredOrigin = Pick<Origin, 'ipAddress' | 'userAgent' | 'requestId'> & {
   actor: { type: string; id: string }
 }
 

@@ -6,7 +6,7 @@ import { tokenInForce } from '../tokens/table.ts'
 
 // A write alone and a group of writes are one statement: they differ in what they select as `allowed`.
 
-export interface Write {
+interface Write {
   orgId: string
   environmentId: string
   name: string

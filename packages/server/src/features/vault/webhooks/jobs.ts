@@ -75,7 +75,7 @@ function deliveryOf(context: Context, told: Told, webhookId: string) {
 const minuteMs = 60_000
 
 /** Sends what is due, and comes again when more is; later than in a minute the sweep does. */
-export async function deliverAll(context: Context, webhook: { orgId: string; webhookId: string }): Promise<void> {
+async function deliverAll(context: Context, webhook: { orgId: string; webhookId: string }): Promise<void> {
   const { db, queue } = context
   const { orgId, webhookId: id } = webhook
   // What was asked for until now is done with this run.
