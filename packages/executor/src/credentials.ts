@@ -2,9 +2,10 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
 import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
+import type { Client } from '@skerry/sdk/client'
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'
-import type { Executor } from './executor.ts'
 import { fail } from './http/refusal.ts'
+import type { Keys } from './keys/keys.ts'
 
 /** A credential in the clear, with its place. It lives for one request, and is never written anywhere. */
 export interface Opened extends VaultPlace {
@@ -42,12 +43,16 @@ export interface Credentials {
   write(place: VaultPlace, sealed: Sealed): Promise<void>
 }
 
-type Means = Pick<Executor, 'server' | 'keys' | 'warn'>
+interface CredentialDeps {
+  server: Client['vaultExecutor']
+  keys: () => Promise<Keys>
+  warn: (message: string) => void
+}
 
 /** How many connections are remembered with their person: that never changes. */
 const rememberedMax = 10_000
 
-export function openCredentials({ server, keys, warn }: Means): Credentials {
+export function openCredentials({ server, keys, warn }: CredentialDeps): Credentials {
   const remembered = new Map<string, Connection>()
   const openSealed = async (sealed: Sealed, place: VaultPlace) => {
     const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)

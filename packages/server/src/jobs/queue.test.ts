@@ -10,10 +10,11 @@ import { openDatabase } from '../db/open.ts'
 import type { Context } from '../kernel/context.ts'
 import { openFaults } from '../kernel/faults.ts'
 import { openLog } from '../kernel/log.ts'
+import { openCalendar } from './calendar.ts'
 import { type AnyJob, job } from './job.ts'
 import { openQueue, type Queue } from './queue.ts'
 import { startHeart } from './runner.ts'
-import { dailyAt, everyMinutes, hourlyAt, openCalendar, slotAt } from './schedule.ts'
+import { dailyAt, everyMinutes, hourlyAt, slotAt } from './schedule.ts'
 import { completeJob, deleteOldJobs, failJob, failSilent, type TakenJob, takeDueJobs } from './store.ts'
 
 let dataDir: string

@@ -1,7 +1,7 @@
 import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
+import { openCalendar } from './calendar.ts'
 import type { AnyJob } from './job.ts'
-import { openCalendar } from './schedule.ts'
 import { beat, completeJob, failJob, failSilent, insertJob, type Places, type TakenJob, takeDueJobs } from './store.ts'
 
 /** Runs the jobs of the queue in this process. */
