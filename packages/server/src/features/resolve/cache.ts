@@ -1,12 +1,11 @@
+import type { Context } from '../../http/context.ts'
 import type { Ready } from '../../http/ready.ts'
 import type { TokenMemory } from '../../identity/token-memory.ts'
 import type { Evictions } from '../../kernel/context.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
 
-declare module '../../kernel/context.ts' {
-  interface Context {
-    cache: ResolveCache
-  }
+export interface ResolveContext extends Context {
+  cache: ResolveCache
 }
 
 /** An answer ready to send, and what it depends on. */
