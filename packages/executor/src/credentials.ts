@@ -52,7 +52,8 @@ interface CredentialDeps {
 /** How many connections are remembered with their person: that never changes. */
 const rememberedMax = 10_000
 
-export function openCredentials({ server, keys, warn }: CredentialDeps): Credentials {
+export function openCredentials(deps: CredentialDeps): Credentials {
+  const { server, keys } = deps
   const remembered = new Map<string, Connection>()
   const openSealed = async (sealed: Sealed, place: VaultPlace) => {
     const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)
@@ -91,9 +92,9 @@ export function openCredentials({ server, keys, warn }: CredentialDeps): Credent
     async open(connectionId, slot) {
       const params = { vaultConnectionId: connectionId, slot }
       const { credential } = await server.release({ params }).catch(async (error) => {
-        throw (await explain(connectionId, slot, error)) ?? error
+        throw (await explain(deps, connectionId, slot, error)) ?? error
       })
-      if (!(await hasKey(credential.keyThumbprint))) throw await reportLost(connectionId)
+      if (!(await hasKey(deps, credential.keyThumbprint))) throw await reportLost(deps, connectionId)
       const opened = { ...credential, text: await openSealed(credential, credential) }
       const [current] = await keys()
       // What is written back anyway moves then, and must find the revision that was read.
@@ -103,36 +104,6 @@ export function openCredentials({ server, keys, warn }: CredentialDeps): Credent
     openSealed,
     seal,
     write,
-  }
-
-  async function hasKey(thumbprint: string): Promise<boolean> {
-    return (await keys()).some((key) => key.thumbprint === thumbprint)
-  }
-
-  /** The server refuses a release with 403 for several reasons: its connection says which. */
-  async function explain(connectionId: string, slot: VaultSlot, error: unknown) {
-    if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
-    const found = await server.connection({ params: { vaultConnectionId: connectionId } })
-    const wrapped = found.keys.find((one) => one.slot === slot)
-    const isLost = wrapped !== undefined && !(await hasKey(wrapped.keyThumbprint))
-    return refusalOfStatus(found.connection) ?? (isLost ? reportLost(connectionId) : undefined)
-  }
-
-  /** Without the key nobody can open the credential: only the person can bring it again. */
-  async function reportLost(connectionId: string) {
-    warn(
-      `${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`,
-    )
-    const params = { vaultConnectionId: connectionId }
-    const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
-    await server.setStatus({ params, body }).catch((error) => {
-      // Somebody else has reported it, or the connection was revoked.
-      if (!(error instanceof RefusedError)) throw error
-    })
-    return fail(
-      'reauth_required',
-      'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
-    )
   }
 
   /** After a rotation, what is used moves to the new key by itself. Somebody who wrote meanwhile did the same. */
@@ -146,6 +117,34 @@ export function openCredentials({ server, keys, warn }: CredentialDeps): Credent
       if (!(error instanceof SkerryError)) throw error
     }
   }
+}
+
+async function hasKey({ keys }: CredentialDeps, thumbprint: string): Promise<boolean> {
+  return (await keys()).some((key) => key.thumbprint === thumbprint)
+}
+
+/** The server refuses a release with 403 for several reasons: its connection says which. */
+async function explain(deps: CredentialDeps, connectionId: string, slot: VaultSlot, error: unknown) {
+  if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
+  const found = await deps.server.connection({ params: { vaultConnectionId: connectionId } })
+  const wrapped = found.keys.find((one) => one.slot === slot)
+  const isLost = wrapped !== undefined && !(await hasKey(deps, wrapped.keyThumbprint))
+  return refusalOfStatus(found.connection) ?? (isLost ? reportLost(deps, connectionId) : undefined)
+}
+
+/** Without the key nobody can open the credential: only the person can bring it again. */
+async function reportLost({ server, warn }: CredentialDeps, connectionId: string) {
+  warn(`${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`)
+  const params = { vaultConnectionId: connectionId }
+  const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
+  await server.setStatus({ params, body }).catch((error) => {
+    // Somebody else has reported it, or the connection was revoked.
+    if (!(error instanceof RefusedError)) throw error
+  })
+  return fail(
+    'reauth_required',
+    'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
+  )
 }
 
 function refusalOfStatus(connection: Pick<VaultConnection, 'status' | 'statusReason'>) {
