@@ -1,6 +1,7 @@
 import { resolve } from '@skerry/contract/resolve'
 import { routes } from '../../../packages/server/src/app.ts'
 import { readConfig } from '../../../packages/server/src/config.ts'
+import type { ResolveContext } from '../../../packages/server/src/features/resolve/cache.ts'
 import { choose, tagged } from '../../../packages/server/src/features/resolve/resolve.ts'
 import { open } from '../../../packages/server/src/http/access.ts'
 import { type FastPath, type In, route } from '../../../packages/server/src/http/route.ts'
@@ -15,14 +16,14 @@ const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' as const }
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 
 /** As features/resolve/resolve.ts does, without the token. */
-const fastPath: FastPath = (context, { headers }, rawQuery, counted) => {
+const fastPath: FastPath<ResolveContext> = (context, { headers }, rawQuery, counted) => {
   const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
   if (!answer || !context.limiter.admits('principal', 'everyone', counted)) return undefined
   return choose(context, headers, answer)
 }
 
 /** Keeps, and then gives to everyone, what the first who asks is answered. */
-async function get({ context, headers, rawQuery }: In<typeof unauthenticated>) {
+async function get({ context, headers, rawQuery }: In<typeof unauthenticated, object, ResolveContext>) {
   const generation = context.cache.generation()
   const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {
     headers: { authorization: String(headers.authorization) },

@@ -53,130 +53,42 @@ interface Connecting {
   session: ConnectSession
 }
 
-export function createFlow({ server, executors, kept, origin, show, go }: Surroundings): Flow {
-  let connecting: Connecting | null = null
-  let managing: Claim | null = null
-  let returnUrl: string | null = null
-  let outcome: ConnectSession['status'] | null = null
-  let product: string | null = null
+/** How far the person has come. */
+interface Progress {
+  connecting: Connecting | null
+  managing: Claim | null
+  returnUrl: string | null
+  outcome: ConnectSession['status'] | null
+  product: string | null
+}
 
-  /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
-  const remember = <S extends ConnectSession | ManageSession>(session: S): S => {
-    const { returnUrl: url, display } = session
-    const isOwn = url !== null && isSafeUrl(url) && display.returnOrigins.includes(new URL(url).origin)
-    returnUrl = isOwn ? url : null
-    product = display.name
-    return { ...session, returnUrl }
-  }
+const atStart: Progress = { connecting: null, managing: null, returnUrl: null, outcome: null, product: null }
 
-  const end = (why: End) => {
-    if (why === 'expired' || why === 'cancelled') outcome = why
-    kept.clear()
-    show({ at: 'end', end: why, returnUrl, product })
-  }
+interface Work extends Surroundings {
+  progress: Progress
+  screens: Screens
+}
 
-  /** Ends that a person can try again: nothing is spent, and what the tab keeps stays. */
-  const pause = (why: End) => show({ at: 'end', end: why, returnUrl, product })
-
-  const showSession = async (given: ConnectSession, notice: Notice | null = null) => {
-    const session = remember(given)
-    outcome = session.status
-    if (session.status !== 'pending') return showEnd(session)
-    if (!connecting) return
-    await checkSession(session, connecting.executor)
-    connecting.session = session
-    const isAgreed = session.consentedAt !== null && notice !== 'changed'
-    show({ at: isAgreed ? 'capture' : 'agree', session, notice })
-  }
-
-  const showEnd = (session: ConnectSession) => {
-    outcome = session.status
-    if (session.status !== 'completed') return end(session.status === 'expired' ? 'expired' : 'cancelled')
-    kept.clear()
-    show({ at: 'done', session })
-  }
-
-  const showManaged = (session: ManageSession) => {
-    show({ at: 'manage', session: remember(session) })
-  }
-
-  async function claimLink(token: string, executor: NamedExecutor | null) {
-    // First the executor: a link whose executor cannot be reached is not spent.
-    const publicKeyJwk = executor && (await executors.identify(executor))
-    const { claimToken, session } = await server.claim(token).catch((error: unknown) => {
-      throw error instanceof Refused ? new Ended(endOfClaim(error)) : error
-    })
-    kept.write({ claimToken, executor })
-    if (session.purpose === 'manage') {
-      managing = { claimToken, executor: null }
-      return showManaged(session)
-    }
-    if (!executor || !publicKeyJwk) throw new Ended('broken')
-    connecting = { claimToken, executor, publicKeyJwk, session }
-    await showSession(session)
-  }
-
-  async function resume({ claimToken, executor }: Claim, back: Return | null) {
-    if (!executor) {
-      managing = { claimToken, executor }
-      return showManaged(await server.manage(claimToken))
-    }
-    const session = await server.session(claimToken)
-    if (session.status !== 'pending') return showSession(session)
-    connecting = { claimToken, executor, publicKeyJwk: await executors.identify(executor), session }
-    if (back?.outcome !== 'finish') return showSession(session, back?.outcome ?? null)
-    const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
-      () => null,
-      (error: unknown) => noticeOf(error),
-    )
-    await showSession(await server.session(claimToken), failed)
-  }
-
-  /** After a refusal: what has become of the session meanwhile. The text may be another, or it may be over. */
-  async function lookAgain(refused: unknown): Promise<void> {
-    if (!connecting || !(refused instanceof Refused) || refused.status !== 409) throw refused
-    const before = connecting.session
-    const now = await server.session(connecting.claimToken)
-    const isPending = now.status === 'pending'
-    // Nothing else can have been refused: the product offers this no more.
-    if (isPending && before.consentedAt === null && now.provider.consentVersion === before.provider.consentVersion)
-      throw new Ended('paused')
-    await showSession(now, isPending ? 'changed' : null)
-  }
-
-  /** Shows errors that end the flow as screens, and others too while it opens; afterwards it throws those to the caller. */
-  async function watch<T>(work: () => Promise<T>, isOpening = false): Promise<T | undefined> {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof WrongKey) end('wrong_key')
-      else if (error instanceof NoExecutor) end('no_executor')
-      else if (error instanceof Ended) end(error.end)
-      else if (error instanceof Refused && error.status === 401) end('expired')
-      else if (isOpening) pause(error instanceof Unreachable && error.origin !== origin ? 'executor_lost' : 'lost')
-      else throw error
-      return undefined
-    }
-  }
-
+export function createFlow(surroundings: Surroundings): Flow {
+  const { server, executors, kept, go } = surroundings
+  const progress = { ...atStart }
+  const screens = openScreens(surroundings, progress)
+  const { watch, end, showSession, showEnd, showManaged } = screens
+  const work = { ...surroundings, progress, screens }
+  const lookAgain = (refused: unknown) => lookAfterRefusal(work, refused)
   const now = (): Connecting => {
-    if (!connecting) throw new Error('no session to connect in')
-    return connecting
+    if (!progress.connecting) throw new Error('no session to connect in')
+    return progress.connecting
   }
-
   return {
     async open(fragment) {
-      connecting = null
-      managing = null
-      returnUrl = null
-      outcome = null
-      product = null
-      show({ at: 'opening' })
+      Object.assign(progress, atStart)
+      surroundings.show({ at: 'opening' })
       await watch(async () => {
-        if (fragment.kind === 'link') return claimLink(fragment.token, fragment.executor)
+        if (fragment.kind === 'link') return claimLink(work, fragment.token, fragment.executor)
         const claim = kept.read()
         if (fragment.kind === 'broken' || !claim) throw new Ended(fragment.kind === 'return' ? 'returned' : 'broken')
-        return resume(claim, fragment.kind === 'return' ? fragment : null)
+        return resume(work, claim, fragment.kind === 'return' ? fragment : null)
       }, true)
     },
     async agree() {
@@ -188,15 +100,11 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     },
     async submit(slot, text, accountLabel) {
       await watch(async () => {
-        const { claimToken, executor, publicKeyJwk, session } = now()
-        const { projectId, connectionId, provider, slots } = session
-        const revision = slots.find((one) => one.slot === slot)?.revision ?? 1
-        const place = { projectId, connectionId, providerId: provider.id, slot, revision }
-        const sealed = await sealCredential(text, place, publicKeyJwk)
-        const captured = { slot, revision, ...sealed, keyThumbprint: executor.thumbprint }
-        const capture = { slots: [captured], ...(accountLabel ? { accountLabel } : {}) }
-        const done = await server.submit(claimToken, capture).catch(lookAgain)
-        if (done) showEnd({ ...session, status: 'completed' })
+        const connecting = now()
+        const captured = await capture(connecting, slot, text)
+        const labelled = { slots: [captured], ...(accountLabel ? { accountLabel } : {}) }
+        const done = await server.submit(connecting.claimToken, labelled).catch(lookAgain)
+        if (done) showEnd({ ...connecting.session, status: 'completed' })
       })
     },
     async startOAuth() {
@@ -221,20 +129,144 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     },
     async revoke(connectionId) {
       await watch(async () => {
+        const { managing } = progress
         if (managing) showManaged(await server.revoke(managing.claimToken, connectionId))
       })
     },
     async leave() {
-      if (connecting && outcome === 'pending') {
-        // A person who wants to go is not kept here: a session that cannot be cancelled expires.
-        const left = await server.cancel(connecting.claimToken).catch(() => null)
-        outcome = left?.status ?? 'cancelled'
-      }
+      await cancel(work)
+      const { returnUrl, outcome } = progress
       if (returnUrl === null) return end('left')
       kept.clear()
       go(outcome === null ? returnUrl : withOutcome(returnUrl, outcome))
     },
   }
+}
+
+type Screens = ReturnType<typeof openScreens>
+
+/** Shows what the person sees next, and notes it in the progress. */
+function openScreens({ kept, origin, show }: Surroundings, progress: Progress) {
+  /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
+  const remember = <S extends ConnectSession | ManageSession>(session: S): S => {
+    const { returnUrl: url, display } = session
+    const isOwn = url !== null && isSafeUrl(url) && display.returnOrigins.includes(new URL(url).origin)
+    progress.returnUrl = isOwn ? url : null
+    progress.product = display.name
+    return { ...session, returnUrl: progress.returnUrl }
+  }
+
+  /** By itself for ends that a person can try again: nothing is spent, and what the tab keeps stays. */
+  const stop = (why: End) => {
+    const { returnUrl, product } = progress
+    show({ at: 'end', end: why, returnUrl, product })
+  }
+
+  const end = (why: End) => {
+    if (why === 'expired' || why === 'cancelled') progress.outcome = why
+    kept.clear()
+    stop(why)
+  }
+
+  const showEnd = (session: ConnectSession) => {
+    progress.outcome = session.status
+    if (session.status !== 'completed') return end(session.status === 'expired' ? 'expired' : 'cancelled')
+    kept.clear()
+    show({ at: 'done', session })
+  }
+
+  return {
+    end,
+    showEnd,
+    async showSession(given: ConnectSession, notice: Notice | null = null) {
+      const { connecting } = progress
+      const session = remember(given)
+      progress.outcome = session.status
+      if (session.status !== 'pending') return showEnd(session)
+      if (!connecting) return
+      await checkSession(session, connecting.executor)
+      connecting.session = session
+      const isAgreed = session.consentedAt !== null && notice !== 'changed'
+      show({ at: isAgreed ? 'capture' : 'agree', session, notice })
+    },
+    showManaged: (session: ManageSession) => show({ at: 'manage', session: remember(session) }),
+    /** Shows errors that end the flow as screens, and others too while it opens; afterwards it throws those to the caller. */
+    async watch<T>(work: () => Promise<T>, isOpening = false): Promise<T | undefined> {
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof WrongKey) end('wrong_key')
+        else if (error instanceof NoExecutor) end('no_executor')
+        else if (error instanceof Ended) end(error.end)
+        else if (error instanceof Refused && error.status === 401) end('expired')
+        else if (isOpening) stop(error instanceof Unreachable && error.origin !== origin ? 'executor_lost' : 'lost')
+        else throw error
+        return undefined
+      }
+    },
+  }
+}
+
+async function claimLink(work: Work, token: string, executor: NamedExecutor | null): Promise<void> {
+  const { server, executors, kept, progress, screens } = work
+  // First the executor: a link whose executor cannot be reached is not spent.
+  const publicKeyJwk = executor && (await executors.identify(executor))
+  const { claimToken, session } = await server.claim(token).catch((error: unknown) => {
+    throw error instanceof Refused ? new Ended(endOfClaim(error)) : error
+  })
+  kept.write({ claimToken, executor })
+  if (session.purpose === 'manage') {
+    progress.managing = { claimToken, executor: null }
+    return screens.showManaged(session)
+  }
+  if (!executor || !publicKeyJwk) throw new Ended('broken')
+  progress.connecting = { claimToken, executor, publicKeyJwk, session }
+  await screens.showSession(session)
+}
+
+async function resume(work: Work, { claimToken, executor }: Claim, back: Return | null): Promise<void> {
+  const { server, executors, progress, screens } = work
+  if (!executor) {
+    progress.managing = { claimToken, executor }
+    return screens.showManaged(await server.manage(claimToken))
+  }
+  const session = await server.session(claimToken)
+  if (session.status !== 'pending') return screens.showSession(session)
+  progress.connecting = { claimToken, executor, publicKeyJwk: await executors.identify(executor), session }
+  if (back?.outcome !== 'finish') return screens.showSession(session, back?.outcome ?? null)
+  const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
+    () => null,
+    (error: unknown) => noticeOf(error),
+  )
+  await screens.showSession(await server.session(claimToken), failed)
+}
+
+/** After a refusal: what has become of the session meanwhile. The text may be another, or it may be over. */
+async function lookAfterRefusal({ server, progress, screens }: Work, refused: unknown): Promise<void> {
+  const { connecting } = progress
+  if (!connecting || !(refused instanceof Refused) || refused.status !== 409) throw refused
+  const before = connecting.session
+  const now = await server.session(connecting.claimToken)
+  const isPending = now.status === 'pending'
+  // Nothing else can have been refused: the product offers this no more.
+  if (isPending && before.consentedAt === null && now.provider.consentVersion === before.provider.consentVersion)
+    throw new Ended('paused')
+  await screens.showSession(now, isPending ? 'changed' : null)
+}
+
+async function capture({ executor, publicKeyJwk, session }: Connecting, slot: VaultSlot, text: string) {
+  const { projectId, connectionId, provider, slots } = session
+  const revision = slots.find((one) => one.slot === slot)?.revision ?? 1
+  const place = { projectId, connectionId, providerId: provider.id, slot, revision }
+  const sealed = await sealCredential(text, place, publicKeyJwk)
+  return { slot, revision, ...sealed, keyThumbprint: executor.thumbprint }
+}
+
+/** A person who wants to go is not kept here: a session that cannot be cancelled expires. */
+async function cancel({ server, progress }: Work): Promise<void> {
+  if (!progress.connecting || progress.outcome !== 'pending') return
+  const left = await server.cancel(progress.connecting.claimToken).catch(() => null)
+  progress.outcome = left?.status ?? 'cancelled'
 }
 
 /** For the product's page. Anybody can write it into an address: the product asks the server what became of the session. */

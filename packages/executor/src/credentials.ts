@@ -2,9 +2,10 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
 import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
+import type { Client } from '@skerry/sdk/client'
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'
-import type { Executor } from './executor.ts'
 import { fail } from './http/refusal.ts'
+import type { Keys } from './keys/keys.ts'
 
 /** A credential in the clear, with its place. It lives for one request, and is never written anywhere. */
 export interface Opened extends VaultPlace {
@@ -42,12 +43,17 @@ export interface Credentials {
   write(place: VaultPlace, sealed: Sealed): Promise<void>
 }
 
-type Means = Pick<Executor, 'server' | 'keys' | 'warn'>
+interface CredentialDeps {
+  server: Client['vaultExecutor']
+  keys: () => Promise<Keys>
+  warn: (message: string) => void
+}
 
 /** How many connections are remembered with their person: that never changes. */
 const rememberedMax = 10_000
 
-export function openCredentials({ server, keys, warn }: Means): Credentials {
+export function openCredentials(deps: CredentialDeps): Credentials {
+  const { server, keys } = deps
   const remembered = new Map<string, Connection>()
   const openSealed = async (sealed: Sealed, place: VaultPlace) => {
     const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)
@@ -86,9 +92,9 @@ export function openCredentials({ server, keys, warn }: Means): Credentials {
     async open(connectionId, slot) {
       const params = { vaultConnectionId: connectionId, slot }
       const { credential } = await server.release({ params }).catch(async (error) => {
-        throw (await explain(connectionId, slot, error)) ?? error
+        throw (await explain(deps, connectionId, slot, error)) ?? error
       })
-      if (!(await hasKey(credential.keyThumbprint))) throw await reportLost(connectionId)
+      if (!(await hasKey(deps, credential.keyThumbprint))) throw await reportLost(deps, connectionId)
       const opened = { ...credential, text: await openSealed(credential, credential) }
       const [current] = await keys()
       // What is written back anyway moves then, and must find the revision that was read.
@@ -98,36 +104,6 @@ export function openCredentials({ server, keys, warn }: Means): Credentials {
     openSealed,
     seal,
     write,
-  }
-
-  async function hasKey(thumbprint: string): Promise<boolean> {
-    return (await keys()).some((key) => key.thumbprint === thumbprint)
-  }
-
-  /** The server refuses a release with 403 for several reasons: its connection says which. */
-  async function explain(connectionId: string, slot: VaultSlot, error: unknown) {
-    if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
-    const found = await server.connection({ params: { vaultConnectionId: connectionId } })
-    const wrapped = found.keys.find((one) => one.slot === slot)
-    const isLost = wrapped !== undefined && !(await hasKey(wrapped.keyThumbprint))
-    return refusalOfStatus(found.connection) ?? (isLost ? reportLost(connectionId) : undefined)
-  }
-
-  /** Without the key nobody can open the credential: only the person can bring it again. */
-  async function reportLost(connectionId: string) {
-    warn(
-      `${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`,
-    )
-    const params = { vaultConnectionId: connectionId }
-    const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
-    await server.setStatus({ params, body }).catch((error) => {
-      // Somebody else has reported it, or the connection was revoked.
-      if (!(error instanceof RefusedError)) throw error
-    })
-    return fail(
-      'reauth_required',
-      'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
-    )
   }
 
   /** After a rotation, what is used moves to the new key by itself. Somebody who wrote meanwhile did the same. */
@@ -141,6 +117,34 @@ export function openCredentials({ server, keys, warn }: Means): Credentials {
       if (!(error instanceof SkerryError)) throw error
     }
   }
+}
+
+async function hasKey({ keys }: CredentialDeps, thumbprint: string): Promise<boolean> {
+  return (await keys()).some((key) => key.thumbprint === thumbprint)
+}
+
+/** The server refuses a release with 403 for several reasons: its connection says which. */
+async function explain(deps: CredentialDeps, connectionId: string, slot: VaultSlot, error: unknown) {
+  if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
+  const found = await deps.server.connection({ params: { vaultConnectionId: connectionId } })
+  const wrapped = found.keys.find((one) => one.slot === slot)
+  const isLost = wrapped !== undefined && !(await hasKey(deps, wrapped.keyThumbprint))
+  return refusalOfStatus(found.connection) ?? (isLost ? reportLost(deps, connectionId) : undefined)
+}
+
+/** Without the key nobody can open the credential: only the person can bring it again. */
+async function reportLost({ server, warn }: CredentialDeps, connectionId: string) {
+  warn(`${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`)
+  const params = { vaultConnectionId: connectionId }
+  const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
+  await server.setStatus({ params, body }).catch((error) => {
+    // Somebody else has reported it, or the connection was revoked.
+    if (!(error instanceof RefusedError)) throw error
+  })
+  return fail(
+    'reauth_required',
+    'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
+  )
 }
 
 function refusalOfStatus(connection: Pick<VaultConnection, 'status' | 'statusReason'>) {

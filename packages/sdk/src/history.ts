@@ -10,7 +10,7 @@ import {
   type ShownEnvironment,
 } from './history-compare.ts'
 import { compareMeanings, type Entries, entriesOf, type Meanings, type NamedEnvironment } from './history-meanings.ts'
-import { type MemorySettings, openMemory } from './history-memory.ts'
+import { type Memory, type MemorySettings, openMemory } from './history-memory.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './history-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
@@ -85,35 +85,6 @@ export function createHistory(settings: HistorySettings): History {
     await update(environmentId, () => ({ key }))
   }
 
-  /** Environments, and the layers that they are -> what is to be remembered. */
-  const compareContents = async ({ environments = [], query }: Shown, found: Rollback[]) => {
-    const entries: Entries = []
-    const gone: [label: string, names: string[]][] = []
-    const known = new Map<string, EnvironmentHistory>()
-    const add = (place: string, before: unknown, after: unknown) => {
-      if (JSON.stringify(before) !== JSON.stringify(after)) entries.push([place, after])
-    }
-    for (const environment of environments) {
-      const place = await memory.ownPlace('environment', environment.environmentId)
-      const before = (await memory.read<EnvironmentHistory>(place)) ?? { secrets: {} }
-      const after = await compareEnvironment(before, environment, found)
-      gone.push([environment.label, markGone(after, environment.secrets)])
-      known.set(environment.environmentId, after)
-      add(place, before, after)
-    }
-    if (query !== undefined) {
-      const place = await memory.ownPlace('query', query)
-      const before = await memory.read<LayersHistory>(place)
-      const layers = environments.filter(({ isBranch }) => isBranch !== true)
-      add(
-        place,
-        before,
-        compareLayers(before, layers, (id) => known.get(id), found),
-      )
-    }
-    return { entries, gone }
-  }
-
   return {
     rekeyed,
     async made(environment, key) {
@@ -143,7 +114,7 @@ export function createHistory(settings: HistorySettings): History {
       const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
       const led = await compareTargets(memory, shown.targets ?? [], found)
-      const { entries, gone } = await compareContents(shown, found)
+      const { entries, gone } = await compareContents(memory, shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
       if (refused.length > 0) onRollback(new RollbackError(refused))
@@ -152,6 +123,35 @@ export function createHistory(settings: HistorySettings): History {
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
     },
   }
+}
+
+/** Environments, and the layers that they are -> what is to be remembered. */
+async function compareContents(memory: Memory, { environments = [], query }: Shown, found: Rollback[]) {
+  const entries: Entries = []
+  const gone: [label: string, names: string[]][] = []
+  const known = new Map<string, EnvironmentHistory>()
+  const add = (place: string, before: unknown, after: unknown) => {
+    if (JSON.stringify(before) !== JSON.stringify(after)) entries.push([place, after])
+  }
+  for (const environment of environments) {
+    const place = await memory.ownPlace('environment', environment.environmentId)
+    const before = (await memory.read<EnvironmentHistory>(place)) ?? { secrets: {} }
+    const after = await compareEnvironment(before, environment, found)
+    gone.push([environment.label, markGone(after, environment.secrets)])
+    known.set(environment.environmentId, after)
+    add(place, before, after)
+  }
+  if (query !== undefined) {
+    const place = await memory.ownPlace('query', query)
+    const before = await memory.read<LayersHistory>(place)
+    const layers = environments.filter(({ isBranch }) => isBranch !== true)
+    add(
+      place,
+      before,
+      compareLayers(before, layers, (id) => known.get(id), found),
+    )
+  }
+  return { entries, gone }
 }
 
 function refuse(error: RollbackError): never {

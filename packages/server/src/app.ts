@@ -3,6 +3,7 @@ import { jobs as agentJobs } from './features/agents/jobs.ts'
 import { routes as agents } from './features/agents/routes.ts'
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
+import type { AuditContext } from './features/audit/search.ts'
 import { jobs as auditProofJobs } from './features/audit-proof/jobs.ts'
 import { routes as auditProof } from './features/audit-proof/routes.ts'
 import { jobs as billingJobs } from './features/billing/jobs.ts'
@@ -42,10 +43,12 @@ import { routes as passkeys } from './features/passkeys/routes.ts'
 import { jobs as recoveryJobs } from './features/recovery/jobs.ts'
 import { routes as recovery } from './features/recovery/routes.ts'
 import { routes as rekey } from './features/rekey/routes.ts'
+import type { ResolveContext } from './features/resolve/cache.ts'
 import { routes as resolve } from './features/resolve/routes.ts'
 import { jobs as rotationJobs } from './features/rotation/jobs.ts'
 import { routes as rotation } from './features/rotation/routes.ts'
 import { routes as secondFactor } from './features/second-factor/routes.ts'
+import type { SecretsContext } from './features/secrets/context.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
 import { jobs as signInJobs } from './features/sign-in/jobs.ts'
@@ -68,10 +71,16 @@ import { routes as vaultWebhooks } from './features/vault/webhooks/routes.ts'
 import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
 import { jobs as housekeeping } from './jobs/housekeeping.ts'
-import type { AnyJob } from './jobs/job.ts'
+import type { Job } from './jobs/job.ts'
+
+/**
+ * Everything that the server works with. Made once in server.ts; tests make their own, with another clock. Each route and
+ * each job names the part of it that it needs.
+ */
+export interface AppContext extends AuditContext, ResolveContext, SecretsContext {}
 
 /** Everything that this server answers. */
-export const routes: Route[] = [
+export const routes: Route<AppContext>[] = [
   ...health,
   ...signup,
   ...oauth,
@@ -121,10 +130,10 @@ export const routes: Route[] = [
 /** And what it serves beside the API. */
 export const rawRoutes: RawRoute[] = [...rawSignIn, ...webhooks, ...dashboard, ...connectPage, ...docs]
 /** Everyone here who is told of events. */
-export const subscribers: Subscriber[] = [...notificationSubscribers, ...vaultWebhookSubscribers]
+export const subscribers: Subscriber<AppContext>[] = [...notificationSubscribers, ...vaultWebhookSubscribers]
 
 /** Everything that this server does later, or by itself. */
-export const jobs: AnyJob[] = [
+export const jobs: Job<never, AppContext>[] = [
   ...signInJobs,
   ...identityLinkJobs,
   ...notificationJobs,

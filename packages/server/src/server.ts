@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { jobs, rawRoutes, routes, subscribers } from './app.ts'
+import { type AppContext, jobs, rawRoutes, routes, subscribers } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openIdentity } from './db/identity.ts'
 import { pollInvalidations } from './db/invalidations.ts'
@@ -30,7 +30,7 @@ import { openMailer } from './jobs/mail.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
 import { openQueue } from './jobs/queue.ts'
-import type { Context } from './kernel/context.ts'
+import type { Evictions } from './kernel/context.ts'
 import { type Faults, openFaults } from './kernel/faults.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
@@ -42,7 +42,7 @@ import { openAdapters } from './outbound/adapters.ts'
 import { openOutbound } from './outbound/outbound.ts'
 
 export interface RunningServer {
-  context: Context
+  context: AppContext
   app: FastifyInstance
   /** Where it listens: `http://127.0.0.1:4700`. */
   url: string
@@ -74,11 +74,12 @@ export async function startServer(
   try {
     await migrate(db)
     const watch = openWatch()
-    const context = await openContext(config, { log, faults }, now, db, watch)
+    const queue = openQueue(db, jobs)
+    const context = await openContext(config, { db, faults, log, now, queue }, watch)
     identity.onExchange(() => forgetDatabase(context))
     await checkServerKey(context)
     await makeAuditPartitions(context)
-    await context.queue.start(context)
+    await queue.start(context)
     await takeUpSync(context)
     await startSealing(context)
     watch.start(context)
@@ -104,7 +105,7 @@ export async function startServer(
       clearInterval(recording)
       await polling?.stop()
       await watch.stop()
-      await context.queue.stop()
+      await queue.stop()
       await context.adapters.close()
       await context.mailer.close()
       await flushMeter(context)
@@ -133,15 +134,12 @@ const monotonicMs = () => performance.now()
 
 async function openContext(
   config: Config,
-  { log, faults }: Pick<Context, 'log' | 'faults'>,
-  now: () => Date,
-  db: Context['db'],
+  { db, faults, log, now, queue }: Pick<AppContext, 'db' | 'faults' | 'log' | 'now' | 'queue'>,
   watch: Watch,
-): Promise<Context> {
+): Promise<AppContext> {
   const serverKey = await loadServerKey(config)
-  const queue = openQueue(db, jobs)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
-  const evictions: Context['evictions'] = {
+  const evictions: Evictions = {
     evict(orgId, environmentId) {
       cache.evict(orgId, environmentId)
       watch.evict(orgId, environmentId)
@@ -184,7 +182,7 @@ async function openContext(
 }
 
 /** Everything that this process remembers of its database. Add what would be wrong about another one. */
-const memoriesOf = ({ cache, room, meter, lastUsed, sessionTokens, fullDisk }: Context) => [
+const memoriesOf = ({ cache, room, meter, lastUsed, sessionTokens, fullDisk }: AppContext) => [
   cache,
   room,
   meter,
@@ -193,20 +191,20 @@ const memoriesOf = ({ cache, room, meter, lastUsed, sessionTokens, fullDisk }: C
   fullDisk,
 ]
 
-function forgetDatabase(context: Context): void {
+function forgetDatabase(context: AppContext): void {
   for (const memory of memoriesOf(context)) memory.clear()
   context.log.warn('another PostgreSQL server or database answers: everything remembered of the one before is dropped')
 }
 
 /** Asked at start, so that a wrong key is not found on the day it is needed. */
-async function checkServerKey({ config, db, serverKey }: Context): Promise<void> {
+async function checkServerKey({ config, db, serverKey }: AppContext): Promise<void> {
   if (!serverKey || (await opensDatabase(db, serverKey))) return
   const place = config.serverKey === null ? `${config.dataDir}/server.key` : 'SKERRY_SERVER_KEY'
   throw new ConfigError(`${place}: is not the key that this database was sealed with`)
 }
 
-const flushMeter = ({ meter, faults }: Context) =>
+const flushMeter = ({ meter, faults }: AppContext) =>
   meter.flush().catch((error) => faults.warn('could not add up usage', error))
 
-const flushTrips = (context: Context) =>
+const flushTrips = (context: AppContext) =>
   recordTrips(context).catch((error) => context.faults.warn('could not record trips of decoys', error))

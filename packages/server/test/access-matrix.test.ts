@@ -1,7 +1,7 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
-import type { Route } from '../src/http/route.ts'
+import type { AnyRoute } from '../src/http/route.ts'
 import { buildCallers, type Caller, type Place } from './callers.ts'
 import {
   forHolders,
@@ -20,7 +20,7 @@ import { errorOf } from './world.ts'
 // told of the parameter has been given access, and nothing has changed.
 
 interface Row {
-  route: Route
+  route: AnyRoute
   /** `GET /v1/orgs/:orgId`, with a note where one route has two kinds of object. */
   title: string
   params: Record<string, string>
@@ -35,7 +35,7 @@ const rows = routes.flatMap((route) => rowsOf(route, place))
 for (const row of rows) for (const caller of callers) row.cells.push(await cell(row, caller))
 const after = await stateOf(world)
 
-function rowsOf(route: Route, { params, branchId }: Place): Row[] {
+function rowsOf(route: AnyRoute, { params, branchId }: Place): Row[] {
   const title = `${route.endpoint.method} ${route.endpoint.path}`
   const row = { route, title, params, cells: [] }
   if (!route.access.name.startsWith('branchHolderOrAdmin')) return [row]

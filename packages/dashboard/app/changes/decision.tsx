@@ -78,35 +78,43 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
         </Stack>
       </Paper>
       {asking === 'approve' && (
-        <ConfirmDelete
-          title={`${approveUnseen(unseen)}?`}
-          confirm={approveUnseen(unseen)}
-          decline="Do not approve"
-          onClose={() => setAsking(null)}
-          onConfirm={() => approve.run()}
-        >
-          You hold no key of this environment, so you cannot read{' '}
-          {unseen === 1 ? 'the value' : `these ${unseen} values`}. If the change has enough approvals with yours,
-          programs get it. Ask a holder of the key to look at it first, or to grant you the key.
-        </ConfirmDelete>
+        <ConfirmUnseen unseen={unseen} onClose={() => setAsking(null)} onConfirm={() => approve.run()} />
       )}
-      {asking === 'withdraw' && (
-        <ConfirmDelete
-          title="Withdraw this proposal?"
-          confirm="Withdraw"
-          decline="Keep it open"
-          onClose={() => setAsking(null)}
-          onConfirm={() => withdraw.run()}
-        >
-          It cannot be opened again. To change the secret after all, somebody has to propose it again.
-        </ConfirmDelete>
-      )}
+      {asking === 'withdraw' && <ConfirmWithdrawal onClose={() => setAsking(null)} onConfirm={() => withdraw.run()} />}
     </Section>
   )
 }
 
 const approveUnseen = (unseen: number) =>
   unseen === 1 ? 'Approve without seeing the value' : `Approve without seeing ${unseen} values`
+
+interface Confirming {
+  onClose: () => void
+  onConfirm: () => Promise<unknown>
+}
+
+function ConfirmUnseen({ unseen, ...confirming }: Confirming & { unseen: number }) {
+  return (
+    <ConfirmDelete
+      title={`${approveUnseen(unseen)}?`}
+      confirm={approveUnseen(unseen)}
+      decline="Do not approve"
+      {...confirming}
+    >
+      You hold no key of this environment, so you cannot read {unseen === 1 ? 'the value' : `these ${unseen} values`}.
+      If the change has enough approvals with yours, programs get it. Ask a holder of the key to look at it first, or to
+      grant you the key.
+    </ConfirmDelete>
+  )
+}
+
+function ConfirmWithdrawal(confirming: Confirming) {
+  return (
+    <ConfirmDelete title="Withdraw this proposal?" confirm="Withdraw" decline="Keep it open" {...confirming}>
+      It cannot be opened again. To change the secret after all, somebody has to propose it again.
+    </ConfirmDelete>
+  )
+}
 
 /** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
 function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[]): boolean {

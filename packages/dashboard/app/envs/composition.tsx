@@ -88,18 +88,7 @@ function Order({
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   )
-  const reorder = useAction(async (ordered: Composed[]) => {
-    queryClient.setQueryData(queryKey, { groups: ordered })
-    try {
-      // From the first group that moves, each gets a position of its own, so that two never share one.
-      const first = ordered.findIndex((group, i) => group !== groups[i])
-      const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
-      for (const [i, { groupId }] of ordered.slice(first).entries())
-        await api.composition.set({ params, body: { groupId, position: base + i } })
-    } finally {
-      await invalidate({ queryKey })
-    }
-  })
+  const reorder = useAction((ordered: Composed[]) => storeOrder(params, groups, ordered))
   const remove = useAction(async (groupId: string) => {
     await api.composition.delete({ params: { ...params, groupId } })
     await invalidate({ queryKey })
@@ -155,6 +144,20 @@ function Order({
       <ProblemAlert error={reorder.error ?? remove.error} />
     </Stack>
   )
+}
+
+/** From the first group that moves, each gets a position of its own, so that two never share one. */
+async function storeOrder(params: { orgId: string; envId: string }, before: Composed[], ordered: Composed[]) {
+  const { queryKey } = compositionQuery(params.orgId, params.envId)
+  queryClient.setQueryData(queryKey, { groups: ordered })
+  try {
+    const first = ordered.findIndex((group, i) => group !== before[i])
+    const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
+    for (const [i, { groupId }] of ordered.slice(first).entries())
+      await api.composition.set({ params, body: { groupId, position: base + i } })
+  } finally {
+    await invalidate({ queryKey })
+  }
 }
 
 function Item(props: { group: Composed; mayChange: boolean; isStoring: boolean; onRemove: () => void }) {

@@ -15,7 +15,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { reloadBranches } from './branch-queries.ts'
-import { nameOfReader } from './grantees.ts'
+import { type Grantee, nameOfReader } from './grantees.ts'
 import { acceptReaders, branchesShared, environmentShared, noteReaders } from './known-readers.ts'
 import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
 import { type Checked, checkKeys, remember } from './pins.ts'
@@ -56,28 +56,9 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
   })
   const { readers = [], leftOut = [] } = query.data ?? {}
   const fork = async ({ slug, lifetime }: { slug: string; lifetime: string }) => {
-    await checkMeanings([environment.id])
-    const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
-    const { wrappedDek: parentKey } = await api.grants.own({ params: { orgId: org.id, envId: environment.id } })
-    const parent = await environmentShared(environment.id, parentKey)
     const named = readers.map((one) => ({ ...one, shownAs: nameOfReader(one, nameOf) }))
-    await acceptReaders(branchesShared(parent), `the key of a branch of ${environment.name}`, named, parent)
-    remember(readers)
-    const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
-    const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })
-    const grants = readers.map(({ principalType, principalId }, i) => ({
-      principalType,
-      principalId,
-      wrappedDek: wrappedDeks[i] as string,
-    }))
     const ttlSeconds = lifetime === 'never' ? null : Number(lifetime)
-    const params = { orgId: org.id, envId: environment.id }
-    const { branch } = await api.branches.create({
-      params,
-      body: { slug, ttlSeconds, ...own, grants },
-    })
-    noteMade(org.id, branchesOf(environment.id), branch)
-    await noteReaders(await environmentShared(branch.id, own.wrappedDek), readers)
+    const branch = await forkFor(org.id, environment, named, { slug, ttlSeconds })
     await reloadBranches(org.id, environment)
     showToast(`Forked ${branch.slug} from ${environment.name}.`)
   }
@@ -114,4 +95,33 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       )}
     </FormDialog>
   )
+}
+
+type Reader = Grantee & Checked & { principalType: 'user' | 'service_token'; shownAs: string }
+
+/** Makes the branch and its key, and gives the key to the readers. */
+async function forkFor(
+  orgId: string,
+  environment: Environment,
+  readers: Reader[],
+  settings: { slug: string; ttlSeconds: number | null },
+) {
+  await checkMeanings([environment.id])
+  const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
+  const params = { orgId, envId: environment.id }
+  const { wrappedDek: parentKey } = await api.grants.own({ params })
+  const parent = await environmentShared(environment.id, parentKey)
+  await acceptReaders(branchesShared(parent), `the key of a branch of ${environment.name}`, readers, parent)
+  remember(readers)
+  const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
+  const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })
+  const grants = readers.map(({ principalType, principalId }, i) => ({
+    principalType,
+    principalId,
+    wrappedDek: wrappedDeks[i] as string,
+  }))
+  const { branch } = await api.branches.create({ params, body: { ...settings, ...own, grants } })
+  noteMade(orgId, branchesOf(environment.id), branch)
+  await noteReaders(await environmentShared(branch.id, own.wrappedDek), readers)
+  return branch
 }

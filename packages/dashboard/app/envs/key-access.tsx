@@ -106,14 +106,6 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
   const checked = useChecked(query.data?.grantees ?? [])
   const told = useQuery({ ...readersQuery(org.id, environment.id), enabled: isAdmin }).data
   const [revoking, setRevoking] = useState<Grantee | null>(null)
-  const revoke = async () => {
-    const params = { orgId: org.id, envId: environment.id }
-    const { grants } = await api.grants.list({ params })
-    const grant = grants.find(({ principalId }) => principalId === revoking?.principalId)
-    if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
-    if (revoking) forgetReader(revoking.principalId, environment.id)
-    await reloadGrants(org.id, environment.id)
-  }
   const isSelf = ({ principalId }: Grantee) => principalId === me.user?.id
   const name = (one: Grantee) => one.name ?? (isReader(one) ? 'This server' : nameOf(one.principalId))
   const columns: ListColumn<Holder>[] = [
@@ -172,18 +164,41 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         </Text>
       )}
       {revoking && (
-        <ConfirmDelete
-          title={`Take the key from ${name(revoking)}?`}
-          confirm="Revoke"
+        <RevokeDialog
+          environment={environment}
+          holder={revoking}
+          name={name(revoking)}
+          isSelf={isSelf(revoking)}
           onClose={() => setRevoking(null)}
-          onConfirm={revoke}
-        >
-          From now on the server gives {name(revoking)} neither the key nor ciphertext. It does not undo what was read
-          or kept before: re-key below, and change the values that they must not know.
-          {isReader(revoking) && ' What it did with the key here stops.'}
-          {revoking.principalId === me.user?.id && ' This is your own access: you cannot grant it to yourself again.'}
-        </ConfirmDelete>
+        />
       )}
     </>
+  )
+}
+
+function RevokeDialog(props: {
+  environment: Environment
+  holder: Grantee
+  name: string
+  isSelf: boolean
+  onClose: () => void
+}) {
+  const { environment, holder, name, isSelf, onClose } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const revoke = async () => {
+    const params = { orgId: org.id, envId: environment.id }
+    const { grants } = await api.grants.list({ params })
+    const grant = grants.find(({ principalId }) => principalId === holder.principalId)
+    if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
+    forgetReader(holder.principalId, environment.id)
+    await reloadGrants(org.id, environment.id)
+  }
+  return (
+    <ConfirmDelete title={`Take the key from ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
+      From now on the server gives {name} neither the key nor ciphertext. It does not undo what was read or kept before:
+      re-key below, and change the values that they must not know.
+      {isReader(holder) && ' What it did with the key here stops.'}
+      {isSelf && ' This is your own access: you cannot grant it to yourself again.'}
+    </ConfirmDelete>
   )
 }

@@ -65,22 +65,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
         </Alert>
       )}
       <ProblemAlert error={guard.error} retry={() => guard.refetch()} />
-      <Alert color="orange" variant="light" title="What this cannot undo">
-        <List size="sm" spacing={4}>
-          <List.Item>
-            People who had the key may have kept the values. Change important values where they are used.
-          </List.Item>
-          <List.Item>Machines that keep values for times without the server go on using them for a while.</List.Item>
-          <List.Item>
-            Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
-          </List.Item>
-          <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
-          {environment.applicationId !== null && environment.parentEnvironmentId === null && (
-            <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
-          )}
-          <List.Item>Anyone left out below loses access, and programs with their tokens no longer start.</List.Item>
-        </List>
-      </Alert>
+      <CannotUndo environment={environment} />
       <Stack gap="xs">
         <Text size="sm" fw={500}>
           Who keeps access
@@ -104,6 +89,27 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
         onChange={(event) => setUnderstood(event.currentTarget.checked)}
       />
     </FormDialog>
+  )
+}
+
+function CannotUndo({ environment }: { environment: Environment }) {
+  return (
+    <Alert color="orange" variant="light" title="What this cannot undo">
+      <List size="sm" spacing={4}>
+        <List.Item>
+          People who had the key may have kept the values. Change important values where they are used.
+        </List.Item>
+        <List.Item>Machines that keep values for times without the server go on using them for a while.</List.Item>
+        <List.Item>
+          Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
+        </List.Item>
+        <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
+        {environment.applicationId !== null && environment.parentEnvironmentId === null && (
+          <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
+        )}
+        <List.Item>Anyone left out below loses access, and programs with their tokens no longer start.</List.Item>
+      </List>
+    </Alert>
   )
 }
 

@@ -86,21 +86,39 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
         </Alert>
       )}
       <ProblemAlert error={places.error} retry={() => places.refetch()} />
-      <Stack>
-        {custodians.map((one, i) => (
-          <Custodian
-            key={one.principalId}
-            one={one}
-            isSelf={isSelf(one)}
-            checked={checked?.[i]}
-            compared={compared.has(one.publicKeyJwk)}
-            onCompared={(yes) =>
-              setCompared(new Set([...compared, one.publicKeyJwk].filter((key) => yes || key !== one.publicKeyJwk)))
-            }
-          />
-        ))}
-      </Stack>
+      <Custodians {...{ custodians, checked, isSelf, compared }} onCompared={setCompared} />
     </FormDialog>
+  )
+}
+
+function Custodians(props: {
+  custodians: Candidate[]
+  checked: Checked[] | undefined
+  isSelf: (one: Candidate) => boolean
+  /** The public keys that the person has compared. */
+  compared: ReadonlySet<string>
+  onCompared: (compared: ReadonlySet<string>) => void
+}) {
+  const { custodians, checked, isSelf, compared, onCompared } = props
+  const set = ({ publicKeyJwk }: Candidate, isCompared: boolean) => {
+    const after = new Set(compared)
+    if (isCompared) after.add(publicKeyJwk)
+    else after.delete(publicKeyJwk)
+    onCompared(after)
+  }
+  return (
+    <Stack>
+      {custodians.map((one, i) => (
+        <Custodian
+          key={one.principalId}
+          one={one}
+          isSelf={isSelf(one)}
+          checked={checked?.[i]}
+          compared={compared.has(one.publicKeyJwk)}
+          onCompared={(isCompared) => set(one, isCompared)}
+        />
+      ))}
+    </Stack>
   )
 }
 

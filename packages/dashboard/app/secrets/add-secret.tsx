@@ -29,42 +29,19 @@ export function AddSecretDialog({
   const [into, setInto] = useState<string[]>(writable.slice(0, 1).map(({ environmentId }) => environmentId))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const chosen = writable.filter(({ environmentId }) => into.includes(environmentId))
-  const taken = chosen.filter(({ entries }) => entries.get(name)?.own)
-  const problem =
-    name !== '' && !validName.test(name)
-      ? 'Letters, digits and _, at most 255; it does not begin with a digit.'
-      : taken.length > 0
-        ? `Is there already in ${taken.map((one) => one.name).join(', ')}.`
-        : null
+  const problem = problemOf(name, chosen)
   const add = async () => {
     setOutcome(null)
-    // By id: a branch may be called what its environment is called.
-    const byId = new Map(chosen.map((column) => [column.environmentId, column]))
-    const write = (environmentId: string) => {
-      const own = byId.get(environmentId)?.own
-      return sealAndWrite({
-        orgId,
-        environmentId,
-        name,
-        value,
-        note,
-        baseVersion: 0,
-        wrappedDek: own?.wrappedDek ?? '',
-      })
-    }
-    const result = await applyAll([...byId.keys()], write, () => {})
+    const result = await writeInto(chosen, { orgId, name, value, note })
     if (result.failed.length > 0) {
-      const failed = result.failed.map((one) => ({ ...one, name: byId.get(one.name)?.name ?? one.name }))
-      if (byId.size > 1) setOutcome({ ...result, failed })
+      const failed = result.failed.map((one) => ({ ...one, name: nameIn(chosen, one.name) }))
+      if (chosen.length > 1) setOutcome({ ...result, failed })
       // Only these environments are tried again: in the others, the secret is stored or waits for approval.
       setInto(result.failed.map((one) => one.name))
       await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
     }
-    const placesOf = (ids: Iterable<string>) => [...ids].map((id) => byId.get(id)?.name ?? id).join(', ')
-    const stored = result.written.size > 0 ? [`${name} stored in ${placesOf(result.written.keys())}.`] : []
-    const waiting = result.queued.length > 0 ? [`${name} waits for approval in ${placesOf(result.queued)}.`] : []
-    showToast([...stored, ...waiting].join(' '))
+    showToast(addedText(name, chosen, result))
   }
   return (
     <FormDialog
@@ -111,4 +88,40 @@ export function AddSecretDialog({
       <Failures outcome={outcome} />
     </FormDialog>
   )
+}
+
+function problemOf(name: string, chosen: Column[]): string | null {
+  if (name !== '' && !validName.test(name)) return 'Letters, digits and _, at most 255; it does not begin with a digit.'
+  const taken = chosen.filter(({ entries }) => entries.get(name)?.own)
+  return taken.length > 0 ? `Is there already in ${taken.map((one) => one.name).join(', ')}.` : null
+}
+
+interface NewSecret {
+  orgId: string
+  name: string
+  value: string
+  note: string
+}
+
+/** The names in the outcome are ids of environments: a branch may be called what its environment is called. */
+function writeInto(chosen: Column[], secret: NewSecret): Promise<Outcome> {
+  const write = (environmentId: string) => {
+    const own = chosen.find((column) => column.environmentId === environmentId)?.own
+    return sealAndWrite({ ...secret, environmentId, baseVersion: 0, wrappedDek: own?.wrappedDek ?? '' })
+  }
+  return applyAll(
+    chosen.map(({ environmentId }) => environmentId),
+    write,
+    () => {},
+  )
+}
+
+const nameIn = (columns: Column[], id: string): string =>
+  columns.find(({ environmentId }) => environmentId === id)?.name ?? id
+
+function addedText(name: string, chosen: Column[], { written, queued }: Outcome): string {
+  const placesOf = (ids: Iterable<string>) => [...ids].map((id) => nameIn(chosen, id)).join(', ')
+  const stored = written.size > 0 ? [`${name} stored in ${placesOf(written.keys())}.`] : []
+  const waiting = queued.length > 0 ? [`${name} waits for approval in ${placesOf(queued)}.`] : []
+  return [...stored, ...waiting].join(' ')
 }

@@ -2,7 +2,7 @@
 import './matrix.css'
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
@@ -231,20 +231,7 @@ function Grid(props: {
       tabIndex={0}
       onKeyDown={moveByArrow}
     >
-      <div role="rowgroup" style={{ display: 'contents' }}>
-        <div role="row" className="matrix-head" style={{ gridTemplateColumns, minWidth }} aria-rowindex={1}>
-          <div role="columnheader">
-            <Text size="sm" fw={600}>
-              Secret
-            </Text>
-          </div>
-          {columns.map((column, i) => (
-            <div role="columnheader" key={column.environmentId}>
-              {heads[i]}
-            </div>
-          ))}
-        </div>
-      </div>
+      <Head {...{ columns, heads }} style={{ gridTemplateColumns, minWidth }} />
       <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
         {items.map(({ index, start, key }) => {
           const name = rows[index] as string
@@ -273,6 +260,25 @@ function Grid(props: {
           {loading ? 'Loading…' : 'Nothing matches.'}
         </Text>
       )}
+    </div>
+  )
+}
+
+function Head({ columns, heads, style }: { columns: Column[]; heads: ReactNode[]; style: CSSProperties }) {
+  return (
+    <div role="rowgroup" style={{ display: 'contents' }}>
+      <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
+        <div role="columnheader">
+          <Text size="sm" fw={600}>
+            Secret
+          </Text>
+        </div>
+        {columns.map((column, i) => (
+          <div role="columnheader" key={column.environmentId}>
+            {heads[i]}
+          </div>
+        ))}
+      </div>
     </div>
   )
 }

@@ -174,36 +174,16 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     update(column, name, { saving: true, stored: null, error: null })
     const isLive = () => latest.current.get(name)?.[column.environmentId] !== undefined
     try {
-      const sealed = await seal(column, name, draft, column.own.wrappedDek)
+      const sealed = await seal(userId, column, name, draft, column.own.wrappedDek)
       // The page was left or the keyring locked meanwhile, and the edit is kept: it must not be sent as well.
       if (!isLive()) return
-      await send(sealed, isLive)
+      await send(orgId, sealed, isLive)
       cancel(column, name)
     } catch (error) {
       if (!isLive()) return
       if (!isConflict(error))
         return update(column, name, { saving: false, error: error instanceof Cancelled ? null : error })
       await meet(column, name, draft.value)
-    }
-  }
-
-  async function seal(column: Column, name: string, draft: Draft, wrappedDek: string): Promise<Unsaved> {
-    const { environmentId } = column
-    const { value, note, baseVersion } = draft
-    await checkMeanings([environmentId])
-    const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
-    return { userId, environmentId, name, wrappedDek, ciphertext, baseVersion, note }
-  }
-
-  /** Sends an edit to the end, also where the page is left. If that fails and no page shows it, it is kept. */
-  async function send(edit: Unsaved, isLive: () => boolean): Promise<void> {
-    try {
-      tellSaved(edit.name, await whileSending(edit, () => writeSecret({ orgId, ...edit })))
-    } catch (error) {
-      const isSent = error instanceof UnavailableError
-      if (!isLive()) keepFailed({ ...edit, isSent })
-      else if (isSent) keepShown({ ...edit, isSent })
-      throw error
     }
   }
 
@@ -242,6 +222,30 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
       // After the state above has been applied.
       setTimeout(() => void save(column, name))
     },
+  }
+}
+
+async function seal(
+  userId: string,
+  { environmentId }: Column,
+  name: string,
+  { value, note, baseVersion }: Draft,
+  wrappedDek: string,
+): Promise<Unsaved> {
+  await checkMeanings([environmentId])
+  const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
+  return { userId, environmentId, name, wrappedDek, ciphertext, baseVersion, note }
+}
+
+/** Sends an edit to the end, also where the page is left. If that fails and no page shows it, it is kept. */
+async function send(orgId: string, edit: Unsaved, isLive: () => boolean): Promise<void> {
+  try {
+    tellSaved(edit.name, await whileSending(edit, () => writeSecret({ orgId, ...edit })))
+  } catch (error) {
+    const isSent = error instanceof UnavailableError
+    if (!isLive()) keepFailed({ ...edit, isSent })
+    else if (isSent) keepShown({ ...edit, isSent })
+    throw error
   }
 }
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { Client } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
 import { sleep } from '@skerry/sdk/internal/transport'
 import type { Connection } from '../credentials.ts'
-import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
-import type { View } from '../live/view.ts'
-import { openSiteBrowser, type SiteBrowser } from './site-browser.ts'
+import { type BrowserDeps, openSiteBrowser, type SiteBrowser } from './site-browser.ts'
 
 /** A browser that somebody has for a while. */
 export interface Lease {
@@ -20,6 +19,18 @@ export interface Lease {
   agents: Set<{ close(): void }>
   /** Aborted with its end: every connection to the browser ends then. */
   signal: AbortSignal
+}
+
+/** A person who is asked to sign in, in a window that shows them a browser. */
+export interface View {
+  /** Of the link; null once somebody has opened it. */
+  token: string | null
+  /** With which the window that opened the link comes back: phones cut the connection of a window in the background. */
+  key: string | null
+  /** The window that is connected. */
+  window: { stop(): Promise<void>; close(code: number): Promise<void> } | null
+  /** Nothing is shown any more. */
+  leave(): Promise<void>
 }
 
 export interface Holder {
@@ -54,10 +65,14 @@ interface Own extends Lease {
   timer: NodeJS.Timeout | undefined
 }
 
-type Means = Pick<Executor, 'config' | 'stateFolder' | 'upstreams' | 'server' | 'now' | 'warn'>
+interface LeaseDeps extends BrowserDeps {
+  server: Client['vaultExecutor']
+  now: () => Date
+  warn: (message: string) => void
+}
 
-export function openLeases(means: Means): Leases {
-  const { config, now, warn } = means
+export function openLeases(deps: LeaseDeps): Leases {
+  const { config, now, warn } = deps
   const leases = new Map<string, Own>()
   const underWay = new Map<string, Promise<Lease>>()
   const end = async ({ id }: Lease) => {
@@ -76,7 +91,7 @@ export function openLeases(means: Means): Leases {
     own.timer = setTimeout(() => void end(own), ttlMs)
   }
   const begin = async (id: string, { holder, site, state, ttlMs }: Wanted) => {
-    const browser = await openSiteBrowser(means, id, site, state)
+    const browser = await openSiteBrowser(deps, id, site, state)
     const ended = new AbortController()
     const own: Own = {
       ...{ id, browser, holder, expiresAt: now(), view: null, agents: new Set(), signal: ended.signal },
@@ -86,7 +101,7 @@ export function openLeases(means: Means): Leases {
     leases.set(id, own)
     browser.context.once('close', () => void end(own))
     extend(own, ttlMs)
-    if (holder) watch(means, own, () => end(own)).catch(() => {})
+    if (holder) watch(deps, own, () => end(own)).catch(() => {})
     return own
   }
   const find = (id: string) => {
@@ -124,7 +139,7 @@ export function openLeases(means: Means): Leases {
 }
 
 /** What was revoked is used no longer. A server that cannot be reached says nothing about it. */
-async function watch({ server }: Means, { holder, signal }: Lease, end: () => Promise<void>): Promise<void> {
+async function watch({ server }: LeaseDeps, { holder, signal }: Lease, end: () => Promise<void>): Promise<void> {
   const params = { vaultConnectionId: holder!.connection.id }
   for (;;) {
     await sleep(lookEveryMs, signal)

@@ -28,13 +28,20 @@ export interface SiteBrowser {
   close(): Promise<void>
 }
 
+/** What a browser is started with. */
+export interface BrowserDeps {
+  config: Config
+  stateFolder: string
+  upstreams: Upstreams
+}
+
 const loadMs = 30_000
 /** Sites that send people to the sign-in page by script do so once they have asked their API. */
 const settleMs = 5_000
 const size = { width: 1280, height: 800 }
 
 export async function openSiteBrowser(
-  { config, stateFolder, upstreams }: { config: Config; stateFolder: string; upstreams: Upstreams },
+  { config, stateFolder, upstreams }: BrowserDeps,
   id: string,
   site: Site,
   state: string | undefined,

@@ -1,21 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { WebSocket } from 'ws'
-import type { Lease } from '../browser/leases.ts'
+import type { Lease, View } from '../browser/leases.ts'
 import type { Executor } from '../executor.ts'
 import { isSame } from '../http/same.ts'
 import { show } from './show.ts'
-
-/** A person who is asked to sign in, in a window that shows them a browser. */
-export interface View {
-  /** Of the link; null once somebody has opened it. */
-  token: string | null
-  /** With which the window that opened the link comes back: phones cut the connection of a window in the background. */
-  key: string | null
-  /** The window that is connected. */
-  window: { stop(): Promise<void>; close(code: number): Promise<void> } | null
-  /** Nothing is shown any more. */
-  leave(): Promise<void>
-}
 
 /** How long a person has to sign in. */
 export const viewMs = 10 * 60_000

@@ -57,49 +57,25 @@ interface Waiting {
 export function openPool(all: PoolSettings): Pool {
   const { max, maxOfOwner, reserved = 0, waitingMax = 32, idleMs = 60_000, ...settings } = all
   const slow = openSlowOwners(all)
-  const members = new Set<Member>()
-  const queue: Waiting[] = []
+  const members = openMembers(settings, idleMs, () => serveQueue())
+  const queue = openQueue(waitingMax)
   let isClosed = false
 
-  const start = (owner: string): Member => {
-    const member: Member = { child: startChild(settings), owner, isBusy: false, busySinceMs: 0, timer: undefined }
-    members.add(member)
-    void member.child.gone.then(() => {
-      clearTimeout(member.timer)
-      members.delete(member)
-      if (!isClosed) serveQueue()
-    })
-    return member
-  }
-  const rest = (member: Member) => {
-    member.timer = setTimeout(() => end(member), idleMs)
-    member.timer.unref()
-  }
-  const end = (member: Member) => {
-    members.delete(member)
-    member.child.kill()
-  }
-  const find = (test: (member: Member) => boolean) =>
-    [...members].find((one) => !one.isBusy && !one.child.isOver && test(one))
-
-  const busy = () => [...members].filter((one) => one.isBusy)
-  const busyOf = (owner: string) => busy().filter((one) => one.owner === owner).length
   const mayHaveAnother = (owner: string): boolean => {
-    const own = busyOf(owner)
+    const own = members.busyOf(owner)
     if (own === 0) return true
-    return own < (slow.has(owner) ? 1 : maxOfOwner) && max - busy().length > reserved
+    return own < (slow.has(owner) ? 1 : maxOfOwner) && max - members.busy().length > reserved
   }
-
   /** The owner's own idle child, or a new one, in the place of somebody's idle child where there are enough. */
   const take = (owner: string): Member | undefined => {
     if (!mayHaveAnother(owner)) return undefined
-    const ready = find((one) => one.owner === owner)
-    if (ready === undefined && members.size >= max) {
-      const idle = find(() => true)
+    const ready = members.findIdle((one) => one.owner === owner)
+    if (ready === undefined && members.size() >= max) {
+      const idle = members.findIdle(() => true)
       if (idle === undefined) return undefined
-      end(idle)
+      members.end(idle)
     }
-    const member = ready ?? start(owner)
+    const member = ready ?? members.start(owner)
     member.isBusy = true
     member.busySinceMs = performance.now()
     clearTimeout(member.timer)
@@ -107,66 +83,109 @@ export function openPool(all: PoolSettings): Pool {
   }
   /** A free child goes to the owner that has the fewest, one that is not slow first, and among its jobs to the oldest. */
   const serveQueue = () => {
-    const order = ({ owner }: Waiting) => busyOf(owner) + (slow.has(owner) ? maxOfOwner : 0)
-    for (const waiting of [...queue].sort((a, b) => order(a) - order(b))) {
+    if (isClosed) return
+    const order = ({ owner }: Waiting) => members.busyOf(owner) + (slow.has(owner) ? maxOfOwner : 0)
+    for (const waiting of queue.all().sort((a, b) => order(a) - order(b))) {
       try {
         const member = take(waiting.owner)
         if (member === undefined) continue
-        leaveQueue(waiting)
+        queue.leave(waiting)
         waiting.resolve(member)
       } catch (error) {
-        leaveQueue(waiting)
+        queue.leave(waiting)
         waiting.reject(error)
       }
     }
-  }
-  const leaveQueue = (waiting: Waiting) => {
-    const at = queue.indexOf(waiting)
-    if (at !== -1) queue.splice(at, 1)
-    clearTimeout(waiting.timer)
-  }
-  const giveBack = (member: Member) => {
-    member.isBusy = false
-    if (member.child.isOver) members.delete(member)
-    else rest(member)
-    if (!isClosed) serveQueue()
-  }
-  const waitFor = (owner: string, waitMs: number): Promise<Member> => {
-    const isFull = queue.filter((one) => one.owner === owner).length >= waitingMax
-    if (waitMs === 0 || isFull) throw new PoolBusyError('no child is free')
-    const { promise, resolve, reject } = Promise.withResolvers<Member>()
-    const giveUp = () => {
-      leaveQueue(waiting)
-      reject(new PoolBusyError('no child is free'))
-    }
-    const waiting: Waiting = { owner, resolve, reject, timer: setTimeout(giveUp, waitMs) }
-    queue.push(waiting)
-    return promise
   }
 
   return {
     async use(owner, job, waitMs = waitMsDefault) {
       if (isClosed) throw closed()
-      const member = take(owner) ?? (await waitFor(owner, waitMs))
+      const member = take(owner) ?? (await queue.wait(owner, waitMs))
       try {
         return await job(member.child)
       } catch (error) {
         slow.noteFailure(member)
         throw error
       } finally {
-        giveBack(member)
+        members.giveBack(member)
+        serveQueue()
       }
     },
-    pids: () => [...members].flatMap(({ child }) => child.pid ?? []),
+    pids: members.pids,
     async close() {
       isClosed = true
-      for (const waiting of [...queue]) {
-        leaveQueue(waiting)
+      for (const waiting of queue.all()) {
+        queue.leave(waiting)
         waiting.reject(closed())
       }
+      await members.endAll()
+    },
+  }
+}
+
+/** The children. `onGone` is called after one has ended. */
+function openMembers(settings: ChildSettings, idleMs: number, onGone: () => void) {
+  const members = new Set<Member>()
+  const busy = () => [...members].filter((one) => one.isBusy)
+  const end = (member: Member) => {
+    members.delete(member)
+    member.child.kill()
+  }
+  return {
+    busy,
+    end,
+    size: () => members.size,
+    busyOf: (owner: string) => busy().filter((one) => one.owner === owner).length,
+    pids: () => [...members].flatMap(({ child }) => child.pid ?? []),
+    findIdle: (test: (member: Member) => boolean) =>
+      [...members].find((one) => !one.isBusy && !one.child.isOver && test(one)),
+    start(owner: string): Member {
+      const member: Member = { child: startChild(settings), owner, isBusy: false, busySinceMs: 0, timer: undefined }
+      members.add(member)
+      void member.child.gone.then(() => {
+        clearTimeout(member.timer)
+        members.delete(member)
+        onGone()
+      })
+      return member
+    },
+    giveBack(member: Member) {
+      member.isBusy = false
+      if (member.child.isOver) return void members.delete(member)
+      member.timer = setTimeout(() => end(member), idleMs)
+      member.timer.unref()
+    },
+    async endAll() {
       const left = [...members]
       for (const member of left) end(member)
       await Promise.all(left.map(({ child }) => child.gone))
+    },
+  }
+}
+
+/** The jobs that wait for a child, oldest first. */
+function openQueue(waitingMax: number) {
+  const queue: Waiting[] = []
+  const leave = (waiting: Waiting) => {
+    const at = queue.indexOf(waiting)
+    if (at !== -1) queue.splice(at, 1)
+    clearTimeout(waiting.timer)
+  }
+  return {
+    leave,
+    all: () => [...queue],
+    wait(owner: string, waitMs: number): Promise<Member> {
+      const isFull = queue.filter((one) => one.owner === owner).length >= waitingMax
+      if (waitMs === 0 || isFull) throw new PoolBusyError('no child is free')
+      const { promise, resolve, reject } = Promise.withResolvers<Member>()
+      const giveUp = () => {
+        leave(waiting)
+        reject(new PoolBusyError('no child is free'))
+      }
+      const waiting: Waiting = { owner, resolve, reject, timer: setTimeout(giveUp, waitMs) }
+      queue.push(waiting)
+      return promise
     },
   }
 }

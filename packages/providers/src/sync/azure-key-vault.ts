@@ -52,6 +52,38 @@ export function describe(place: Place): SyncFacts {
 
 export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside): SyncSession {
   checkPlace(connection)
+  const { call, list } = openVault(connection, outside)
+  const { prefix = '' } = connection.destination
+  return {
+    async verify() {
+      await call({ method: 'GET', url: '/secrets?maxresults=1' })
+      return { notes: [] }
+    },
+    async list() {
+      const live = await list('/secrets')
+      const names = new Set(live.map(({ name }) => name.toLowerCase()))
+      const deleted = (await list('/deletedsecrets')).filter(({ name }) => !names.has(name.toLowerCase()))
+      return [...live, ...deleted.map((entry) => ({ ...entry, deleted: true as const }))]
+    },
+    push: (changes: SyncChanges) =>
+      oneByOne(changes, {
+        async write({ name, value, isNew = false }) {
+          return { revision: await put(call, prefix + name, value, isNew), memo: null }
+        },
+        async remove({ name }) {
+          await call({ method: 'DELETE', url: `/secrets/${encodeURIComponent(prefix + name)}` }).catch(
+            (error: unknown) => {
+              if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+            },
+          )
+        },
+      }),
+  }
+}
+
+type Vault = ReturnType<typeof openVault>
+
+function openVault(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside) {
   const own = vaultOf(connection)
   const vault = outside.origin('cloud-c-key-vault', own)
   const { prefix = '' } = connection.destination
@@ -69,14 +101,7 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
     return answer
   }
 
-  async function list(): Promise<SyncEntry[]> {
-    const live = await listOf('/secrets')
-    const names = new Set(live.map(({ name }) => name.toLowerCase()))
-    const deleted = (await listOf('/deletedsecrets')).filter(({ name }) => !names.has(name.toLowerCase()))
-    return [...live, ...deleted.map((entry) => ({ ...entry, deleted: true as const }))]
-  }
-
-  async function listOf(path: '/secrets' | '/deletedsecrets'): Promise<SyncEntry[]> {
+  async function list(path: '/secrets' | '/deletedsecrets'): Promise<SyncEntry[]> {
     const found: SyncEntry[] = []
     let next: string | null = `${path}?maxresults=25`
     for (let pages = 0; next !== null; pages++) {
@@ -95,48 +120,32 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
     return found
   }
 
-  /**
-   * Deleted secrets keep their names. One that is the caller’s is recovered, with its old value, and then written over; one of
-   * somebody else stays deleted.
-   */
-  async function put(name: string, value: string, isNew: boolean): Promise<string | null> {
-    const url = `/secrets/${encodeURIComponent(prefix + name)}`
-    const set = async () => revisionOf((await call({ method: 'PUT', url, json: { value } }, value)).body)
-    try {
-      return await set()
-    } catch (error) {
-      if (!(error instanceof RecoverableError)) throw error
-      if (isNew)
-        throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
-      await call({ method: 'POST', url: `/deletedsecrets/${encodeURIComponent(prefix + name)}/recover` })
-    }
-    try {
-      return await set()
-    } catch (error) {
-      // The old value must not live on where the new one is refused; where it is only too early, the next try writes it.
-      const early = error instanceof ProviderError && error.retryAfterMs !== undefined
-      if (!early) await call({ method: 'DELETE', url }).catch(() => {})
-      throw error
-    }
-  }
+  return { call, list }
+}
 
-  return {
-    async verify() {
-      await call({ method: 'GET', url: '/secrets?maxresults=1' })
-      return { notes: [] }
-    },
-    list,
-    push: (changes: SyncChanges) =>
-      oneByOne(changes, {
-        write: async ({ name, value, isNew = false }) => ({ revision: await put(name, value, isNew), memo: null }),
-        async remove({ name }) {
-          await call({ method: 'DELETE', url: `/secrets/${encodeURIComponent(prefix + name)}` }).catch(
-            (error: unknown) => {
-              if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
-            },
-          )
-        },
-      }),
+/**
+ * Deleted secrets keep their names. One that is the caller’s is recovered, with its old value, and then written over; one of
+ * somebody else stays deleted.
+ */
+async function put(call: Vault['call'], fullName: string, value: string, isNew: boolean): Promise<string | null> {
+  const name = encodeURIComponent(fullName)
+  const url = `/secrets/${name}`
+  const set = async () => revisionOf((await call({ method: 'PUT', url, json: { value } }, value)).body)
+  try {
+    return await set()
+  } catch (error) {
+    if (!(error instanceof RecoverableError)) throw error
+    if (isNew)
+      throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
+    await call({ method: 'POST', url: `/deletedsecrets/${name}/recover` })
+  }
+  try {
+    return await set()
+  } catch (error) {
+    // The old value must not live on where the new one is refused; where it is only too early, the next try writes it.
+    const early = error instanceof ProviderError && error.retryAfterMs !== undefined
+    if (!early) await call({ method: 'DELETE', url }).catch(() => {})
+    throw error
   }
 }
 

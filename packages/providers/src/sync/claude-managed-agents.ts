@@ -42,10 +42,26 @@ export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
 
 export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Outside): SyncSession {
   checkPlace(connection)
-  const { destination } = connection
-  const key = headerCredential(connection.credential)
-  const vault = `${outside.origin('ai-agent-vaults', ORIGIN)}/v1/vaults/${destination.vaultId}`
-  const url = `${vault}/credentials`
+  const vault = openVault(connection, outside)
+  return {
+    async verify() {
+      const { body } = await vault.call({ method: 'GET', url: vault.url })
+      if ((body as { archived_at?: unknown } | undefined)?.archived_at != null)
+        throw new ProviderError('missing', 'the vault is archived')
+      const free = credentialsMax - (await vault.list()).length
+      return { notes: [`The vault has room for ${Math.max(0, free)} more credentials.`] }
+    },
+    list: async () => (await vault.list()).flatMap(entryOf),
+    push: (changes) => push(vault, connection.destination, changes),
+  }
+}
+
+type Vault = ReturnType<typeof openVault>
+
+function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'>, outside: Outside) {
+  const key = headerCredential(credential)
+  const url = `${outside.origin('ai-agent-vaults', ORIGIN)}/v1/vaults/${destination.vaultId}`
+  const credentialsUrl = `${url}/credentials`
 
   async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
     const answer = await sendJson(outside, {
@@ -63,11 +79,11 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
   }
 
   /** All credentials that count, those of other types among them. */
-  async function all(): Promise<Credential[]> {
+  async function list(): Promise<Credential[]> {
     const found: Credential[] = []
     let page = ''
     for (let pages = 0; pages < pagesMax; pages++) {
-      const { body } = await call({ method: 'GET', url: `${url}?limit=100${page}` })
+      const { body } = await call({ method: 'GET', url: `${credentialsUrl}?limit=100${page}` })
       if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer holds no list')
       // An empty list may be left out.
       const { data = [], next_page } = body as { data?: unknown; next_page?: unknown }
@@ -79,55 +95,47 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
     throw new ProviderError('failed', 'the list of credentials does not end')
   }
 
-  return {
-    async verify() {
-      const { body } = await call({ method: 'GET', url: vault })
-      if ((body as { archived_at?: unknown } | undefined)?.archived_at != null)
-        throw new ProviderError('missing', 'the vault is archived')
-      const free = credentialsMax - (await all()).length
-      return { notes: [`The vault has room for ${Math.max(0, free)} more credentials.`] }
+  return { url, credentialsUrl, call, list }
+}
+
+async function push({ credentialsUrl: url, call, list }: Vault, destination: Destination, changes: SyncChanges) {
+  let there = await list()
+  const idOf = (name: string) => there.find((each) => each.name === name)?.id
+
+  async function write(name: string, value: string): Promise<Credential> {
+    const rules = rulesOf(destination, name)
+    const id = idOf(name)
+    if (id === undefined && there.length >= credentialsMax)
+      throw new ProviderError('invalid', `the vault holds ${there.length} credentials, and takes ${credentialsMax}`)
+    const auth = { type: 'environment_variable', secret_value: value, ...rules }
+    const { body } = await (id === undefined
+      ? call({ method: 'POST', url, json: { auth: { ...auth, secret_name: name }, metadata: ours } }, value)
+      : call({ method: 'POST', url: `${url}/${id}`, json: { auth } }, value))
+    const credential = readCredential(body)
+    if (id === undefined) there.push(credential)
+    return credential
+  }
+
+  return await oneByOne(changes, {
+    async write({ name, value, isNew }) {
+      if (isNew && idOf(name) !== undefined) throw madeMeanwhile()
+      const { revision } = await write(name, value).catch(async (error: unknown) => {
+        const reason = error instanceof ProviderError ? error.reason : undefined
+        // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
+        if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
+        there = await list()
+        return await write(name, value)
+      })
+      return { revision, memo: null }
     },
-    list: async () => (await all()).flatMap(entryOf),
-    async push(changes: SyncChanges) {
-      let there = await all()
-      const idOf = (name: string) => there.find((each) => each.name === name)?.id
-
-      async function write(name: string, value: string): Promise<Credential> {
-        const rules = rulesOf(destination, name)
-        const id = idOf(name)
-        if (id === undefined && there.length >= credentialsMax)
-          throw new ProviderError('invalid', `the vault holds ${there.length} credentials, and takes ${credentialsMax}`)
-        const auth = { type: 'environment_variable', secret_value: value, ...rules }
-        const { body } = await (id === undefined
-          ? call({ method: 'POST', url, json: { auth: { ...auth, secret_name: name }, metadata: ours } }, value)
-          : call({ method: 'POST', url: `${url}/${id}`, json: { auth } }, value))
-        const credential = readCredential(body)
-        if (id === undefined) there.push(credential)
-        return credential
-      }
-
-      return await oneByOne(changes, {
-        async write({ name, value, isNew }) {
-          if (isNew && idOf(name) !== undefined) throw madeMeanwhile()
-          const { revision } = await write(name, value).catch(async (error: unknown) => {
-            const reason = error instanceof ProviderError ? error.reason : undefined
-            // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
-            if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
-            there = await all()
-            return await write(name, value)
-          })
-          return { revision, memo: null }
-        },
-        async remove({ name }) {
-          const id = idOf(name)
-          if (id === undefined) return
-          await call({ method: 'DELETE', url: `${url}/${id}` }).catch((error: unknown) => {
-            if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
-          })
-        },
+    async remove({ name }) {
+      const id = idOf(name)
+      if (id === undefined) return
+      await call({ method: 'DELETE', url: `${url}/${id}` }).catch((error: unknown) => {
+        if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
       })
     },
-  }
+  })
 }
 
 /** Tells people where a credential comes from. */

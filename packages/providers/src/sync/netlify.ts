@@ -109,12 +109,7 @@ export function open({ config, destination, credential }: SyncConnection<'site-h
   async function write(name: string, value: string, known: Variable | undefined): Promise<Omit<SyncWritten, 'name'>> {
     const { secret = true } = destination
     const path = `/${encodeURIComponent(name)}`
-    const whole = {
-      key: name,
-      is_secret: secret,
-      ...(secret ? { scopes: secretScopes } : {}),
-      values: ours.map((context) => ({ ...context, value })),
-    }
+    const whole = newVariable(destination, name, value)
     const ask = async (request: Pick<JsonRequest, 'method' | 'url' | 'json'>) =>
       revisionOf((await call(api, request, [value])).body)
     if (known === undefined) return { revision: await ask({ method: 'POST', url: url(), json: [whole] }), memo: null }
@@ -139,6 +134,16 @@ export function open({ config, destination, credential }: SyncConnection<'site-h
 
   async function deleted(path: string): Promise<void> {
     await call(api, { method: 'DELETE', url: url(path) }).catch(ignoreMissing)
+  }
+}
+
+function newVariable(destination: Destination, name: string, value: string) {
+  const { secret = true } = destination
+  return {
+    key: name,
+    is_secret: secret,
+    ...(secret ? { scopes: secretScopes } : {}),
+    values: contextsOf(destination).map((context) => ({ ...context, value })),
   }
 }
 

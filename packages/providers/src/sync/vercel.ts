@@ -55,45 +55,20 @@ const reserved = [
 ]
 
 export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outside): SyncSession {
-  const { config, destination, credential } = connection
-  const headers = { authorization: `Bearer ${tokenOf(credential)}` }
-  const api: Api = { outside, credential, headers, said, refusal, pauseMs }
-  const slots = slotsOf(destination)
-
-  const url = (version: string, path: string, query: Record<string, string> = {}) => {
-    const origin = outside.origin('frontend-cloud', ORIGIN)
-    const search = new URLSearchParams({ ...(config.teamId === undefined ? {} : { teamId: config.teamId }), ...query })
-    return `${origin}/${version}/projects/${destination.projectId}${path}${search.size === 0 ? '' : `?${search}`}`
-  }
-
-  async function readAll(): Promise<EnvRecord[]> {
-    const records: EnvRecord[] = []
-    let until: Record<string, string> = {}
-    for (let page = 0; page < pagesMax; page++) {
-      const { body } = await call(api, { method: 'GET', url: url('v10', '/env', { limit: '100', ...until }) })
-      const answer = objectOf(body, 'variables')
-      // A single variable may come without a list around it.
-      const rows = 'envs' in answer ? listOf(answer.envs, 'variables') : 'key' in answer ? [answer] : []
-      records.push(...rows.map(recordOf))
-      const next = (answer.pagination as { next?: unknown } | undefined)?.next
-      if (next === undefined || next === null) break
-      until = { until: String(next) }
-    }
-    return records
-  }
-
+  const { destination } = connection
+  const project = openProject(connection, outside)
   return {
     async verify() {
-      await call(api, { method: 'GET', url: url('v9', '') })
-      await readAll()
+      await project.read()
+      await project.records()
       return { notes: [] }
     },
     async places() {
-      const { id } = objectOf((await call(api, { method: 'GET', url: url('v9', '') })).body, 'project')
+      const { id } = objectOf(await project.read(), 'project')
       return placesIn(String(id), destination)
     },
     async list() {
-      const byName = Map.groupBy(await readAll(), ({ key }) => key)
+      const byName = Map.groupBy(await project.records(), ({ key }) => key)
       return [...byName].flatMap(([name, all]) => {
         const records = recordsOfName(all, name, destination)
         if (records.length === 0 || records.every(({ type }) => type === 'system')) return []
@@ -103,7 +78,7 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
       })
     },
     async push(changes) {
-      const all = await readAll()
+      const all = await project.records()
       const recordsOf = (name: string) => {
         const records = recordsOfName(all, name, destination)
         if (records.some(({ ofIntegration }) => ofIntegration))
@@ -114,76 +89,115 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
         async write({ name, value, isNew }) {
           const records = recordsOf(name)
           if (isNew && records.length > 0) throw madeMeanwhile()
-          return await write(name, value, records)
+          return await write(project, slotsOf(destination), name, value, records)
         },
         async remove({ name }) {
-          for (const record of recordsOf(name)) await release(record, destination.targets)
+          for (const record of recordsOf(name)) await project.release(record, destination.targets)
         },
       })
     },
   }
+}
 
-  async function write(name: string, value: string, records: EnvRecord[]): Promise<Omit<SyncWritten, 'name'>> {
-    const made: EnvRecord[] = []
-    for (const slot of slots) {
-      const touching = records.filter(({ targets }) => targets.some((each) => includes(slot.targets, each)))
-      const own = touching.filter(
-        ({ inCustom, targets }) => !inCustom && targets.every((each) => includes(slot.targets, each)),
-      )
-      for (const record of own) made.push(await update(record, value, slot))
-      const covered = own.flatMap(({ targets }) => targets)
-      const targets = slot.targets.filter((target) => !covered.includes(target))
-      const shared = touching.filter((record) => !own.includes(record))
-      if (targets.length > 0) made.push(await splitOff(shared, name, value, { ...slot, targets }))
-    }
-    return { revision: revisionOf(made), memo: null }
+type Project = ReturnType<typeof openProject>
+
+/** The calls of Vercel's API that a destination needs. */
+function openProject({ config, destination, credential }: SyncConnection<'frontend-cloud'>, outside: Outside) {
+  const headers = { authorization: `Bearer ${tokenOf(credential)}` }
+  const api: Api = { outside, credential, headers, said, refusal, pauseMs }
+  const url = (version: string, path: string, query: Record<string, string> = {}) => {
+    const origin = outside.origin('frontend-cloud', ORIGIN)
+    const search = new URLSearchParams({ ...(config.teamId === undefined ? {} : { teamId: config.teamId }), ...query })
+    return `${origin}/${version}/projects/${destination.projectId}${path}${search.size === 0 ? '' : `?${search}`}`
   }
-
-  /** Records that are for other environments as well give up these, or keep them when the new one is refused. */
-  async function splitOff(shared: EnvRecord[], name: string, value: string, slot: Slot): Promise<EnvRecord> {
-    const before = shared.map((record) => ({ record, target: record.targets }))
-    for (const record of shared) await release(record, slot.targets)
-    try {
-      return await create(name, value, slot)
-    } catch (error) {
-      for (const { record, target } of before) {
-        await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json: { target } }).catch(() => {})
-        record.targets = target
+  return {
+    read: async () => (await call(api, { method: 'GET', url: url('v9', '') })).body,
+    async records(): Promise<EnvRecord[]> {
+      const records: EnvRecord[] = []
+      let until: Record<string, string> = {}
+      for (let page = 0; page < pagesMax; page++) {
+        const { body } = await call(api, { method: 'GET', url: url('v10', '/env', { limit: '100', ...until }) })
+        const answer = objectOf(body, 'variables')
+        // A single variable may come without a list around it.
+        const rows = 'envs' in answer ? listOf(answer.envs, 'variables') : 'key' in answer ? [answer] : []
+        records.push(...rows.map(recordOf))
+        const next = (answer.pagination as { next?: unknown } | undefined)?.next
+        if (next === undefined || next === null) break
+        until = { until: String(next) }
       }
-      throw error
-    }
+      return records
+    },
+    async create(name: string, value: string, { targets, type }: Slot): Promise<EnvRecord> {
+      const branch = destination.gitBranch === undefined ? {} : { gitBranch: destination.gitBranch }
+      const json = { key: name, value, type, target: targets, ...branch }
+      const { body } = await call(api, { method: 'POST', url: url('v10', '/env'), json }, [value])
+      return createdRecord(body)
+    },
+    async update(record: EnvRecord, value: string, { type }: Slot): Promise<EnvRecord> {
+      // One that was plain to read becomes what a secret is; a sensitive one stays so.
+      const json = { value, ...(record.type === 'plain' ? { type } : {}) }
+      const { body } = await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json }, [value])
+      return recordOf(objectOf(body, 'variable'))
+    },
+    /** Takes environments from a record, and removes it when none is left. */
+    async release(record: EnvRecord, targets: Destination['targets']): Promise<void> {
+      const target = record.targets.filter((each) => !includes(targets, each))
+      const address = url('v9', `/env/${record.id}`)
+      const request =
+        target.length === 0 && !record.inCustom
+          ? ({ method: 'DELETE', url: address } as const)
+          : ({ method: 'PATCH', url: address, json: { target } } as const)
+      await call(api, request).catch(ignoreMissing)
+      record.targets = target
+    },
+    async restore(record: EnvRecord, target: EnvRecord['targets']): Promise<void> {
+      await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json: { target } }).catch(() => {})
+      record.targets = target
+    },
   }
+}
 
-  async function create(name: string, value: string, { targets, type }: Slot): Promise<EnvRecord> {
-    const branch = destination.gitBranch === undefined ? {} : { gitBranch: destination.gitBranch }
-    const json = { key: name, value, type, target: targets, ...branch }
-    const { body } = await call(api, { method: 'POST', url: url('v10', '/env'), json }, [value])
-    const { created, failed } = objectOf(body, 'variable')
-    const [refused] = Array.isArray(failed) ? failed : []
-    if (refused !== undefined) {
-      const code = said(refused)
-      throw new ProviderError(isConflict(code) ? 'exists' : 'failed', `Vercel refused it: ${code ?? 'no reason given'}`)
-    }
-    return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
+function createdRecord(body: unknown): EnvRecord {
+  const { created, failed } = objectOf(body, 'variable')
+  const [refused] = Array.isArray(failed) ? failed : []
+  if (refused !== undefined) {
+    const code = said(refused)
+    throw new ProviderError(isConflict(code) ? 'exists' : 'failed', `Vercel refused it: ${code ?? 'no reason given'}`)
   }
+  return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
+}
 
-  async function update(record: EnvRecord, value: string, { type }: Slot): Promise<EnvRecord> {
-    // One that was plain to read becomes what a secret is; a sensitive one stays so.
-    const json = { value, ...(record.type === 'plain' ? { type } : {}) }
-    const { body } = await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json }, [value])
-    return recordOf(objectOf(body, 'variable'))
+async function write(
+  project: Project,
+  slots: readonly Slot[],
+  name: string,
+  value: string,
+  records: EnvRecord[],
+): Promise<Omit<SyncWritten, 'name'>> {
+  const made: EnvRecord[] = []
+  for (const slot of slots) {
+    const touching = records.filter(({ targets }) => targets.some((each) => includes(slot.targets, each)))
+    const own = touching.filter(
+      ({ inCustom, targets }) => !inCustom && targets.every((each) => includes(slot.targets, each)),
+    )
+    for (const record of own) made.push(await project.update(record, value, slot))
+    const covered = own.flatMap(({ targets }) => targets)
+    const targets = slot.targets.filter((target) => !covered.includes(target))
+    const shared = touching.filter((record) => !own.includes(record))
+    if (targets.length > 0) made.push(await splitOff(project, shared, name, value, { ...slot, targets }))
   }
+  return { revision: revisionOf(made), memo: null }
+}
 
-  /** Takes environments from a record, and removes it when none is left. */
-  async function release(record: EnvRecord, targets: Destination['targets']): Promise<void> {
-    const target = record.targets.filter((each) => !includes(targets, each))
-    const address = url('v9', `/env/${record.id}`)
-    const request =
-      target.length === 0 && !record.inCustom
-        ? ({ method: 'DELETE', url: address } as const)
-        : ({ method: 'PATCH', url: address, json: { target } } as const)
-    await call(api, request).catch(ignoreMissing)
-    record.targets = target
+/** Records that are for other environments as well give up these, or keep them when the new one is refused. */
+async function splitOff(project: Project, shared: EnvRecord[], name: string, value: string, slot: Slot) {
+  const before = shared.map((record) => ({ record, targets: record.targets }))
+  for (const record of shared) await project.release(record, slot.targets)
+  try {
+    return await project.create(name, value, slot)
+  } catch (error) {
+    for (const { record, targets } of before) await project.restore(record, targets)
+    throw error
   }
 }
 

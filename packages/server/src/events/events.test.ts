@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../test/until.ts'
 import { openWorld, type World } from '../../test/world.ts'
 import { openQueue } from '../jobs/queue.ts'
-import type { Context } from '../kernel/context.ts'
+import type { KernelContext } from '../kernel/context.ts'
 import { type Event, openEvents, type Subscriber, subscriber } from './events.ts'
 
 let world: World
@@ -16,14 +16,14 @@ const approved = { ...facts, expiresAt: '2026-01-02T03:04:05.000Z' }
 type Approved = Event<'cli_session.approved'>
 
 /** A server's half that delivers events, beside the world's own: it starts and ends within a test. */
-function openHalf(subscribers: Subscriber[]) {
+function openHalf(subscribers: Subscriber<KernelContext>[]) {
   const { context } = world.server
   const queue = openQueue(
     context.db,
     subscribers.map(({ job }) => job),
   )
   const events = openEvents(queue, subscribers, world.clock.now)
-  return { queue, events, context: { ...context, queue, events } as Context }
+  return { queue, events, context: { ...context, queue, events } }
 }
 
 /** Lets what waits between two attempts be due now. */

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Sql } from '../db/database.ts'
 import { type AnyJob, type Job, job, type Settings } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
-import type { Context } from '../kernel/context.ts'
+import type { KernelContext } from '../kernel/context.ts'
 import type { EventFacts, EventType } from './types.ts'
-
-declare module '../kernel/context.ts' {
-  interface Context {
-    events: Events
-  }
-}
 
 /** Something that has happened, as a subscriber is told of it. */
 export interface Event<T extends EventType> {
@@ -25,23 +19,27 @@ export interface Event<T extends EventType> {
 /** One of several types, so that `event.type` tells which facts it has. */
 export type EventOf<T extends EventType> = { [K in T]: Event<K> }[T]
 
-export interface Subscriber {
+export interface Subscriber<Context> {
   types: readonly EventType[]
   /** Delivers one event to this subscriber alone: it is tried again, and kept when it fails, without the others. */
-  job: AnyJob
+  job: Job<never, Context>
 }
 
 /**
  * One row of a feature's subscribers. It hears of an event at least once, soon after its transaction was committed, and of
  * several in any order.
  */
-export function subscriber<T extends EventType>(
+export function subscriber<T extends EventType, Context = KernelContext>(
   name: string,
   types: readonly T[],
   handle: (context: Context, event: EventOf<T>) => Promise<unknown>,
   settings: Settings<EventOf<T>> = {},
-): Subscriber {
-  const deliver = job<EventOf<T>>(`events.${name}`, { retry: { limit: 12 }, concurrency: 4, ...settings }, handle)
+): Subscriber<Context> {
+  const deliver = job<EventOf<T>, Context>(
+    `events.${name}`,
+    { retry: { limit: 12 }, concurrency: 4, ...settings },
+    handle,
+  )
   return { types, job: deliver }
 }
 
@@ -56,11 +54,11 @@ export interface Events {
   emit<T extends EventType>(db: Sql, type: T, orgId: string | null, facts: EventFacts[T]): Promise<AnyJob[]>
 }
 
-export const openEvents = (queue: Queue, subscribers: readonly Subscriber[], now: () => Date): Events => ({
+export const openEvents = (queue: Queue, subscribers: readonly Subscriber<never>[], now: () => Date): Events => ({
   async emit(db, type, orgId, facts) {
     const event = { id: randomUUID(), type, orgId, at: now().toISOString(), facts }
     const jobs = subscribers.filter(({ types }) => types.includes(type)).map((one) => one.job)
-    await Promise.all(jobs.map((one) => queue.enqueue(db, one as Job<typeof event>, event)))
+    await Promise.all(jobs.map((one) => queue.enqueue(db, one as Job<typeof event, never>, event)))
     return jobs
   },
 })

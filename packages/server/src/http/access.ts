@@ -1,8 +1,8 @@
 import { limits } from '@skerry/contract/limits'
-import type { Context } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import { isVaultPrincipal, type Principal, type UserPrincipal } from '../kernel/principal.ts'
 import type { RateName } from '../kernel/rate-limits.ts'
+import type { Context } from './context.ts'
 import type { Access, Call } from './route.ts'
 
 // Who is calling, and the ways to combine parsers. What they may touch, each feature parses in its `scope.ts`. A parser

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
-import type { Context } from '../kernel/context.ts'
 import { networkOf } from '../kernel/network.ts'
+import type { Context } from './context.ts'
 import { openTrustedProxies } from './forwarded.ts'
 
 /**

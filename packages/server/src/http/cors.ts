@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../kernel/context.ts'
+import type { Context } from './context.ts'
 
 const methods = 'GET, POST, PUT, PATCH, DELETE'
 const requestHeaders = 'authorization, content-type, if-none-match, x-skerry-change-note, x-skerry-client'

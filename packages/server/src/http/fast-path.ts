@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
-import type { Context } from '../kernel/context.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
+import type { Context } from './context.ts'
 import type { InFlight } from './in-flight.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
 import { sendReady } from './ready.ts'
@@ -11,14 +11,14 @@ import { findHostFault } from './unreadable.ts'
  * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
  * its own request and reply is more work than the answer. What they leave, and all others, it serves as ever.
  */
-export function serveFastPaths(
+export function serveFastPaths<C extends Context>(
   server: Server,
-  context: Context,
-  routes: Route[],
+  context: C,
+  routes: readonly Route<C>[],
   inFlight: InFlight,
   newRequestId: () => string,
 ): void {
-  const byPath = new Map<string, FastPath>()
+  const byPath = new Map<string, FastPath<C>>()
   for (const { endpoint, shortcuts } of routes)
     if (shortcuts.fastPath && endpoint.method === 'GET') byPath.set(endpoint.path, shortcuts.fastPath)
   const isLogged = context.log.enabled('debug')

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { networksOf } from '@skerry/providers/addresses'
 import type { Config } from '../config.ts'
-import type { Context } from '../kernel/context.ts'
+import type { Context } from './context.ts'
 
 /** Names of ranges that SKERRY_TRUSTED_PROXIES may hold. */
 const namedRanges: Record<string, readonly string[]> = {

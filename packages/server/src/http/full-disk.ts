@@ -2,12 +2,6 @@ import type { Database } from '../db/database.ts'
 import { isDiskFull } from '../db/sql-errors.ts'
 import type { Log } from '../kernel/log.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    fullDisk: FullDisk
-  }
-}
-
 /** Remembers that the database had no room for a write, until it has room again. */
 export interface FullDisk {
   /** Notes a write that failed. The log gets one line for all that follow within half a minute. */

@@ -4,12 +4,6 @@ import { isCanceled } from '../db/sql-errors.ts'
 import { fail, type Refusal } from '../kernel/errors.ts'
 import { Streamed } from './streamed.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    heavyReads: HeavyReads
-  }
-}
-
 interface Kind {
   /** How many of them a server does at a time, for all organizations. */
   ofServer: number

@@ -4,8 +4,9 @@ import type { FastifyRequest } from 'fastify'
 import type { Sql } from '../db/database.ts'
 import { confirmToken } from '../identity/authenticate.ts'
 import type { AnyJob } from '../jobs/job.ts'
-import { type Context, instant, newId } from '../kernel/context.ts'
+import { instant, newId } from '../kernel/context.ts'
 import { type Origin, unit } from '../kernel/unit.ts'
+import type { Context } from './context.ts'
 import { watchHangUp } from './hang-up.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
@@ -17,7 +18,7 @@ import { isAnsweredWhole, isLast, type ListPage, readPage, readWhole } from './w
 export type Perform = (request: FastifyRequest) => Promise<unknown>
 
 /** What a route does with a request, chosen once: none runs through what only other routes have a use for. */
-export function performer(context: Context, route: Route, checks: Checks): Perform {
+export function performer<C extends Context>(context: C, route: Route<C>, checks: Checks): Perform {
   const { endpoint, shortcuts } = route
   const perform = units[endpoint.unit](context, endpoint, checks, runner(context, route, checks))
   return shortcuts.batch ? share(context, shortcuts.batch, checks, perform) : perform
@@ -27,7 +28,7 @@ type Run = (request: FastifyRequest, params: Params, means: { db: Sql }) => Prom
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
-  (context: Context, route: Route, checks: Checks): Run =>
+  <C extends Context>(context: C, route: Route<C>, checks: Checks): Run =>
   async (request, params, means) => {
     const { access, handle, heavy, endpoint } = route
     const { origin } = request
@@ -51,17 +52,17 @@ const runner =
       now: instant(context),
       newId,
       isGone: () => request.raw.socket.destroyed || !request.server.server.listening,
-    } as AnyInput
+    } as AnyInput<C>
     if (query.limit === undefined && isAnsweredWhole(endpoint)) return handleList(context, route, input, request)
     return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
 
 /** Checks access before it reserves a place for a heavy read, so that a denied request uses none. */
-async function handleHeavy(
+async function handleHeavy<C extends Context>(
   { heavyReads }: Context,
   heavy: HeavyRead,
-  handle: Route['handle'],
-  input: AnyInput,
+  handle: Route<C>['handle'],
+  input: AnyInput<C>,
   request: FastifyRequest,
 ): Promise<unknown> {
   const { signal, done } = watchHangUp(request.raw)
@@ -77,14 +78,14 @@ async function handleHeavy(
 }
 
 /** Reads a whole list page by page. Only a list of more than one page counts as a heavy read. */
-async function handleList(
+async function handleList<C extends Context>(
   context: Context,
-  { handle, heavy }: Route,
-  input: AnyInput,
+  { handle, heavy }: Route<C>,
+  input: AnyInput<C>,
   request: FastifyRequest,
 ): Promise<unknown> {
-  const begin = async (placed: AnyInput) => finish(placed, await readPage(handle, placed))
-  const finish = (placed: AnyInput, first: ListPage) => (isLast(first) ? first : readWhole(handle, placed, first))
+  const begin = async (placed: AnyInput<C>) => finish(placed, await readPage(handle, placed))
+  const finish = (placed: AnyInput<C>, first: ListPage) => (isLast(first) ? first : readWhole(handle, placed, first))
   if (heavy) return handleHeavy(context, heavy, begin, input, request)
   const first = await readPage(handle, input)
   if (isLast(first)) return first
@@ -157,7 +158,7 @@ async function transact<T>(
 
 /** The shared statement where it may serve, else the long way, which asks first who may know what is malformed. */
 const share =
-  (context: Context, batch: Batch<unknown>, checks: Checks, long: Perform): Perform =>
+  <C extends Context>(context: C, batch: Batch<unknown, C>, checks: Checks, long: Perform): Perform =>
   async (request) => {
     const { origin, identified } = request
     const params = checks.params(request.params)

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
-import type { Context } from '../kernel/context.ts'
+import type { Context } from './context.ts'
 import { mountRaw, raw } from './raw.ts'
 
 const mounting = (mount: (app: FastifyInstance) => void) => () =>

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../kernel/context.ts'
-import type { Route } from './route.ts'
+import type { Context } from './context.ts'
+import type { AnyRoute } from './route.ts'
 
 /**
  * What is answered as bytes and is no operation of the API: pages, files, documents, redirects. It takes no credential, and
@@ -11,7 +11,7 @@ export interface RawRoute {
   /** `*` at the end stands for any rest. */
   paths: readonly string[]
   reason: string
-  mount: (app: FastifyInstance, context: Context, routes: readonly Route[]) => void
+  mount: (app: FastifyInstance, context: Context, routes: readonly AnyRoute[]) => void
 }
 
 /** One line of a feature's table: paths, why they are open, and what mounts them. */
@@ -26,7 +26,7 @@ export const raw = (
 export function mountRaw(
   app: FastifyInstance,
   context: Context,
-  routes: readonly Route[],
+  routes: readonly AnyRoute[],
   rawRoutes: readonly RawRoute[],
 ): void {
   let listed: RawRoute | undefined

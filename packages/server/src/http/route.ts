@@ -7,11 +7,11 @@ import type { Sql, Tx } from '../db/database.ts'
 import type { Emit } from '../events/events.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Sending } from '../jobs/queue.ts'
-import type { Context } from '../kernel/context.ts'
 import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
+import type { Context } from './context.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import type { Ready } from './ready.ts'
 import type { Streamed } from './streamed.ts'
@@ -54,7 +54,7 @@ export class Reply<Body> {
   }
 }
 
-interface Request {
+interface Request<C> {
   now: string
   principal: AnyPrincipal | null
   origin: Origin
@@ -66,7 +66,7 @@ interface Request {
   isGone: () => boolean
   /** For a heavy read: aborts when the caller hangs up. */
   signal?: AbortSignal
-  context: Context
+  context: C
 }
 
 /** What a handler changes things with: all of it is committed together, or nothing is. */
@@ -75,7 +75,7 @@ export interface Work<A extends AuditAction = AuditAction> {
   /** Adds an entry, about a resource of the type that the action's row names. */
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
   /** Adds a job: it will run if, and only if, the change is committed. */
-  enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>, sending?: Sending) => Promise<void>
+  enqueue: <Data extends object>(job: Job<Data, never>, data: NoInfer<Data>, sending?: Sending) => Promise<void>
   /** Adds an event of the path's organization, unless another is named: subscribers are told if, and only if, the change is committed. */
   emit: Emit
 }
@@ -97,8 +97,12 @@ export interface Means<A extends AuditAction> {
 type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never
 
 /** What a handler is given: the scope of its access, the parts of a validated request, and what its unit allows. */
-export type In<E extends Pick<Endpoint, 'unit' | 'query' | 'body'>, Scope = object> = Scope &
-  Request &
+export type In<
+  E extends Pick<Endpoint, 'unit' | 'query' | 'body'>,
+  Scope = object,
+  C extends Context = Context,
+> = Scope &
+  Request<C> &
   Means<AuditsOf<E>>[E['unit']] & {
     params: E extends { path: infer P extends string } ? Record<PathParam<P>, string> : never
     query: Query<E>
@@ -110,29 +114,33 @@ export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
 >
 
 /** What every handler is given, whatever its route. */
-export type AnyInput = Request &
+export type AnyInput<C extends Context = Context> = Request<C> &
   Means<AuditAction>[Unit] & {
     params: Record<string, string>
     query: Query<Endpoint>
     body: Body<Endpoint>
   }
 
-export interface Route {
+/** `C` is the context that its handler works with. In app.ts the compiler checks that the server's context is one. */
+export interface Route<C extends Context = Context> {
   endpoint: Endpoint
   access: Access<object, string>
-  handle: (input: AnyInput) => Promise<unknown>
-  shortcuts: Shortcuts<unknown>
+  handle: (input: AnyInput<C>) => Promise<unknown>
+  shortcuts: Shortcuts<unknown, C>
   /** What kind of heavy read it is, where it is one. */
   heavy: HeavyRead | undefined
 }
 
+/** A route of any kind, for those who do not perform it. */
+export type AnyRoute = Route<never>
+
 /** Faster ways to the same answer, tried before the long one. */
-interface Shortcuts<Body> {
-  fastPath?: FastPath
-  batch?: Batch<Body>
+interface Shortcuts<Body, C> {
+  fastPath?: FastPath<C>
+  batch?: Batch<Body, C>
 }
 
-interface Traits<Body> extends Shortcuts<Body> {
+interface Traits<Body, C> extends Shortcuts<Body, C> {
   heavy?: HeavyRead
 }
 
@@ -140,8 +148,8 @@ interface Traits<Body> extends Shortcuts<Body> {
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
  * else that the long way does (limits, counts), or gives undefined and leaves the request to it. It must not throw.
  */
-export type FastPath = (
-  context: Context,
+export type FastPath<C> = (
+  context: C,
   request: IncomingMessage,
   rawQuery: string,
   counted: Counted,
@@ -152,8 +160,8 @@ export type FastPath = (
  * the long way, which also says what stands against it. So it only has to notice that something does: it checks all that
  * access and handler check, in the statement that writes. For service tokens whose holder is known from memory.
  */
-export type Batch<Body> = (input: {
-  context: Context
+export type Batch<Body, C> = (input: {
+  context: C
   origin: Origin
   token: TokenPrincipal
   tokenHash: string
@@ -171,12 +179,13 @@ export function route<
   M extends Method,
   U extends Unit,
   Scope extends object,
+  C extends Context,
 >(
   endpoint: Endpoint<P, Q, B, R, A, M, U>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
-  handle: (input: In<Endpoint<P, Q, B, R, A, M, U>, Scope>) => Out<Endpoint<P, Q, B, R, A, M, U>>,
-  { heavy, ...shortcuts }: Traits<Static<B>> = {},
-): Route {
+  handle: (input: In<Endpoint<P, Q, B, R, A, M, U>, Scope, C>) => Out<Endpoint<P, Q, B, R, A, M, U>>,
+  { heavy, ...shortcuts }: Traits<Static<B>, C> = {},
+): Route<C> {
   // Here, where they have been checked against each other, the types of one route are forgotten: `serve` has many.
-  return { endpoint, access, handle, shortcuts, heavy } as unknown as Route
+  return { endpoint, access, handle, shortcuts, heavy } as unknown as Route<C>
 }

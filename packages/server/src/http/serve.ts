@@ -6,11 +6,12 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { isConnectionError, isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
 import { type Asking, authenticate } from '../identity/authenticate.ts'
 import { noteStrayToken } from '../identity/stray-tokens.ts'
-import { type Context, newId } from '../kernel/context.ts'
+import { newId } from '../kernel/context.ts'
 import { CommittedRefusal, fail, Refusal } from '../kernel/errors.ts'
 import type { Identified } from '../kernel/principal.ts'
 import { type Origin, recordDenial } from '../kernel/unit.ts'
 import { boundConnections } from './connections.ts'
+import type { Context } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { serveFastPaths } from './fast-path.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
@@ -20,7 +21,7 @@ import { nestsDeeper } from './nesting.ts'
 import { pathOf, performer, rawQueryOf } from './perform.ts'
 import { mountRaw, type RawRoute } from './raw.ts'
 import { json, Ready, sendReady } from './ready.ts'
-import { Reply, type Route } from './route.ts'
+import { type AnyRoute, Reply, type Route } from './route.ts'
 import { Streamed } from './streamed.ts'
 import { answerUnreadable, answerUnusual, findHostFault, unreadablePath } from './unreadable.ts'
 import { type Checks, compileChecks } from './validate.ts'
@@ -42,7 +43,11 @@ declare module 'fastify' {
 const headBytesMax = 16 * 1024 + 12 * limits.noteCharacters
 
 /** Makes the HTTP server of these routes. */
-export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]): FastifyInstance {
+export function serve<C extends Context>(
+  context: C,
+  routes: readonly Route<C>[],
+  rawRoutes: readonly RawRoute[],
+): FastifyInstance {
   const newRequestId = requestIds()
   const app = Fastify({
     logger: false,
@@ -136,7 +141,13 @@ const encoded = () => fail('invalid_request', 'body: send it as it is, without c
 /** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function mount(app: FastifyInstance, context: Context, route: Route, largeBodies: LargeBodies, inFlight: InFlight) {
+function mount<C extends Context>(
+  app: FastifyInstance,
+  context: C,
+  route: Route<C>,
+  largeBodies: LargeBodies,
+  inFlight: InFlight,
+) {
   const { endpoint } = route
   const checks = compileChecks(endpoint)
   const perform = performer(context, route, checks)
@@ -183,7 +194,7 @@ const headersOf = (reply: FastifyReply): string[] =>
   Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)])
 
 /** How far memory may say who asks. One that acts outside of a transaction looks its caller up first. */
-function memoryFor({ endpoint, shortcuts }: Route): Asking['memory'] {
+function memoryFor({ endpoint, shortcuts }: AnyRoute): Asking['memory'] {
   if (endpoint.unit === 'manual' || endpoint.bodyBytes > limits.bodyBytes) return 'none'
   if (endpoint.unit === 'transaction') return 'unconfirmed'
   return shortcuts.fastPath ? 'current' : 'none'
@@ -191,7 +202,7 @@ function memoryFor({ endpoint, shortcuts }: Route): Asking['memory'] {
 
 /** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */
 const admission =
-  (context: Context, { access }: Route, checks: Checks, largeBodies: LargeBodies) =>
+  (context: Context, { access }: AnyRoute, checks: Checks, largeBodies: LargeBodies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const params = checks.params(request.params)
     const rawQuery = rawQueryOf(request.url)

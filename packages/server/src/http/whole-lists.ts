@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import { json, Ready } from './ready.ts'
-import type { AnyInput, Route } from './route.ts'
+import type { AnyInput } from './route.ts'
 
 // Some lists answer every row to a caller who sends no limit, as clients that know no paging expect. An organization may have
 // 100,000 tokens. One statement for all of them, and one call of JSON.stringify, would hold up every other organization.
@@ -18,14 +18,24 @@ export function isAnsweredWhole({ unit, query: { properties } }: Pick<Endpoint, 
   return unit === 'read' && cursor !== undefined && limit !== undefined && !('default' in limit)
 }
 
-export const readPage = (handle: Route['handle'], input: AnyInput, cursor?: string): Promise<ListPage> =>
+type Handle<Input> = (input: Input) => Promise<unknown>
+
+export const readPage = <Input extends AnyInput>(
+  handle: Handle<Input>,
+  input: Input,
+  cursor?: string,
+): Promise<ListPage> =>
   handle({
     ...input,
     query: { ...input.query, ...(cursor !== undefined && { cursor }), limit: limits.listMax },
   }) as Promise<ListPage>
 
 /** Reads the pages after the first one. Other requests are served between two pages. */
-export async function readWhole(handle: Route['handle'], input: AnyInput, first: ListPage): Promise<Ready> {
+export async function readWhole<Input extends AnyInput>(
+  handle: Handle<Input>,
+  input: Input,
+  first: ListPage,
+): Promise<Ready> {
   const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
   // Besides the rows, a list has only facts that are the same for every page.
   const { [name]: _, nextCursor: __, ...facts } = first

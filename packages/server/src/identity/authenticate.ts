@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Surface } from '@skerry/contract/endpoint'
 import type { Sql } from '../db/database.ts'
-import { type Context, instant } from '../kernel/context.ts'
+import { instant } from '../kernel/context.ts'
 import { fail, Refusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, Identified, TokenPrincipal, Unconfirmed } from '../kernel/principal.ts'
 import type { RateName } from '../kernel/rate-limits.ts'
 import type { Origin } from '../kernel/unit.ts'
 import { identify } from './bearers.ts'
+import type { IdentityContext } from './context.ts'
 import { presentedToken } from './presented.ts'
 import { isTokenInForce } from './store.ts'
 import { noteStrayToken } from './stray-tokens.ts'
@@ -27,7 +28,7 @@ export interface Asking {
  * credential from their address's, so that one bad token does not lock out its neighbours.
  */
 export async function authenticate(
-  context: Context,
+  context: IdentityContext,
   request: IncomingMessage,
   origin: Origin,
   { surface, memory }: Asking,
@@ -55,14 +56,18 @@ function limitOf(principal: AnyPrincipal): [rate: RateName, key: string] {
   return ['principal', principal.id]
 }
 
-function remembered(context: Context, request: IncomingMessage, memory: Asking['memory']): Identified | undefined {
+function remembered(
+  context: IdentityContext,
+  request: IncomingMessage,
+  memory: Asking['memory'],
+): Identified | undefined {
   if (memory === 'none') return undefined
   if (memory === 'unconfirmed') return unconfirmedToken(context, request)
   const principal = rememberedToken(context, request, context.now().getTime())
   return principal && { confirmed: true, principal }
 }
 
-function unconfirmedToken(context: Context, request: IncomingMessage): Unconfirmed | undefined {
+function unconfirmedToken(context: IdentityContext, request: IncomingMessage): Unconfirmed | undefined {
   const tokenHash = presentedToken(request)
   const principal = tokenHash && context.tokenMemory.findUnconfirmedToken(tokenHash)
   return principal ? { confirmed: false, principal, tokenHash } : undefined
@@ -70,7 +75,7 @@ function unconfirmedToken(context: Context, request: IncomingMessage): Unconfirm
 
 /** Refuses a token that memory knew and that is no longer in force. Its use is noted once the transaction has ended. */
 export async function confirmToken(
-  context: Context,
+  context: IdentityContext,
   db: Sql,
   { tokenHash }: Unconfirmed,
   origin: Origin,
@@ -81,7 +86,11 @@ export async function confirmToken(
 }
 
 /** A service token that was looked up before, as current as the resolve cache is. */
-export function rememberedToken(context: Context, request: IncomingMessage, nowMs: number): TokenPrincipal | undefined {
+export function rememberedToken(
+  context: IdentityContext,
+  request: IncomingMessage,
+  nowMs: number,
+): TokenPrincipal | undefined {
   const bearerHash = presentedToken(request)
   const token = bearerHash && context.tokenMemory.findConfirmedToken(bearerHash)
   if (!token || token.validUntilMs <= nowMs) return undefined

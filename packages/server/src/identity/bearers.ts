@@ -1,6 +1,6 @@
 import type { Surface } from '@skerry/contract/endpoint'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
-import { type Context, instant, sha256 } from '../kernel/context.ts'
+import { instant, sha256 } from '../kernel/context.ts'
 import { endUserDigest } from '../kernel/end-user.ts'
 import { fail } from '../kernel/errors.ts'
 import type {
@@ -12,13 +12,14 @@ import type {
 } from '../kernel/principal.ts'
 import type { Origin } from '../kernel/unit.ts'
 import { basicCredentials, machineClient } from './client-credentials.ts'
+import type { IdentityContext } from './context.ts'
 import { isOwnToken } from './session-tokens.ts'
 import { issuerOf, sessionUser } from './sessions.ts'
 import { findAccessToken, findCliSession, findServiceToken } from './store.ts'
 import { signedInUser } from './users.ts'
 import { findClaim, findExecutor, findPlatformKey } from './vault-store.ts'
 
-type Identify = (context: Context, credential: string, origin: Origin) => Promise<AnyPrincipal>
+type Identify = (context: IdentityContext, credential: string, origin: Origin) => Promise<AnyPrincipal>
 
 /** A kind of credential: how it is recognized, which operations take it, and who finds out whose it is. */
 interface Bearer {
@@ -85,7 +86,7 @@ const bearers: readonly Bearer[] = [
 
 /** Whose credential this is. One that works elsewhere, and not on this surface, is as unknown here as any other. */
 export async function identify(
-  context: Context,
+  context: IdentityContext,
   surface: Surface,
   authorization: string | undefined,
   origin: Origin,
@@ -102,7 +103,7 @@ export async function identify(
 }
 
 /** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
-function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Principal> {
+function sessionOf(context: IdentityContext, jwt: string, origin: Origin): Promise<Principal> {
   // Not spelt as base64url is written: several spellings of one token have no use but to be mistaken for several.
   const parts = jwt.split('.')
   if (parts.some((part) => Buffer.from(part, 'base64url').toString('base64url') !== part))
@@ -114,7 +115,7 @@ function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Princ
  * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: an attacker who tries tokens
  * learns only that they do not work. What a refused token was is looked up after the answer.
  */
-async function serviceToken(context: Context, bearer: string): Promise<Principal> {
+async function serviceToken(context: IdentityContext, bearer: string): Promise<Principal> {
   const bearerHash = sha256(bearer)
   const generation = context.tokenMemory.generation()
   const token = await findServiceToken(context.db.lookups, bearerHash)
@@ -131,7 +132,7 @@ async function serviceToken(context: Context, bearer: string): Promise<Principal
 }
 
 /** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
-async function cliSession(context: Context, bearer: string): Promise<Principal> {
+async function cliSession(context: IdentityContext, bearer: string): Promise<Principal> {
   const session = await findCliSession(context.db.lookups, sha256(bearer), issuerOf(context))
   const usable =
     session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
@@ -141,7 +142,7 @@ async function cliSession(context: Context, bearer: string): Promise<Principal> 
   return { type: 'user', id: userId, session: { kind: 'cli', id, secondFactor, mfaAt } }
 }
 
-async function accessToken(context: Context, bearer: string): Promise<Principal> {
+async function accessToken(context: IdentityContext, bearer: string): Promise<Principal> {
   const found = await findAccessToken(context.db.lookups, sha256(bearer), instant(context))
   if (!found) throw fail('unauthorized', 'unknown access token')
   const { clientId: id, orgId } = found
@@ -149,14 +150,14 @@ async function accessToken(context: Context, bearer: string): Promise<Principal>
   return { type: 'm2m', id, orgId }
 }
 
-async function clientSecret(context: Context, credential: string): Promise<Principal> {
+async function clientSecret(context: IdentityContext, credential: string): Promise<Principal> {
   const client = await machineClient(context.db.lookups, basicCredentials(credential))
   context.lastUsed.noteMachineClient(client, context.now().getTime())
   return client
 }
 
 /** One answer for unknown and revoked keys. */
-async function vaultPlatform(context: Context, bearer: string): Promise<PlatformPrincipal> {
+async function vaultPlatform(context: IdentityContext, bearer: string): Promise<PlatformPrincipal> {
   const key = await findPlatformKey(context.db.lookups, sha256(bearer))
   if (!key) throw fail('unauthorized', 'unknown platform key')
   context.lastUsed.noteVault(key, context.now().getTime())
@@ -164,7 +165,7 @@ async function vaultPlatform(context: Context, bearer: string): Promise<Platform
 }
 
 /** One answer for unknown and disabled executors. Its calls are what shows that it is alive. */
-async function vaultExecutor(context: Context, bearer: string): Promise<ExecutorPrincipal> {
+async function vaultExecutor(context: IdentityContext, bearer: string): Promise<ExecutorPrincipal> {
   const executor = await findExecutor(context.db.lookups, sha256(bearer))
   if (!executor) throw fail('unauthorized', 'unknown executor')
   context.lastUsed.noteVault(executor, context.now().getTime())
@@ -172,7 +173,7 @@ async function vaultExecutor(context: Context, bearer: string): Promise<Executor
 }
 
 /** One answer for unknown and expired claims. */
-async function vaultClaim(context: Context, bearer: string): Promise<EndUserPrincipal> {
+async function vaultClaim(context: IdentityContext, bearer: string): Promise<EndUserPrincipal> {
   const claim = await findClaim(context.db.lookups, sha256(bearer), instant(context))
   if (!claim) throw fail('unauthorized', 'unknown claim token')
   const { userRef, ...rest } = claim

@@ -4,12 +4,6 @@ import type { Faults } from '../kernel/faults.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
 import { upsertVaultUses, type VaultUse } from './vault-store.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    lastUsed: LastUsed
-  }
-}
-
 /** How exact `lastUsedAt` is. A write for each request would cost more than the request. */
 const granularityMs = 60_000
 /** Some 10 MB. With fewer, an executor that goes round among more connections would have each use of them written. */

@@ -10,12 +10,6 @@ import {
 import { checkNoTransaction } from '../db/attempts.ts'
 import { fail, redactForLog, ServiceError } from '../kernel/errors.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    oidc: Oidc | null
-  }
-}
-
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const discoveryTimeoutMs = 5000
 

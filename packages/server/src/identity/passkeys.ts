@@ -5,8 +5,9 @@ import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-
 import type { Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/database.ts'
-import { type Context, newId } from '../kernel/context.ts'
+import { newId } from '../kernel/context.ts'
 import { useSignInPasskey } from '../model/people/sign-in-passkeys.ts'
+import type { IdentityContext } from './context.ts'
 import {
   type ChallengePurpose,
   findPasskey,
@@ -19,7 +20,7 @@ import { after, issuerOf } from './sessions.ts'
 
 interface Work {
   db: Tx
-  context: Context
+  context: IdentityContext
   now: string
 }
 

@@ -1,9 +1,3 @@
-declare module '../kernel/context.ts' {
-  interface Context {
-    rejectedTokens: RejectedTokens
-  }
-}
-
 interface From {
   ipAddress: string | null
   userAgent: string | null

@@ -11,12 +11,6 @@ import {
   newestSigningKey,
 } from './session-store.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    sessionTokens: SessionTokens
-  }
-}
-
 // Session tokens: JWTs that live for minutes and are signed with ES256. A token says which session it is of; whether that
 // session is in force, the database says on each request (sessions.ts).
 

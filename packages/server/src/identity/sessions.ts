@@ -2,27 +2,28 @@ import { limits } from '@skerry/contract/limits'
 import type { SignedIn } from '@skerry/contract/sign-in'
 import type { Static } from 'typebox'
 import type { Tx } from '../db/database.ts'
-import { type Context, instant, newId, newSecret, sha256 } from '../kernel/context.ts'
+import { instant, newId, newSecret, sha256 } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { UserPrincipal } from '../kernel/principal.ts'
 import type { Origin } from '../kernel/unit.ts'
 import type { ServerKey } from '../keys/server-key.ts'
+import type { IdentityContext } from './context.ts'
 import { cookieLine } from './cookies.ts'
 import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
 import { type Audit, auditPerson } from './trail.ts'
 
 /** Without a server key nobody can be signed in: nothing could be signed or sealed. */
-export function needServerKey({ serverKey }: Context): ServerKey {
+export function needServerKey({ serverKey }: IdentityContext): ServerKey {
   if (serverKey) return serverKey
   throw fail('conflict', 'this server has no server key: its operator must set SKERRY_SERVER_KEY')
 }
 
 /** The issuer of people’s identities on this server: an external one, or Skerry. */
-export const issuerOf = ({ oidc }: Context): string => oidc?.issuer ?? ownIssuer
+export const issuerOf = ({ oidc }: IdentityContext): string => oidc?.issuer ?? ownIssuer
 
 /** The person of one of our own session tokens, as long as the session is in force. */
-export async function sessionUser(context: Context, jwt: string): Promise<UserPrincipal> {
+export async function sessionUser(context: IdentityContext, jwt: string): Promise<UserPrincipal> {
   const { sessionId, userId } = await context.sessionTokens.verify(context.db.lookups, jwt)
   const found = await findSession(context.db.lookups, sessionId, userId, issuerOf(context), instant(context))
   if (!found) throw fail('unauthorized', 'session token refused')
@@ -31,7 +32,7 @@ export async function sessionUser(context: Context, jwt: string): Promise<UserPr
 
 interface Work {
   db: Tx
-  context: Context
+  context: IdentityContext
   now: string
 }
 

@@ -1,8 +1,9 @@
 import { hkdfSync } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { bearerInfo, credentialPrefixes, idLength } from '@skerry/contract/prefixes'
-import { type Context, instant, sha256 } from '../kernel/context.ts'
+import { instant, sha256 } from '../kernel/context.ts'
 import type { Origin } from '../kernel/unit.ts'
+import type { IdentityContext } from './context.ts'
 import type { Presented } from './rejected-tokens.ts'
 
 const tokenId = `${credentialPrefixes.serviceToken}[0-9A-Za-z]{${idLength}}`
@@ -11,7 +12,7 @@ const tokenForm = new RegExp(`(${tokenId})[^\\s:]*`)
 const wholeForm = new RegExp(`^(${tokenId})_([A-Za-z0-9_-]{43})$`)
 
 /** Notes the service token of a request that is refused, or that nobody asked for it. One who shows a decoy has found it. */
-export function noteStrayToken(context: Context, { headers }: IncomingMessage, origin: Origin): void {
+export function noteStrayToken(context: IdentityContext, { headers }: IncomingMessage, origin: Origin): void {
   const { authorization } = headers
   if (!authorization) return
   const [, basic] = /^basic +(\S+)/i.exec(authorization) ?? []
@@ -23,7 +24,11 @@ export function noteStrayToken(context: Context, { headers }: IncomingMessage, o
 }
 
 /** Notes that somebody tries to register an id that is registered already, as one does who wonders what was found. */
-export function noteTakenToken(context: Context, taken: Pick<Presented, 'tokenId' | 'byOrgId'>, origin: Origin): void {
+export function noteTakenToken(
+  context: IdentityContext,
+  taken: Pick<Presented, 'tokenId' | 'byOrgId'>,
+  origin: Origin,
+): void {
   const { tokenId } = taken
   // By its id alone: whose hash they give is their own affair.
   const presented = { ...taken, bearerHash: sha256(tokenId), derivedHash: null }

@@ -1,11 +1,5 @@
 import type { TokenPrincipal } from '../kernel/principal.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    tokenMemory: TokenMemory
-  }
-}
-
 /** Service tokens that were looked up before, by the hash of what they present. Forgotten with their organization's answers. */
 export interface TokenMemory {
   /** One whose invalidations have been read: it was in force a moment ago. */

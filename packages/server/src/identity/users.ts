@@ -2,17 +2,18 @@ import { limits } from '@skerry/contract/limits'
 import { Email } from '@skerry/contract/schema'
 import type { JWTPayload } from 'jose'
 import type { Tx } from '../db/database.ts'
-import { type Context, instant, newId } from '../kernel/context.ts'
+import { instant, newId } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { UserPrincipal } from '../kernel/principal.ts'
 import { type Origin, unit } from '../kernel/unit.ts'
 import { type Person, upsertUser } from '../model/people/users.ts'
+import type { IdentityContext } from './context.ts'
 import { secondFactorOf } from './oidc-claims.ts'
 import { findUser } from './store.ts'
 import type { Audit } from './trail.ts'
 
 /** The person whose session token of the external issuer this is. Made known on first sight. */
-export async function signedInUser(context: Context, jwt: string, origin: Origin): Promise<UserPrincipal> {
+export async function signedInUser(context: IdentityContext, jwt: string, origin: Origin): Promise<UserPrincipal> {
   if (!context.oidc) throw fail('unauthorized', 'no issuer of session tokens is configured')
   const claims = await context.oidc.verify(jwt)
   const person = personOf(context.oidc.issuer, claims)
@@ -52,7 +53,7 @@ function nameOf(claim: string): string | null {
   return text === '' ? null : text
 }
 
-const welcome = (context: Context, person: Person, now: string, origin: Origin): Promise<string> =>
+const welcome = (context: IdentityContext, person: Person, now: string, origin: Origin): Promise<string> =>
   unit(context, origin, (tx, record) =>
     makeUser(tx, person, now, (action, resourceId, metadata = {}, more = {}) =>
       record({ orgId: null, action, resourceId, metadata, ...more }),

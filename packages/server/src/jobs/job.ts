@@ -1,4 +1,4 @@
-import type { Context } from '../kernel/context.ts'
+import type { KernelContext } from '../kernel/context.ts'
 import type { Schedule } from './schedule.ts'
 
 export interface Settings<Data> {
@@ -28,8 +28,10 @@ export interface Settings<Data> {
  * The database stores a job's data in plain text until the job has run, and for a day after: ids and facts, never a
  * credential, a key or a value. A job makes or reads those while it runs. It may run twice, for example after a crash, so it
  * checks whether its work is done already.
+ *
+ * `Context` is what it works with. In app.ts the compiler checks that the server's context is one.
  */
-export interface Job<Data extends object> {
+export interface Job<Data extends object, Context> {
   /** Stays the same from release to release, because waiting jobs are found by it. */
   name: string
   schedule: Schedule | null
@@ -40,17 +42,17 @@ export interface Job<Data extends object> {
   run: (context: Context, data: Data) => Promise<unknown>
 }
 
-/** A job of any kind, as lists hold them. */
-export type AnyJob = Job<never>
+/** A job of any kind, for those who do not run it. */
+export type AnyJob = Job<never, never>
 
 const hourSeconds = 3600
 
-/** One row of a feature's jobs: `job<{ runId: string }>('sync.run', { perKey: ({ runId }) => runId }, runSync)`. */
-export function job<Data extends object = object>(
+/** One row of a feature's jobs: `job<{ runId: string }, Context>('sync.run', { perKey: ({ runId }) => runId }, runSync)`. */
+export function job<Data extends object = object, Context = KernelContext>(
   name: string,
   { schedule, retry, deadLetter, concurrency, perKey }: Settings<Data>,
   run: (context: Context, data: Data) => Promise<unknown>,
-): Job<Data> {
+): Job<Data, Context> {
   return {
     name,
     schedule: schedule ?? null,

@@ -4,12 +4,6 @@ import type { Config } from '../config.ts'
 import { checkNoTransaction } from '../db/attempts.ts'
 import { redactForLog, ServiceError } from '../kernel/errors.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    mailer: Mailer
-  }
-}
-
 export interface Mail {
   to: string
   subject: string

@@ -1,10 +1,10 @@
 import type { EmbeddedDatabase } from '../db/embedded.ts'
-import { type Context, instant } from '../kernel/context.ts'
+import { instant, type KernelContext } from '../kernel/context.ts'
 
 const monthsAhead = 3
 
 /** Makes the audit trail's coming partitions; and does for the embedded database what a PostgreSQL server does by itself. */
-export async function maintain(context: Context): Promise<void> {
+export async function maintain(context: KernelContext): Promise<void> {
   await makeAuditPartitions(context)
   if (context.db.engine === 'postgres') return
   const embedded = context.db as EmbeddedDatabase
@@ -12,7 +12,7 @@ export async function maintain(context: Context): Promise<void> {
   await embedded.vacuum()
 }
 
-export async function makeAuditPartitions(context: Pick<Context, 'db' | 'now'>): Promise<void> {
+export async function makeAuditPartitions(context: Pick<KernelContext, 'db' | 'now'>): Promise<void> {
   for (let month = 0; month <= monthsAhead; month++)
     await context.db.rows(
       `select create_audit_partition((date_trunc('month', $1::timestamptz at time zone 'UTC')

@@ -1,11 +1,5 @@
 import type { Database } from '../db/database.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    meter: Meter
-  }
-}
-
 /** What is counted. */
 type Metric = 'resolves' | 'vault.releases'
 

@@ -7,13 +7,14 @@ import { engine, newDatabase, type TestDatabase } from '../../test/engine.ts'
 import { until } from '../../test/until.ts'
 import type { Database, Tx } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
-import type { Context } from '../kernel/context.ts'
+import type { KernelContext } from '../kernel/context.ts'
 import { openFaults } from '../kernel/faults.ts'
 import { openLog } from '../kernel/log.ts'
-import { type AnyJob, job } from './job.ts'
+import { openCalendar } from './calendar.ts'
+import { type Job, job } from './job.ts'
 import { openQueue, type Queue } from './queue.ts'
 import { startHeart } from './runner.ts'
-import { dailyAt, everyMinutes, hourlyAt, openCalendar, slotAt } from './schedule.ts'
+import { dailyAt, everyMinutes, hourlyAt, slotAt } from './schedule.ts'
 import { completeJob, deleteOldJobs, failJob, failSilent, type TakenJob, takeDueJobs } from './store.ts'
 
 let dataDir: string
@@ -47,10 +48,10 @@ async function openServerDatabase(): Promise<Database> {
 }
 
 /** The queue of one server. Embedded, all servers of a test are in this process and share its database. */
-async function start(jobs: AnyJob[], own: Database = db): Promise<Queue> {
+async function start(jobs: Job<never, KernelContext>[], own: Database = db): Promise<Queue> {
   const toLog = openLog('debug', (line) => log.push(line))
   const queue = openQueue(own, jobs)
-  await queue.start({ db: own, faults: openFaults(own, toLog) } as Context)
+  await queue.start({ db: own, faults: openFaults(own, toLog) } as KernelContext)
   closing.push(() => queue.stop())
   return queue
 }

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Sql, Tx } from '../db/database.ts'
-import type { Context } from '../kernel/context.ts'
 import type { AnyJob, Job } from './job.ts'
-import { openRunner, type Runner } from './runner.ts'
+import { openRunner, type Runner, type RunnerContext } from './runner.ts'
 import { deleteWaiting, failActive, insertJob } from './store.ts'
-
-declare module '../kernel/context.ts' {
-  interface Context {
-    queue: Queue
-  }
-}
 
 export interface Sending {
   /** A uuid. A job whose id is there already is not added again. */
@@ -21,20 +14,27 @@ export interface Sending {
 
 export interface Queue {
   /** Adds a job in the transaction of `db`. If that commits, some server runs the job. */
-  enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
+  enqueue<Data extends object>(db: Sql, job: Job<Data, never>, data: NoInfer<Data>, sending?: Sending): Promise<void>
   /**
    * Takes the waiting jobs of the same key out of the queue, oldest first, so that the job that runs can do the work of all.
    * A job that is added meanwhile stays.
    */
-  takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
+  takeWaiting<Data extends object>(tx: Tx, job: Job<Data, never>, like: NoInfer<Data>): Promise<Data[]>
   /** Makes this server look for a job now, without waiting for the next poll. Call it after the commit. */
   nudge(job: AnyJob): void
-  start(context: Context): Promise<void>
   stop(): Promise<void>
 }
 
+/** A queue before it is given to others: they add jobs, and do not start it. */
+export interface OwnQueue<Context> extends Queue {
+  start(context: Context): Promise<void>
+}
+
 /** The queue of one server. Its table is the only state, so any number of servers work on it (ADR 11). */
-export function openQueue(db: Database, jobs: readonly AnyJob[]): Queue {
+export function openQueue<Context extends RunnerContext>(
+  db: Database,
+  jobs: readonly Job<never, Context>[],
+): OwnQueue<Context> {
   let runner: Runner | undefined
   return {
     async enqueue(tx, job, data, { id, urgent, startAfterSeconds } = {}) {

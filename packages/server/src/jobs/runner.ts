@@ -1,7 +1,7 @@
-import type { Context } from '../kernel/context.ts'
+import type { KernelContext } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
-import type { AnyJob } from './job.ts'
-import { openCalendar } from './schedule.ts'
+import { openCalendar } from './calendar.ts'
+import type { AnyJob, Job } from './job.ts'
 import { beat, completeJob, failJob, failSilent, insertJob, type Places, type TakenJob, takeDueJobs } from './store.ts'
 
 /** Runs the jobs of the queue in this process. */
@@ -21,7 +21,12 @@ const silentSeconds = 5
 const limitMs = 15 * 60_000
 const stopMs = 5000
 
-export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
+export type RunnerContext = Pick<KernelContext, 'db' | 'faults'>
+
+export function openRunner<Context extends RunnerContext>(
+  context: Context,
+  jobs: readonly Job<never, Context>[],
+): Runner {
   const { db, faults } = context
   const rows = new Map(jobs.map((job) => [job.name, job]))
   const names = [...rows.keys()]
@@ -51,7 +56,7 @@ export function openRunner(context: Context, jobs: readonly AnyJob[]): Runner {
   }
   const begin = (taken: TakenJob): void => {
     wanted.add(taken.name)
-    const done = runJob(context, rows.get(taken.name) as AnyJob, taken)
+    const done = runJob(context, rows.get(taken.name) as Job<never, Context>, taken)
       .catch(warn)
       .finally(() => {
         running.delete(taken)
@@ -95,7 +100,11 @@ function freePlaces(names: Iterable<string>, rows: Map<string, AnyJob>, running:
 }
 
 /** `describe` decides what is logged and stored of a failure, because a message may quote something secret. */
-async function runJob(context: Context, job: AnyJob, taken: TakenJob): Promise<void> {
+async function runJob<Context extends RunnerContext>(
+  context: Context,
+  job: Job<never, Context>,
+  taken: TakenJob,
+): Promise<void> {
   try {
     const ended = await within(limitMs, job.run(context, taken.data))
     if (ended === late) throw Object.assign(new Error('The job took too long'), { name: 'TimeoutError' })
@@ -124,7 +133,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof late>
  * from their records.
  */
 export function startHeart(
-  { db }: Pick<Context, 'db'>,
+  { db }: Pick<KernelContext, 'db'>,
   jobs: readonly AnyJob[],
   running: () => readonly TakenJob[],
   warn: (error: unknown) => void,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { AnyJob } from './job.ts'
 
 /** A job runs every `periodSeconds`, `offsetSeconds` after midnight UTC. The period divides a day. */
 export interface Schedule {
@@ -8,7 +7,7 @@ export interface Schedule {
 }
 
 const minute = 60
-const hour = 60 * minute
+export const hour = 60 * minute
 const day = 24 * hour
 
 export const everySeconds = (periodSeconds: number): Schedule => ({ periodSeconds, offsetSeconds: 0 })
@@ -32,30 +31,4 @@ export const slotId = (name: string, slot: number): string => idOf('schedule', n
 export function idOf(...parts: string[]): string {
   const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
-}
-
-export interface Calendar {
-  /** The scheduled jobs whose period is not noted yet, with the ids of their rows. */
-  due(nowMs: number): { id: string; job: AnyJob; slot: number }[]
-  /** Notes that the job of a period was added. */
-  note(job: AnyJob, slot: number): void
-}
-
-/**
- * Says when scheduled jobs are due. At the start of a server the jobs of an hour or a day are due at once, unless a server
- * has run them in this period: a server that seldom runs at night does its daily work all the same.
- */
-export function openCalendar(jobs: readonly AnyJob[], startMs: number): Calendar {
-  const slots = new Map<string, number>()
-  for (const { name, schedule } of jobs)
-    if (schedule && schedule.periodSeconds < hour) slots.set(name, slotAt(schedule, startMs))
-  return {
-    due: (nowMs) =>
-      jobs.flatMap((job) => {
-        if (!job.schedule) return []
-        const slot = slotAt(job.schedule, nowMs)
-        return slots.get(job.name) === slot ? [] : [{ id: slotId(job.name, slot), job, slot }]
-      }),
-    note: (job, slot) => void slots.set(job.name, slot),
-  }
 }

@@ -2,17 +2,19 @@ import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import type { Faults } from './faults.ts'
 import type { Log } from './log.ts'
 import type { Limiter } from './rate-limits.ts'
 
 /**
- * Everything that the server works with. Made once in server.ts; tests make their own, with another clock. What stands above
- * the kernel declares its part where it is defined, by merging into this interface.
+ * What code of any folder above `db` may use. Each folder that adds to it names its own context (`identity/context.ts`,
+ * `http/context.ts`), and app.ts the whole.
  */
-export interface Context {
+export interface KernelContext {
   config: Config
   db: Database
   log: Log
+  faults: Faults
   limiter: Limiter
   evictions: Evictions
   /** The one clock, so that tests need no sleeps. */
@@ -24,7 +26,7 @@ export interface Evictions {
   evict(orgId: string, environmentId: string | null): void
 }
 
-export const instant = (context: Pick<Context, 'now'>): string => context.now().toISOString()
+export const instant = (context: Pick<KernelContext, 'now'>): string => context.now().toISOString()
 
 /** A new row id: prefix and 22 base62 characters, 131 bits. Bytes from 248 on are dropped, so no character is likelier. */
 export function newId(kind: IdKind): string {

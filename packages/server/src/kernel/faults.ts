@@ -4,12 +4,6 @@ import { isConnectionError } from '../db/sql-errors.ts'
 import { describe } from './errors.ts'
 import type { Log } from './log.ts'
 
-declare module './context.ts' {
-  interface Context {
-    faults: Faults
-  }
-}
-
 type Fields = Record<string, unknown>
 
 /**

@@ -1,6 +1,6 @@
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import type { Tx } from '../db/database.ts'
-import { type Context, newAuditId } from './context.ts'
+import { type KernelContext, newAuditId } from './context.ts'
 import type { Denial } from './errors.ts'
 import type { AnyPrincipal } from './principal.ts'
 import type { Counted } from './rate-limits.ts'
@@ -33,7 +33,7 @@ export interface Entry {
  * Writes of secrets may share a statement instead (features/secrets/batch.ts).
  */
 export async function unit<T>(
-  context: Context,
+  context: KernelContext,
   origin: Origin,
   work: (tx: Tx, record: (entry: Entry) => void) => Promise<T>,
 ): Promise<T> {
@@ -66,11 +66,11 @@ function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
 }
 
 /** Records what evicts nothing, with an origin of its own, in a transaction of the caller's. */
-export const recordIn = (context: Pick<Context, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
+export const recordIn = (context: Pick<KernelContext, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
   tx.later(insert, entryValues(context, origin, [entry]))
 
 /** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
-export async function recordDenial(context: Context, origin: Origin, denial: Denial): Promise<void> {
+export async function recordDenial(context: KernelContext, origin: Origin, denial: Denial): Promise<void> {
   await context.db.rows(insert, entryValues(context, origin, [denial]))
 }
 
@@ -86,7 +86,7 @@ const insert = `
 
 export const userAgentOf = ({ userAgent }: Origin): string | null => userAgent?.slice(0, 500) ?? null
 
-function entryValues(context: Pick<Context, 'now'>, origin: Origin, entries: Entry[]): unknown[] {
+function entryValues(context: Pick<KernelContext, 'now'>, origin: Origin, entries: Entry[]): unknown[] {
   const caller = origin.principal
     ? { type: origin.principal.type, id: origin.principal.id }
     : { type: 'system', id: null }

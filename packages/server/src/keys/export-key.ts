@@ -2,12 +2,6 @@ import { createPrivateKey, generateKeyPairSync, hash, sign } from 'node:crypto'
 import type { Sql } from '../db/database.ts'
 import type { ServerKey } from './server-key.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    exportKey: ExportKey
-  }
-}
-
 /** The key with which the server signs what is checked elsewhere: checkpoints of audit trails, and archives. It never changes. */
 export interface ExportKey {
   /** Null where there is no server key, or nothing has been signed yet. */

@@ -8,13 +8,6 @@ import { fail } from '../kernel/errors.ts'
 import { deleteKeypair, findKeypair, insertKeypair, type KeyOwner, type StoredKeypair } from './keypairs-store.ts'
 import type { ServerKey } from './server-key.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    /** The server's own keys, to which clients wrap what it must use. */
-    keypairs: Keypairs
-  }
-}
-
 // The one place on the server that opens what clients have wrapped to it. What comes out lives in memory for one
 // operation: it belongs in no row, log, error or data of a job.
 

@@ -3,13 +3,6 @@ import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
-    serverKey: ServerKey | null
-  }
-}
-
 // The one key that the server itself holds. It opens nothing of its users' secrets: those are sealed by clients. It seals
 // what the server must be able to use and a copy of the database must not give away.
 

@@ -12,12 +12,6 @@ import { fail } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { DoorSettings } from './adapter-child.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    adapters: Adapters
-  }
-}
-
 /**
  * The only way to targets of leases and rotation. This process parses nothing that a target sends: adapters run in children
  * of their own, each of which works for one organization alone.

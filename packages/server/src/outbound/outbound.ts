@@ -8,12 +8,6 @@ import { exchange } from './exchange.ts'
 import { outsideError } from './failures.ts'
 import { canonicalHost, guardedLookup, type Resolve, systemResolve } from './guard.ts'
 
-declare module '../kernel/context.ts' {
-  interface Context {
-    outbound: Outbound
-  }
-}
-
 /**
  * The one door to the outside, for every connection that data of a user can steer: webhooks, log sink, sync, leases,
  * rotation. What the operator alone sets does not come through here and may stand in any network: the database (db/), the

@@ -36,7 +36,7 @@ export function driven({ leases }: Pick<Executor, 'leases'>, leaseId: string): (
 
 function drive(lease: Lease, socket: WebSocket): void {
   const { context } = lease.browser
-  const tell = (message: object) => socket.send(JSON.stringify(message))
+  const tell: Tell = (message) => socket.send(JSON.stringify(message))
   const pages = openPages(lease, tell)
   const agent = { close: () => end(1000) }
   let isOver = false
@@ -74,30 +74,16 @@ function drive(lease: Lease, socket: WebSocket): void {
   if (lease.view || lease.signal.aborted) end(1000)
 }
 
-/** The pages of a lease as one connection sees them. */
-function openPages({ browser: { context } }: Lease, tell: (message: object) => void) {
+type Tell = (message: object) => void
+
+/** The sessions of one connection with pages. A script that was put in with a session ends with it. */
+function openSessions({ browser: { context } }: Lease, tell: Tell) {
   const sessions = new Map<string, Promise<{ send: Send; session: CDPSession }>>()
-  let isAttaching = false
-  let hasLeft = false
-  const infoOf = async (page: Page) => {
-    const target = await targetOf(page)
-    const title = await page.title().catch(() => '')
-    const attached = sessions.has(sessionIdOf(target))
-    return { ...target, type: 'page', title, url: page.url(), attached, canAccessOpener: false }
-  }
-  const all = () => Promise.all(context.pages().map(infoOf))
-  /** A script that was put in with a session ends with it: each connection has sessions of its own. */
-  const sessionOf = async (sessionId: string) => {
-    const known = sessions.get(sessionId)
-    if (known) return known
-    for (const page of context.pages())
-      if (sessionIdOf(await targetOf(page)) === sessionId) return attach(page, sessionId)
-    throw fail('not_found', 'no such session')
-  }
+  let isOver = false
   const attach = (page: Page, sessionId: string) => {
     const begun = context.newCDPSession(page).then((session) => {
       session.on('event', ({ method, params = {} }) => {
-        if (!hasLeft && !method.startsWith('Target.')) tell({ sessionId, method, params })
+        if (!isOver && !method.startsWith('Target.')) tell({ sessionId, method, params })
       })
       return { session, send: session.send.bind(session) as unknown as Send }
     })
@@ -109,6 +95,40 @@ function openPages({ browser: { context } }: Lease, tell: (message: object) => v
     })
     return begun
   }
+  return {
+    has: (sessionId: string) => sessions.has(sessionId),
+    async find(sessionId: string) {
+      const known = sessions.get(sessionId)
+      if (known) return known
+      for (const page of context.pages())
+        if (sessionIdOf(await targetOf(page)) === sessionId) return attach(page, sessionId)
+      throw fail('not_found', 'no such session')
+    },
+    async detach(sessionId: string) {
+      const found = sessions.get(sessionId)
+      sessions.delete(sessionId)
+      await (await found)?.session.detach()
+    },
+    end() {
+      isOver = true
+      for (const one of sessions.values()) one.then(({ session }) => session.detach()).catch(() => {})
+    },
+  }
+}
+
+/** The pages of a lease as one connection sees them. */
+function openPages(lease: Lease, tell: Tell) {
+  const { context } = lease.browser
+  const sessions = openSessions(lease, tell)
+  let isAttaching = false
+  let hasLeft = false
+  const infoOf = async (page: Page) => {
+    const target = await targetOf(page)
+    const title = await page.title().catch(() => '')
+    const attached = sessions.has(sessionIdOf(target))
+    return { ...target, type: 'page', title, url: page.url(), attached, canAccessOpener: false }
+  }
+  const all = () => Promise.all(context.pages().map(infoOf))
   const announce = async (page: Page) => {
     const targetInfo = { ...(await infoOf(page)), attached: true }
     const sessionId = sessionIdOf(targetInfo)
@@ -117,7 +137,7 @@ function openPages({ browser: { context } }: Lease, tell: (message: object) => v
   const atBrowser: Record<string, (params: Params) => Promise<object>> = {
     'Browser.getVersion': async () => {
       const page = context.pages()[0]!
-      return (await sessionOf(sessionIdOf(await targetOf(page)))).send('Browser.getVersion', {})
+      return (await sessions.find(sessionIdOf(await targetOf(page)))).send('Browser.getVersion', {})
     },
     // To leave is not to release: that is asked of the executor.
     'Browser.close': async () => ({}),
@@ -138,13 +158,11 @@ function openPages({ browser: { context } }: Lease, tell: (message: object) => v
     },
     'Target.attachToTarget': async ({ targetId }) => {
       const sessionId = sessionIdOf({ targetId: String(targetId) })
-      await sessionOf(sessionId)
+      await sessions.find(sessionId)
       return { sessionId }
     },
     'Target.detachFromTarget': async ({ sessionId }) => {
-      const found = sessions.get(String(sessionId))
-      sessions.delete(String(sessionId))
-      await (await found)?.session.detach()
+      await sessions.detach(String(sessionId))
       return {}
     },
   }
@@ -156,14 +174,14 @@ function openPages({ browser: { context } }: Lease, tell: (message: object) => v
         return atBrowser[method]!(params)
       }
       if (treatment(method, params) === 'ignore') return {}
-      return (await sessionOf(sessionId)).send(method, params)
+      return (await sessions.find(sessionId)).send(method, params)
     },
     came(page: Page) {
       if (isAttaching) announce(page).catch(() => {})
     },
     leave() {
       hasLeft = true
-      for (const one of sessions.values()) one.then(({ session }) => session.detach()).catch(() => {})
+      sessions.end()
     },
   }
 }

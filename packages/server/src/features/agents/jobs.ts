@@ -1,6 +1,6 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import type { Context } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { recordLosses } from './store.ts'
 

@@ -1,6 +1,6 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everySeconds } from '../../jobs/schedule.ts'
-import type { Context } from '../../kernel/context.ts'
 import { seal } from './seal.ts'
 
 const sealing = job('audit.seal', { schedule: everySeconds(10) }, seal)

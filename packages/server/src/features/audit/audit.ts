@@ -7,10 +7,15 @@ import { checkedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { environmentsOf, listNamed, namesOf } from './names-store.ts'
 import type { Entry } from './scope.ts'
-import { search } from './search.ts'
+import { type AuditContext, search } from './search.ts'
 import { beforeAll, type Filter, findEntries, isNarrow } from './store.ts'
 
-export async function list({ context, db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
+export async function list({
+  context,
+  db,
+  org,
+  query,
+}: In<typeof audit.list, InOrg, AuditContext>): Out<typeof audit.list> {
   const cursor = pageFrom(query, 'audit', limits.auditDefault)
   const filter = await filterOf(db, org, query)
   const { listMs, pieceEntries } = context.auditSearch

@@ -1,9 +1,8 @@
+import type { Context } from '../../http/context.ts'
 import type { Piece, Place } from './store.ts'
 
-declare module '../../kernel/context.ts' {
-  interface Context {
-    auditSearch: SearchLimits
-  }
+export interface AuditContext extends Context {
+  auditSearch: SearchLimits
 }
 
 /** How far a search of the audit log goes in one request. */

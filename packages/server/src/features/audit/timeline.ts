@@ -5,13 +5,13 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { filterOf } from './audit.ts'
-import { search } from './search.ts'
+import { type AuditContext, search } from './search.ts'
 import { beforeAll, type Count, countEntries } from './store.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-export async function timeline(input: In<typeof audit.timeline, InOrg>): Out<typeof audit.timeline> {
+export async function timeline(input: In<typeof audit.timeline, InOrg, AuditContext>): Out<typeof audit.timeline> {
   const { context, db, org, query, now } = input
   const given = await filterOf(db, org, query)
   const until = given.until === undefined ? endOf(now) : Date.parse(given.until)

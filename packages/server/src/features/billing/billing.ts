@@ -1,7 +1,7 @@
 import type { billing } from '@skerry/contract/billing'
 import { type Family, findPlan, type Plan, plansOf } from '@skerry/contract/plans'
+import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { openPayments, type Payments } from './payments.ts'

@@ -1,13 +1,14 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { dailyAt } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { openPayments } from './payments.ts'
 import { isInForce } from './standing.ts'
 import { deleteOldEvents, findOrgOfCustomer, listHoldings, lockPlans, saveHolding } from './store.ts'
 
 /** One at a time for each subscription: what is written last is what was read last. */
-export const refresh = job<{ subscriptionId: string }>(
+export const refresh = job<{ subscriptionId: string }, Context>(
   'billing.refresh',
   { perKey: ({ subscriptionId }) => subscriptionId, retry: { limit: 12, delaySeconds: 10 } },
   refreshSubscription,

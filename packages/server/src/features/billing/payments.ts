@@ -1,7 +1,7 @@
 import type { Family, Plan } from '@skerry/contract/plans'
 import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
 import type Stripe from 'stripe'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
 /** What a subscription is by now, as the provider tells it. */

@@ -1,6 +1,7 @@
 import { type Feature, features, type Metric } from '@skerry/contract/plans'
 import type { Sql } from '../../db/database.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { entitledOf, entitledOfEach, includedOf, isGranted, planIn } from './standing.ts'
 import { countMonthOfEach, countUsed, lockMetric } from './usage-store.ts'

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { refresh } from './jobs.ts'
 import { openStripe } from './payments.ts'

@@ -7,6 +7,7 @@ import { findEnv, type InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { applyAll, lockBases } from '../secrets/apply.ts'
 import { proposalsOf } from '../secrets/proposals.ts'
+import type { RoomContext } from '../secrets/room.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellDecided } from './notices.ts'
 import { proposeTogether } from './propose.ts'
@@ -38,7 +39,7 @@ export async function get({ db, change }: In<typeof changes.get, OnChange>): Out
 }
 
 /** What is refused of one change, refuses all of them. */
-export async function propose(input: In<typeof changes.propose, InEnv>): Out<typeof changes.propose> {
+export async function propose(input: In<typeof changes.propose, InEnv, RoomContext>): Out<typeof changes.propose> {
   const { env } = input
   const { protection } = env
   if (!protection) throw fail('conflict', 'the environment is not protected: write its secrets directly')
@@ -49,7 +50,7 @@ export async function propose(input: In<typeof changes.propose, InEnv>): Out<typ
  * With the last approval that it needs, the change happens in the same transaction, and with it all that were proposed
  * together. Where a secret has moved on, they never can, so the first approval closes them.
  */
-export async function approve(input: In<typeof changes.approve, Reviewing>): Out<typeof changes.approve> {
+export async function approve(input: In<typeof changes.approve, Reviewing, RoomContext>): Out<typeof changes.approve> {
   const { db, change, principal, audit } = input
   const together = await lockFor('approve', input)
   if (!change.allowSelfApproval && isProposer(principal, change))
@@ -64,7 +65,7 @@ export async function approve(input: In<typeof changes.approve, Reviewing>): Out
 
 /** `approvers` are null as long as there are too few. */
 async function carryOut(
-  input: In<typeof changes.approve, Reviewing>,
+  input: In<typeof changes.approve, Reviewing, RoomContext>,
   together: Change[],
   approvers: string[] | null,
 ): Promise<ChangeRow> {

@@ -1,6 +1,7 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { deleteEndedRequests } from './store.ts'
 
 export const jobs = [job('cli_logins.sweep', { schedule: everyMinutes(5) }, sweepCliLogins)]

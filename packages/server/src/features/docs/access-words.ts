@@ -1,8 +1,8 @@
 import type { AccessFacts } from '@skerry/contract/reference-model'
-import type { Route } from '../../http/route.ts'
+import type { AnyRoute } from '../../http/route.ts'
 
 /** What the reference shows of who may call what. */
-export function accessFacts(routes: readonly Route[]): AccessFacts {
+export function accessFacts(routes: readonly AnyRoute[]): AccessFacts {
   const names = routes.map(({ endpoint, access }) => [`${endpoint.method} ${endpoint.path}`, access.name] as const)
   return { names: new Map(names), words: Object.assign({}, ...routes.map(({ access }) => access.words)) }
 }

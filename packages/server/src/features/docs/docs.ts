@@ -3,7 +3,7 @@ import { openApiDocument } from '@skerry/contract/openapi'
 import { reference } from '@skerry/contract/reference-model'
 import type { FastifyInstance } from 'fastify'
 import { matches } from '../../http/etag.ts'
-import type { Route } from '../../http/route.ts'
+import type { AnyRoute } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { accessFacts } from './access-words.ts'
 import { referencePage } from './page.ts'
@@ -28,7 +28,7 @@ const headers = {
  * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. Each is made when it is
  * first asked for, and needs no credential, since it says nothing that the source does not.
  */
-export function mountDocs(app: FastifyInstance, routes: readonly Route[]): void {
+export function mountDocs(app: FastifyInstance, routes: readonly AnyRoute[]): void {
   const documents: Record<string, Document> = {
     '/docs': { type: 'text/html; charset=utf-8', make: () => referencePage(reference(accessFacts(routes))) },
     '/docs.css': {

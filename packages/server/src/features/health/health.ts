@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { health } from '@skerry/contract/health'
 import { findSchemaFault } from '../../db/migrate.ts'
+import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
 export async function live(_: In<typeof health.live>): Out<typeof health.live> {

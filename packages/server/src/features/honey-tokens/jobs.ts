@@ -1,8 +1,9 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { closeMinute } from './minutes.ts'
 
 /** Added with the first trip of a minute, for its end. */
-export const endOfMinute = job<{ orgId: string; id: string; beganAt: string }>(
+export const endOfMinute = job<{ orgId: string; id: string; beganAt: string }, Context>(
   'honey_tokens.end_of_minute',
   { retry: { limit: 12 } },
   (context, { beganAt, ...decoy }) => context.db.transaction((tx) => closeMinute(context, tx, decoy, beganAt)),

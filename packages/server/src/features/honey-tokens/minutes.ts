@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { recordIn } from '../../kernel/unit.ts'
 import { type DecoyId, endMinute, lockMinute, type Minute } from './store.ts'
 

@@ -1,9 +1,10 @@
 import { limits } from '@skerry/contract/limits'
 import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
 import { cookieLine } from '../../identity/cookies.ts'
 import { findSamePerson } from '../../identity/linking.ts'
 import { after, type Factors } from '../../identity/sessions.ts'
-import { type Context, newSecret, sha256 } from '../../kernel/context.ts'
+import { newSecret, sha256 } from '../../kernel/context.ts'
 import type { Person } from '../../model/people/users.ts'
 import { insertIdentityLink } from './store.ts'
 

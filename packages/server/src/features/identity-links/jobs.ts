@@ -1,3 +1,4 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
 import { instant } from '../../kernel/context.ts'
@@ -5,14 +6,14 @@ import { type ConfirmationRequest, linkedMail, mailConfirmation } from './mails.
 import { deleteExpired } from './store.ts'
 
 /** Mails the link. Retried for less than the 15 minutes for which it works. */
-export const confirmationMail = job<ConfirmationRequest>(
+export const confirmationMail = job<ConfirmationRequest, Context>(
   'identity_links.mail',
   { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },
   mailConfirmation,
 )
 
 /** Notifies the person that a sign-in was linked. Retried for about half a day. */
-export const linkedNotice = job<{ to: string; issuer: string }>(
+export const linkedNotice = job<{ to: string; issuer: string }, Context>(
   'identity_links.notice',
   { retry: { limit: 12 }, concurrency: 2 },
   ({ mailer }, { to, issuer }) => mailer.send(linkedMail(to, issuer)),

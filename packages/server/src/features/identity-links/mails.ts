@@ -1,8 +1,9 @@
 import { limits } from '@skerry/contract/limits'
+import type { Context } from '../../http/context.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
 import { after } from '../../identity/sessions.ts'
 import type { Mail } from '../../jobs/mail.ts'
-import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
+import { instant, newSecret, sha256 } from '../../kernel/context.ts'
 import { identityLinkPage } from './begin.ts'
 import { setMailHash } from './store.ts'
 

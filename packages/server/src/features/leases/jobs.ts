@@ -1,14 +1,17 @@
+import type { Context } from '../../http/context.ts'
 import { type Job, job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { endDue } from './ending.ts'
 import { listDueTargets } from './ledger-store.ts'
 
 /** How long an organization's next target waits where all processes that it may use are in use. */
 const busySeconds = 2
 
+type Data = { orgId: string; targetId: string }
+
 /** Added with every lease, for the moment of its end; whichever comes first ends all that is due on its target. */
-export const endTarget: Job<{ orgId: string; targetId: string }> = job<{ orgId: string; targetId: string }>(
+export const endTarget: Job<Data, Context> = job<Data, Context>(
   'leases.end',
   { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3, delaySeconds: 1 } },
   async (context, due) => {

@@ -1,4 +1,5 @@
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import type { LeaseTarget } from './scope.ts'

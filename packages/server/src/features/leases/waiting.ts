@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 
 /** By the id of what something happened to: a lease, a target, a provisioner's token. */
 const bell = new EventEmitter().setMaxListeners(0)

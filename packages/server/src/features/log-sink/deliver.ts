@@ -1,6 +1,6 @@
 import { JsonLogsSerializer } from '@opentelemetry/otlp-transformer'
 import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { type Batch, toBody } from './otlp.ts'
 import type { Sink } from './store.ts'
 

@@ -1,6 +1,7 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { deliver, type Outcome } from './deliver.ts'
 import type { Batch } from './otlp.ts'
@@ -20,7 +21,7 @@ const firstPauseSeconds = 15
 const pauseMaxSeconds = 600
 
 /** One at a time for each organization, on whichever server: so its entries arrive in order. */
-const ship = job<{ orgId: string }>(
+const ship = job<{ orgId: string }, Context>(
   'log_sink.ship',
   { concurrency: 4, perKey: ({ orgId }) => orgId, deadLetter: false },
   (context, { orgId }) => shipAll(context, orgId),

@@ -1,6 +1,6 @@
 import type { logSink } from '@skerry/contract/log-sink'
+import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { ServerKey } from '../../keys/server-key.ts'
 import type { Entry } from '../audit/scope.ts'

@@ -1,8 +1,8 @@
 import type { NotificationType } from '@skerry/contract/notification-types'
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
 import { idOf } from '../../jobs/schedule.ts'
-import type { Context } from '../../kernel/context.ts'
 import { mailInvitation } from '../sign-in/link-mail.ts'
 import { type Facts, letterOf } from './mails.ts'
 
@@ -12,7 +12,7 @@ interface Letter extends Mail {
 }
 
 /** Tried for about half a day. */
-export const mail = job<Letter>(
+export const mail = job<Letter, Context>(
   'mail',
   { retry: { limit: 12 }, concurrency: ordinaryMailsAtOnce },
   (context, { inviteId, ...letter }) =>
@@ -29,7 +29,7 @@ export interface PendingNotice {
 }
 
 /** What waits a minute, so that many notices of one kind to one person are one mail. */
-export const gathering = job<PendingNotice>(
+export const gathering = job<PendingNotice, Context>(
   'mail.gather',
   { retry: { limit: 12 }, concurrency: 2, perKey: ({ to, type, orgId }) => `${to} ${type} ${orgId}` },
   gather,

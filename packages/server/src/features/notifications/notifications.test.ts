@@ -25,6 +25,7 @@ import { until } from '../../../test/until.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import type { Sql } from '../../db/database.ts'
 import type { EventOf } from '../../events/events.ts'
+import type { Context } from '../../http/context.ts'
 import type { Job } from '../../jobs/job.ts'
 import { type Facts, letterOf } from './mails.ts'
 
@@ -273,7 +274,7 @@ describe('of many notices', () => {
     const facts = { deviceLabel: 'laptop', client: null, ipAddress: null, expiresAt: '2026-04-02T03:04:05.000Z' }
     const emit = (db: Sql) =>
       context.events.emit(db, 'cli_session.approved', null, { ...facts, sessionId: 'skc_x', userId: person.id })
-    const [job] = (await emit(context.db)) as [Job<EventOf<'cli_session.approved'>>]
+    const [job] = (await emit(context.db)) as [Job<EventOf<'cli_session.approved'>, Context>]
     await mailTo('once@example.com', 'A CLI session')
     const [delivered] = await context.db.rows<{ data: EventOf<'cli_session.approved'> }>(
       `select data from jobs where name = $1 and data->'facts'->>'userId' = $2`,

@@ -1,7 +1,8 @@
+import type { Context } from '../../http/context.ts'
 import { deleteExpiredAccessTokens } from '../../identity/store.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 
 export const jobs = [job('access_tokens.sweep', { schedule: everyMinutes(5) }, sweepAccessTokens)]
 

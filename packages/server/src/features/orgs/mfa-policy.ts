@@ -1,6 +1,6 @@
 import type { mfaPolicy } from '@skerry/contract/orgs'
+import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { isSecondFactorBehind } from '../../kernel/principal.ts'
 import { updateMfaRequired } from '../../model/organizations/write.ts'

@@ -1,6 +1,7 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { expireRequests } from './request-store.ts'
 

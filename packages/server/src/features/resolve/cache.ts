@@ -1,12 +1,11 @@
+import type { Context } from '../../http/context.ts'
 import type { Ready } from '../../http/ready.ts'
 import type { TokenMemory } from '../../identity/token-memory.ts'
 import type { Evictions } from '../../kernel/context.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
 
-declare module '../../kernel/context.ts' {
-  interface Context {
-    cache: ResolveCache
-  }
+export interface ResolveContext extends Context {
+  cache: ResolveCache
 }
 
 /** An answer ready to send, and what it depends on. */
@@ -66,11 +65,8 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
   const answers = new Map<string, Answer>()
   const tokens = new Map<string, TokenPrincipal>()
   const orgs = new Map<string, Org>()
-  const evictedAt = new Map<string, number>()
+  const generations = openGenerations()
   let bytes = 0
-  let count = 1
-  /** Generations older than this are refused whatever they concern. */
-  let floor = 0
   let polledAtMs = Number.NEGATIVE_INFINITY
   let askedAtMs = Number.NEGATIVE_INFINITY
 
@@ -91,7 +87,6 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     orgs.set(orgId, org)
     return org
   }
-  const stale = (generation: number, orgId: string) => generation < floor || generation < (evictedAt.get(orgId) ?? 0)
 
   return {
     get askedAtMs() {
@@ -106,9 +101,9 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     },
     findConfirmedToken: (bearerHash) => (isCurrent() ? tokens.get(bearerHash) : undefined),
     findUnconfirmedToken: (bearerHash) => tokens.get(bearerHash),
-    generation: () => count,
+    generation: generations.current,
     keep(generation, key, answer) {
-      if (sizeOf(key, answer) > bytesMax || stale(generation, answer.orgId)) return
+      if (sizeOf(key, answer) > bytesMax || generations.isStale(generation, answer.orgId)) return
       drop(key)
       answers.set(key, answer)
       orgOf(answer.orgId).keys.add(key)
@@ -116,18 +111,13 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
       while (bytes > bytesMax) drop(answers.keys().next().value as string)
     },
     keepToken(generation, bearerHash, token) {
-      if (stale(generation, token.orgId)) return
+      if (generations.isStale(generation, token.orgId)) return
       if (tokens.size >= tokensMax) this.clear()
       tokens.set(bearerHash, token)
       orgOf(token.orgId).tokens.add(bearerHash)
     },
     evict(orgId, environmentId) {
-      count++
-      if (evictedAt.size >= evictionsMax) {
-        evictedAt.clear()
-        floor = count
-      }
-      evictedAt.set(orgId, count)
+      generations.evict(orgId)
       const org = orgs.get(orgId)
       if (!org) return
       for (const key of org.keys)
@@ -137,15 +127,38 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
       orgs.delete(orgId)
     },
     clear() {
-      floor = ++count
+      generations.evictAll()
       bytes = 0
       answers.clear()
       tokens.clear()
       orgs.clear()
-      evictedAt.clear()
     },
     polled(atMs) {
       polledAtMs = atMs
+    },
+  }
+}
+
+/** Counts evictions, and remembers when each organization had its last one. */
+function openGenerations() {
+  const evictedAt = new Map<string, number>()
+  let count = 1
+  /** Generations older than this are refused whatever they concern. */
+  let floor = 0
+  return {
+    current: () => count,
+    isStale: (generation: number, orgId: string) => generation < floor || generation < (evictedAt.get(orgId) ?? 0),
+    evict(orgId: string) {
+      count++
+      if (evictedAt.size >= evictionsMax) {
+        evictedAt.clear()
+        floor = count
+      }
+      evictedAt.set(orgId, count)
+    },
+    evictAll() {
+      floor = ++count
+      evictedAt.clear()
     },
   }
 }

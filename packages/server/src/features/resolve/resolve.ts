@@ -2,15 +2,16 @@ import { limits } from '@skerry/contract/limits'
 import { idPattern } from '@skerry/contract/prefixes'
 import type { resolve } from '@skerry/contract/resolve'
 import { accessOf, secondFactorNeeded, signedIn } from '../../http/access.ts'
+import type { Context } from '../../http/context.ts'
 import { matches } from '../../http/etag.ts'
 import { json, Ready } from '../../http/ready.ts'
 import type { FastPath, In, Out } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
-import { type Context, sha256 } from '../../kernel/context.ts'
+import { sha256 } from '../../kernel/context.ts'
 import { fail, type Refusal } from '../../kernel/errors.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../kernel/principal.ts'
 import { quotaExceeded } from '../billing/quota.ts'
-import type { Answer } from './cache.ts'
+import type { Answer, ResolveContext } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
 /** A caller who can hold a key. Which keys, the layers decide. */
@@ -24,10 +25,10 @@ export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
   },
 )
 
-type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
+type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }, ResolveContext>
 
 /** A token and its answer, both authenticated: what the long way would check of this request, it did when it kept the answer. */
-export const fastPath: FastPath = (context, request, rawQuery, counted) => {
+export const fastPath: FastPath<ResolveContext> = (context, request, rawQuery, counted) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
   const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)

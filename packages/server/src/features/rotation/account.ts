@@ -1,7 +1,7 @@
 import type { AccountKind, RotationConfig, RotationKind } from '@skerry/contract/rotation-kinds'
 import type { AccountCall } from '@skerry/providers/children/messages'
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import { checkNotPaused } from '../leases/pause.ts'

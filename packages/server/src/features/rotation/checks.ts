@@ -5,8 +5,8 @@ import {
   rotationKinds,
 } from '@skerry/contract/rotation-kinds'
 import type { Sql } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
 import { checkShape } from '../../http/validate.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { findTarget } from '../leases/scope.ts'
 import type { Org } from '../orgs/scope.ts'

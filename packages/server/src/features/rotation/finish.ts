@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
 import type { AnyJob } from '../../jobs/job.ts'
-import { type Context, instant, newId } from '../../kernel/context.ts'
+import { instant, newId } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { type Entry, unit } from '../../kernel/unit.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { type EnvironmentKey, rotatorOf } from '../../keys/keypairs.ts'
 import { type Env, findEnv } from '../envs/scope.ts'

@@ -1,6 +1,7 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { removeOrphans } from './ended.ts'
@@ -14,7 +15,7 @@ const lanesOfOrganization = 2
 const laneOf = (rotationId: string): number => rotationId.charCodeAt(rotationId.length - 1) % lanesOfOrganization
 
 /** Does nothing where its policy is not due any more. What fails is written down with the policy, which is tried again. */
-export const runDue = job<{ orgId: string; rotationId: string }>(
+export const runDue = job<{ orgId: string; rotationId: string }, Context>(
   'rotation.run',
   { concurrency: 8, perKey: ({ orgId, rotationId }) => `${orgId} ${laneOf(rotationId)}`, deadLetter: false },
   async (context, { orgId, rotationId }) => {

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import type { Origin } from '../../kernel/unit.ts'
 import type { Rotation } from './scope.ts'
 

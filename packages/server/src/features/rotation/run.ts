@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { generateValue } from '@skerry/providers/rotation/generated'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Origin } from '../../kernel/unit.ts'
 import { configOf, isOfAccount } from './account.ts'

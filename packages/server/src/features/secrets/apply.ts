@@ -1,13 +1,12 @@
 import type { ChangeRequest } from '@skerry/contract/changes'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { appendVersion, deleteSecret, type StoredSecret } from '../../model/secrets/versions.ts'
 import { writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
-import { checkRoom } from './room.ts'
+import { checkRoom, type RoomContext } from './room.ts'
 import { findVersion, lockSecret } from './store.ts'
 
 /** What was proposed, and by whom. */
@@ -48,7 +47,7 @@ export async function lockBases<Of extends Change>(
 }
 
 interface Work {
-  context: Pick<Context, 'config' | 'now' | 'room'>
+  context: Pick<RoomContext, 'config' | 'now' | 'room'>
   db: Tx
   now: string
   newId: (kind: 'secret') => string

@@ -1,6 +1,7 @@
 import type { Batch } from '../../http/route.ts'
 import { newAuditId, newId } from '../../kernel/context.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
+import type { SecretsContext } from './context.ts'
 import { chooseGroup } from './room.ts'
 import { writtenReply } from './secrets.ts'
 
@@ -10,7 +11,7 @@ const charactersMax = 16 * 1024
 type Body = { ciphertext: string; expectedVersion?: number }
 
 /** What `put` does, for a service token whose holder memory knows and where nothing stands against it. */
-export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHash, params, body }) => {
+export const putInBatch: Batch<Body, SecretsContext> = async ({ context, origin, token, tokenHash, params, body }) => {
   if (token.orgId !== params.orgId || body.ciphertext.length > charactersMax) return undefined
   // Whether it may write elsewhere is asked the long way.
   if (token.environmentId !== null && token.environmentId !== params.envId) return undefined

@@ -113,12 +113,12 @@ test('many nearly full environments of one organization take two connections at 
     let counts = false
     const follow = (tx: Tx): Tx => ({
       ...tx,
-      rows: (text, values) => {
+      row: (text, values) => {
         if (text.includes('from environments') && text.endsWith('for no key update') && !counts) {
           counts = true
           most = Math.max(most, ++underWay)
         }
-        return tx.rows(text, values)
+        return tx.row(text, values)
       },
     })
     return transaction((tx) => work(follow(tx))).finally(() => {

@@ -4,12 +4,14 @@ import type { In } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { Proposal } from './proposing.ts'
-import { checkRoom } from './room.ts'
+import { checkRoom, type RoomContext } from './room.ts'
 import { conflict } from './secrets.ts'
 import { findSecret } from './store.ts'
 
 /** What several writes would do, each checked as if it were done now. */
-export async function proposalsOf(input: In<typeof changes.propose, InEnv>): Promise<[Proposal, ...Proposal[]]> {
+export async function proposalsOf(
+  input: In<typeof changes.propose, InEnv, RoomContext>,
+): Promise<[Proposal, ...Proposal[]]> {
   const { puts = [], deletes = [] } = input.body
   checkNames([...puts, ...deletes])
   const proposals: Proposal[] = []
@@ -27,7 +29,7 @@ interface Write {
 }
 
 async function proposalOf(
-  { context, db, env }: Pick<In<typeof changes.propose, InEnv>, 'context' | 'db' | 'env'>,
+  { context, db, env }: Pick<In<typeof changes.propose, InEnv, RoomContext>, 'context' | 'db' | 'env'>,
   { name: secretName, ciphertext, expectedVersion }: Write,
 ): Promise<Proposal> {
   const on = await findSecret(db, env, secretName)

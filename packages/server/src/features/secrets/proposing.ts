@@ -10,13 +10,6 @@ import type { Metadata } from '../../kernel/unit.ts'
 import type { Protection } from '../../model/environments/table.ts'
 import type { Env } from '../envs/scope.ts'
 
-declare module '../../kernel/context.ts' {
-  interface Context {
-    /** Of changes/, which stands on secrets because it applies what was proposed. */
-    propose: Propose
-  }
-}
-
 /** What a write of a secret brings along. */
 export interface Proposing {
   db: Tx

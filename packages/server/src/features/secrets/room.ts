@@ -1,16 +1,14 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/database.ts'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { Env } from '../envs/scope.ts'
 import { type Content, countContent } from './store.ts'
 
-declare module '../../kernel/context.ts' {
-  interface Context {
-    room: Room
-  }
+export interface RoomContext extends Context {
+  room: Room
 }
 
 /** How much may still be written before somebody has to count again: into an environment, or an organization under a plan. */
@@ -96,7 +94,7 @@ export function openRoom(now: () => Date): Room {
  * of room: then those who write there wait for each other, so that many at once do not fill one last place.
  */
 export async function checkRoom(
-  context: Pick<Context, 'config' | 'now' | 'room'>,
+  context: Pick<RoomContext, 'config' | 'now' | 'room'>,
   db: Tx,
   env: Env,
   { name, bytes }: { name: string; bytes: number },
@@ -150,7 +148,7 @@ const freeOf = ({ environmentSecretsMax, environmentBytesMax }: Limits, content:
  * within the limits, in their order. No two writes of a group have the same name.
  */
 export async function admitGroup<W extends Write>(
-  { config, room }: Pick<Context, 'config' | 'room'>,
+  { config, room }: Pick<RoomContext, 'config' | 'room'>,
   db: Tx,
   env: { orgId: string; id: string },
   writes: readonly W[],
@@ -170,13 +168,13 @@ export async function admitGroup<W extends Write>(
 
 /** Both: where plans are enforced, what an organization may still add is free in none of its environments once it is used. */
 const takesRoom = (
-  { config, room }: Pick<Context, 'config' | 'room'>,
+  { config, room }: Pick<RoomContext, 'config' | 'room'>,
   orgId: string,
   environmentId: string,
   bytes: number,
 ): boolean => room.take(environmentId, bytes) && (!config.plansEnforced || room.take(orgId, 0))
 
-async function checkPlan(context: Pick<Context, 'config' | 'now' | 'room'>, db: Tx, orgId: string): Promise<void> {
+async function checkPlan(context: Pick<RoomContext, 'config' | 'now' | 'room'>, db: Tx, orgId: string): Promise<void> {
   const free = await checkQuota(context, db, { id: orgId }, 'secrets')
   context.room.counted(orgId, { secrets: free, bytes: Number.POSITIVE_INFINITY })
 }
@@ -186,7 +184,7 @@ async function checkPlan(context: Pick<Context, 'config' | 'now' | 'room'>, db: 
  * transaction of its own, which looks up the plan.
  */
 export async function chooseGroup(
-  { config, db, room }: Pick<Context, 'config' | 'db' | 'room'>,
+  { config, db, room }: Pick<RoomContext, 'config' | 'db' | 'room'>,
   { orgId, environmentId, bytes }: { orgId: string; environmentId: string; bytes: number },
 ): Promise<'free' | 'tight' | 'long'> {
   if (takesRoom({ config, room }, orgId, environmentId, bytes)) return 'free'

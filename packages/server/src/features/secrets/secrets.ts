@@ -8,6 +8,7 @@ import { lockEnvironment, type Protection } from '../../model/environments/table
 import { appendVersion, deleteSecret } from '../../model/secrets/versions.ts'
 import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
 import type { Env, InEnv } from '../envs/scope.ts'
+import type { SecretsContext } from './context.ts'
 import { checkRoom } from './room.ts'
 import { findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
 
@@ -21,7 +22,7 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
  * Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other.
  * What is checked here and by the access, `writeBatch` checks too, with the same conditions.
  */
-export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
+export async function put(input: In<typeof secrets.put, InEnv, SecretsContext>): Out<typeof secrets.put> {
   const { context, db, env, params, body, principal, now, newId, audit } = input
   await checkRoom(context, db, env, { name: params.name, bytes: body.ciphertext.length })
   if (isProtected(env)) {
@@ -68,7 +69,7 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
 }
 
 /** Replays a stored ciphertext as a new version, byte for byte: it was sealed for this environment and name. */
-export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typeof secrets.restore> {
+export async function restore(input: In<typeof secrets.restore, InEnv, SecretsContext>): Out<typeof secrets.restore> {
   const { context, db, env, params, body, principal, now, audit } = input
   // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
   await lockEnvironment(db, env, 'no key update')
@@ -100,7 +101,7 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
   return { secret: restored, restoredFrom: body.version }
 }
 
-export async function remove(input: In<typeof secrets.delete, InEnv>): Out<typeof secrets.delete> {
+export async function remove(input: In<typeof secrets.delete, InEnv, SecretsContext>): Out<typeof secrets.delete> {
   const { context, db, env, params, query, body, audit } = input
   const expected = query.expectedVersion ?? body.expectedVersion
   if (expected !== (body.expectedVersion ?? expected))

@@ -1,18 +1,11 @@
+import type { Config } from '../../config.ts'
 import { type Batcher, openBatcher, openBatcherPerKey } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
-import type { Context, Evictions } from '../../kernel/context.ts'
+import type { Evictions } from '../../kernel/context.ts'
 import { openTurns } from '../../kernel/turns.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from '../../model/secrets/write.ts'
 import { admitGroup, type Room } from './room.ts'
-
-declare module '../../kernel/context.ts' {
-  interface Context {
-    writes: Writes
-    /** Writes to environments that are nearly full. */
-    countedWrites: Writes
-  }
-}
 
 /** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
 export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
@@ -20,7 +13,7 @@ export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
 const writesMax = 64
 
 interface WritesDeps {
-  config: Context['config']
+  config: Config
   db: Database
   evictions: Evictions
   now: () => Date

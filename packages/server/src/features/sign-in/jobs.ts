@@ -1,10 +1,11 @@
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
 import { type LinkRequest, mailLink } from './link-mail.ts'
 import { sweepSignIn } from './sweep.ts'
 
 /** Tried for less than the quarter of an hour that a link is good for. */
-export const signInLink = job<LinkRequest>(
+export const signInLink = job<LinkRequest, Context>(
   'sign_in.link',
   { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },
   mailLink,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../http/context.ts'
 import { publishedKeys } from '../../identity/session-tokens.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 
 /** `/.well-known/jwks.json`: the public keys of session tokens, for programs that verify one without asking this server. */
 export function mountKeys(app: FastifyInstance, context: Context): void {

@@ -1,5 +1,5 @@
+import type { Context } from '../../http/context.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Person } from '../../model/people/users.ts'
 

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'

@@ -1,7 +1,7 @@
 import type { sync } from '@skerry/contract/sync'
 import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
 import type { In } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { syncOf } from '../../keys/keypairs.ts'
 import { putGrants } from '../../model/grants/write.ts'

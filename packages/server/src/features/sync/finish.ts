@@ -1,4 +1,5 @@
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { unit } from '../../kernel/unit.ts'
 import { recordReach } from './connection-store.ts'
 import { listUnderWay } from './ledger-store.ts'

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
-import { type Context, instant, newId } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant, newId } from '../../kernel/context.ts'
 import { insertRun } from './run-store.ts'
 import type { Binding, Run } from './scope.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SyncEntry, SyncSession } from '@skerry/providers/sync/provider'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { describe as describeError } from '../../kernel/errors.ts'
 import { decide } from './decide.ts'
 import { finish } from './finish.ts'

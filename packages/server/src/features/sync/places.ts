@@ -1,5 +1,5 @@
 import type { SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { lockBindings, updatePlaces } from './binding-store.ts'
 import { resetLedger } from './ledger-store.ts'
 import { findMeeting } from './neighbours.ts'

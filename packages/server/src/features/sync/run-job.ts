@@ -1,5 +1,6 @@
+import type { Context } from '../../http/context.ts'
 import { type Job, job } from '../../jobs/job.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import type { Next } from './outcome.ts'
 import { insertOwnRun } from './own-run.ts'
 import { perform } from './perform.ts'
@@ -10,10 +11,10 @@ import { findBinding } from './scope.ts'
 type Data = { orgId: string } & ({ runId: string } | { bindingId: string })
 
 /** Added with every run that is asked for. What fails here without an outcome, the sweep takes up again. */
-export const performRun: Job<Data> = job<Data>(
+export const performRun: Job<Data, Context> = job(
   'sync.run',
   { concurrency: 8, deadLetter: false },
-  async (context, data) => {
+  async (context: Context, data: Data) => {
     const { orgId } = data
     const runId = 'runId' in data ? data.runId : await beginRetry(context, orgId, data.bindingId)
     if (runId === null) return

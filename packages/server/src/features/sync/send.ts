@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SyncFacts, SyncOutcome, SyncSession } from '@skerry/providers/sync/provider'
-import { type Context, instant } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { beginSending, forgetNames, recordDeleted, recordRefused, recordWritten } from './ledger-store.ts'
 import type { Outcome, Taken } from './outcome.ts'
 import { pauseBefore, spared } from './pace.ts'

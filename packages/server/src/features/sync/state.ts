@@ -1,5 +1,5 @@
 import type { NameRule, SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
-import type { Context } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
 import { type State, totalProblem, type Wanted, wantedOf } from './decide.ts'
 import { type LedgerRow, listForeignOwners, listLedger } from './ledger-store.ts'
 import { nameKey } from './names.ts'

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
-import { type Context, sha256 } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import { sha256 } from '../../kernel/context.ts'
 import { syncOf } from '../../keys/keypairs.ts'
 import { openResolved, type Resolved, type SealedLayer, UnopenedLayer } from '../../keys/resolved.ts'
 import { layersFor, type ReaderLayer } from '../resolve/layers.ts'

@@ -1,4 +1,5 @@
-import type { Context, Evictions } from '../../kernel/context.ts'
+import type { Context } from '../../http/context.ts'
+import type { Evictions } from '../../kernel/context.ts'
 import { lookAtChanges } from './changes.ts'
 
 /** A change is looked at once nothing has followed it for so long, */

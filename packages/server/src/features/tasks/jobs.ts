@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
+import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { hourlyAt } from '../../jobs/schedule.ts'
-import type { Context } from '../../kernel/context.ts'
 import { deleteActivity } from './activity-store.ts'
 
 export const jobs = [job('agents.sweep_activity', { schedule: hourlyAt(17) }, sweepActivity)]

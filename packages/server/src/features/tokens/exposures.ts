@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
-import { type Context, instant } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
 import { recordIn } from '../../kernel/unit.ts'
 import { type Exposed, findByHash, upsertExposure } from './exposure-store.ts'
 

@@ -1,6 +1,7 @@
+import type { Context } from '../../../http/context.ts'
 import { job } from '../../../jobs/job.ts'
 import { dailyAt } from '../../../jobs/schedule.ts'
-import { type Context, instant } from '../../../kernel/context.ts'
+import { instant } from '../../../kernel/context.ts'
 import { deleteOld } from './store.ts'
 
 const keptDays = 30

@@ -1,4 +1,5 @@
-import { type Context, instant } from '../../../kernel/context.ts'
+import type { Context } from '../../../http/context.ts'
+import { instant } from '../../../kernel/context.ts'
 import { system, unit } from '../../../kernel/unit.ts'
 import { type DeliveryStatus, deliveryLifecycle } from '../lifecycles.ts'
 import { listDue, recordTries, type Tried } from './delivery-store.ts'

@@ -1,15 +1,16 @@
 import type { vaultEventTypes } from '@skerry/contract/vault-facts'
 import { type EventOf, type Subscriber, subscriber } from '../../../events/events.ts'
+import type { Context } from '../../../http/context.ts'
 import { type Job, job } from '../../../jobs/job.ts'
 import { dailyAt, everyMinutes } from '../../../jobs/schedule.ts'
-import { type Context, instant, newId } from '../../../kernel/context.ts'
+import { instant, newId } from '../../../kernel/context.ts'
 import { deliverDue } from './deliver.ts'
 import { deleteOldDeliveries, findNextDue, insertDeliveries } from './delivery-store.ts'
 import { bodyOf } from './send.ts'
 import { listDueWebhooks, listWebhooks } from './store.ts'
 
 /** One at a time for each webhook, on whichever server: one that hangs holds up nobody but itself. */
-export const deliver: Job<{ orgId: string; webhookId: string }> = job(
+export const deliver: Job<{ orgId: string; webhookId: string }, Context> = job(
   'vault.webhook.deliver',
   {
     concurrency: 8,
@@ -29,7 +30,7 @@ export const jobs = [
 
 type Told = EventOf<'vault.connection.ready' | 'vault.connection.reauth_required' | 'vault.connection.revoked'>
 
-const hear: Subscriber = subscriber<Told['type']>(
+const hear: Subscriber<Context> = subscriber<Told['type'], Context>(
   'vault_webhooks',
   ['vault.connection.ready', 'vault.connection.reauth_required', 'vault.connection.revoked'],
   fanOut,
@@ -43,7 +44,7 @@ async function fanOut(context: Context, event: Told): Promise<void> {
   const { orgId, facts } = event
   if (orgId === null) return
   await context.db.transaction(async (tx) => {
-    const others = await context.queue.takeWaiting(tx, hear.job as Job<Told>, event)
+    const others = await context.queue.takeWaiting(tx, hear.job as Job<Told, Context>, event)
     const webhooks = (await listWebhooks(tx, { orgId, id: facts.projectId })).filter(
       ({ status }) => status === 'active',
     )

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { VaultConnection } from '@skerry/contract/vault'
 import { type Outside, OutsideError } from '@skerry/providers/outside'
 import type { Static } from 'typebox'
-import type { Context } from '../../../kernel/context.ts'
+import type { Context } from '../../../http/context.ts'
 import type { Webhook } from './scope.ts'
 
 /** What came of sending once. `error` is null where it was accepted; nothing of what a receiver says is repeated. */

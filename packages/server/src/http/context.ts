@@ -1,0 +1,32 @@
+import type { Events } from '../events/events.ts'
+import type { IdentityContext } from '../identity/context.ts'
+import type { Mailer } from '../jobs/mail.ts'
+import type { Meter } from '../jobs/meter.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { ExportKey } from '../keys/export-key.ts'
+import type { Keypairs } from '../keys/keypairs.ts'
+import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
+import type { Adapters } from '../outbound/adapters.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { FullDisk } from './full-disk.ts'
+import type { HeavyReads } from './heavy-reads.ts'
+
+/**
+ * What a feature works with: everything that the folders below the features make. A feature with parts of
+ * its own extends this type, and its routes and jobs say so.
+ */
+export interface Context extends IdentityContext {
+  /** The server's own keys, to which clients wrap what it must use. */
+  keypairs: Keypairs
+  exportKey: ExportKey
+  outbound: Outbound
+  adapters: Adapters
+  queue: Queue
+  mailer: Mailer
+  meter: Meter
+  events: Events
+  heavyReads: HeavyReads
+  fullDisk: FullDisk
+  /** Of rotation/, which stands on environments. */
+  environmentsEnded: EnvironmentsEnded
+}
