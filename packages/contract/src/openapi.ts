@@ -153,7 +153,7 @@ type SecurityScheme = (typeof securitySchemes)[keyof typeof securitySchemes]
 /**
  * The OpenAPI 3.1 document of the whole API, made from the endpoint table alone.
  *
- * @example openApiDocument().paths['/v1/orgs/{orgId}'].get.operationId // 'orgs.get'
+ * @example openApiDocument().paths['/v1/orgs/{orgId}']?.get?.operationId // 'orgs.get'
  */
 export function openApiDocument(): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}

@@ -112,7 +112,7 @@ const mostlyNull = new Set([
 /**
  * An answer as it may look.
  *
- * @example exampleOf(Ok) // { ok: true }
+ * @example exampleOf(shared.Ok) // { ok: true }
  */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const

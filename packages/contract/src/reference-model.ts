@@ -60,7 +60,7 @@ const noAccess: AccessFacts = { names: new Map(), words: {} }
 /**
  * The reference as data, from the endpoint table and, where given, the names of who may call.
  *
- * @example reference().sections[0].operations[0].path // '/health'
+ * @example reference().sections[0]?.operations[0]?.path // '/health'
  */
 export function reference(access: AccessFacts = noAccess): Reference {
   const operations = listEndpoints()

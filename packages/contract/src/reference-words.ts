@@ -31,7 +31,7 @@ export interface Field {
 /**
  * What values a schema takes, in words.
  *
- * @example typeWords(Type.Optional(Id('environment'))) // 'id `env_...`'
+ * @example typeWords(shared.Id('environment')) // 'id `env_...`'
  */
 export function typeWords(schema: Schema): string {
   if (schema.const !== undefined) return `\`${schema.const}\``
@@ -77,7 +77,7 @@ const knownPatterns = new Map([
 /**
  * The pattern of a schema that has one: what TypeBox infers of a string does not say.
  *
- * @example patternOf(Id('group')) // '^grp_[0-9A-Za-z]{22}$'
+ * @example patternOf(shared.Id('group')) // '^grp_[0-9A-Za-z]{22}$'
  */
 export function patternOf(schema: unknown): string {
   return (schema as Schema).pattern as string
@@ -97,7 +97,7 @@ function patternWords(pattern: string): string | undefined {
 /**
  * The blob prefixes that a pattern takes, if it is one of blobs.
  *
- * @example blobsOf(patternOf(WrappedKey)) // ['wd1']
+ * @example blobsOf(patternOf(shared.WrappedKey)) // ['wd1']
  */
 export function blobsOf(pattern: string): BlobPrefix[] {
   const prefixes = (Object.keys(blobKinds) as BlobPrefix[]).filter((prefix) => pattern.includes(prefix))

@@ -4,7 +4,7 @@ import type { Table } from './reference-tables.ts'
 /**
  * The reference of the whole API in Markdown: a section for each heading, and the tables that hold for all of them.
  *
- * @example await writeFile('docs/api.md', referenceMarkdown())
+ * @example referenceMarkdown().split('\n')[0] // '# The HTTP API'
  */
 export function referenceMarkdown(access?: AccessFacts): string {
   const { version, conventions, sections, tables } = reference(access)

@@ -67,8 +67,8 @@ const writtenMax = 10_000
  * Kept are fingerprints of keys and ciphertexts, names, and settings of lease targets; no values.
  *
  * @example
- * const seen = createHistory({ store: diskMemory(), baseUrl, principalId: tokenId })
- * const skerry = createSkerry({ baseUrl, token, seen })
+ * const history = createHistory({ store: diskMemory(), baseUrl, principalId: tokenId })
+ * const skerry = createSkerry({ baseUrl, token, history })
  */
 export function createHistory(settings: HistorySettings): History {
   const { strict = false, onRollback = refuse, onChanged = () => {}, onGone = () => {} } = settings

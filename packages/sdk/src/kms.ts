@@ -83,7 +83,7 @@ const wrapTo = (bytes: Bytes, grantees: readonly Grantee[]) =>
  * @throws RefusedError `conflict` (the name is taken), `invalid_request`, `forbidden`; CryptoError `malformed_key`;
  *   UnavailableError.
  * @example
- * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees: [me] })
+ * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees })
  */
 export async function createManagedKey(
   client: Client,
@@ -115,7 +115,9 @@ export async function createManagedKey(
  * Adds a version, wrapped to each grantee. Who is left out goes on opening what was encrypted before.
  *
  * @throws as `createManagedKey`; RefusedError `conflict` for a disabled key.
- * @example await rotateManagedKey(client, { orgId, key, grantees })
+ * @example
+ * const { key } = await client.kms.get({ params: { orgId, kmsKeyId } })
+ * await rotateManagedKey(client, { orgId, key, grantees })
  */
 export async function rotateManagedKey(
   client: Client,
@@ -280,7 +282,9 @@ export async function verifyingKeys(client: Client, place: KeyPlace, check?: Che
  * Whether an `sg1.` signature is of this message, by the version of the key that it names.
  *
  * @throws CryptoError `malformed_blob`, `unsupported_prefix`.
- * @example if (!(await verifySignature(message, blob, await verifyingKeys(client, place)))) refuse()
+ * @example
+ * const keys = await verifyingKeys(client, { orgId, kmsKeyId })
+ * if (!(await verifySignature(message, blob, keys))) throw new Error('the signature is false')
  */
 export async function verifySignature(message: Bytes, blob: string, keys: VerifyingKeys): Promise<boolean> {
   const { keyId, version, signature } = parseSignature(blob)
