@@ -116,6 +116,7 @@ const mostlyNull = new Set([
  */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const
+  if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return ofAlternatives(schema.anyOf, name)
   if (schema.type === 'array') return [exampleOf(schema.items ?? {}, name)]
   if (schema.type === 'object') return ofObject(schema.properties ?? {}, name)

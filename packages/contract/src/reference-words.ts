@@ -7,6 +7,7 @@ export interface Schema {
   type?: string
   description?: string | undefined
   const?: unknown
+  enum?: string[]
   anyOf?: Schema[]
   pattern?: string
   minLength?: number
@@ -35,6 +36,7 @@ export interface Field {
  */
 export function typeWords(schema: Schema): string {
   if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.enum) return alternatives(schema.enum.map((value) => `\`${value}\``))
   if (schema.anyOf) return alternatives(schema.anyOf.map(typeWords))
   if (schema.type === 'string') return stringWords(schema)
   if (schema.type === 'integer') return `integer${range(schema.minimum, schema.maximum, '')}`
