@@ -8,6 +8,7 @@ import { bundles } from './pages/bundles.ts'
 // that fails stops nobody from starting.
 //
 //   node scripts/build.ts [dashboard] [connect] [command]    all of them unless some are named
+//   node scripts/build.ts reference                          the reference of the API as files, which no start needs
 
 // Whatever it is set to here, what is built is what people use.
 process.env.NODE_ENV = 'production'
@@ -29,6 +30,12 @@ if (isWanted('command'))
   await attempt('the command', async (name) => {
     const seconds = await buildCommand(root)
     if (seconds !== null) console.log(`Built ${name} in ${seconds.toFixed(1)} s`)
+  })
+if (named.includes('reference'))
+  await attempt('the reference', async (name) => {
+    // Loads the whole server.
+    const { buildReference } = await import('./reference.ts')
+    console.log(`Built ${name}: ${buildReference(root)}`)
   })
 
 async function attempt(name: string, build: (name: string) => Promise<void> | void): Promise<void> {

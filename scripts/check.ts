@@ -5,7 +5,16 @@ import { text } from 'node:stream/consumers'
 // compiler's, which uses one. What each said comes whole, in the order in which they end.
 
 /** The longest first. */
-const checks = ['typecheck', 'imports', 'typecheck:dashboard', 'typecheck:connect', 'unused', 'lint', 'lengths']
+const checks = [
+  'typecheck',
+  'imports',
+  'typecheck:examples',
+  'typecheck:dashboard',
+  'typecheck:connect',
+  'unused',
+  'lint',
+  'lengths',
+]
 
 const waiting = [...checks]
 

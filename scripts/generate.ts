@@ -2,10 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
-import { markdownTable, referenceMarkdown } from '../packages/contract/src/reference.ts'
-import { routes } from '../packages/server/src/app.ts'
-import { accessFacts } from '../packages/server/src/features/docs/access-words.ts'
 import { settings } from '../packages/server/src/settings.ts'
+import { markdownTable } from './markdown-table.ts'
 import { withSyncTables } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')
@@ -16,7 +14,6 @@ const syncPage = 'docs/sync-destinations.md'
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
-    'docs/api.md': referenceMarkdown(accessFacts(routes)),
     'docs/settings.md': settingsMarkdown(),
     [syncPage]: await withSyncTables(await readFile(join(root, syncPage), 'utf8')),
     'packages/contract/src/operations.gen.ts': operationsTable(),

@@ -1,5 +1,5 @@
-import { markdownTable } from '../packages/contract/src/reference.ts'
 import { type DescribedDestination, describedDestinations } from '../packages/providers/test/sync/facts.ts'
+import { markdownTable } from './markdown-table.ts'
 
 const end = '<!-- End of the table. -->'
 

@@ -55,7 +55,7 @@ export interface CheckedArchive {
  *
  * @param chunks the file, in pieces of any size
  * @throws DamagedArchive, which names section and row; whatever `onRow` throws
- * @example const { manifest } = await checkArchive(createReadStream(path), { sha256: () => createHash('sha256') })
+ * @example const { manifest } = await checkArchive(createReadStream('acme.skerry'), { sha256: () => createHash('sha256') })
  */
 export async function checkArchive(chunks: AsyncIterable<Uint8Array>, tools: ArchiveTools): Promise<CheckedArchive> {
   const lines = linesOf(chunks)

@@ -63,7 +63,14 @@ export interface RowDigester {
 /** Few enough that the single digests are gone before a collector takes them for old objects, as those of a million rows were. */
 const joinedAtOnce = 64
 
-/** @example const digester = openRowDigester('secrets'); digester.add(hex); digester.rows() */
+/**
+ * Sums up the rows of a section, from the digest of each.
+ *
+ * @example
+ * const digester = openRowDigester('secrets')
+ * digester.add('9f86d081...')
+ * digester.rows() // [{ from: 0, hashes: '9f86d081...', section: 'secrets' }]
+ */
 export function openRowDigester(section: string): RowDigester {
   const full: RowDigests[] = []
   let open = ''

@@ -14,7 +14,7 @@ export interface SharesLeft {
 /**
  * Says what recovery loses when a person leaves the organization or replaces their keys; null where the person holds no share.
  *
- * @example sharesWithout({ threshold: 2, custodians }, userId)?.isEnough
+ * @example sharesWithout({ threshold: 2, custodians: [{ userId }] }, userId)?.isEnough // false
  */
 export function sharesWithout(recovery: Shares | null, userId: string): SharesLeft | null {
   if (!recovery?.custodians.some((one) => one.userId === userId)) return null

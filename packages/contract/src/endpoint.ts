@@ -142,7 +142,7 @@ interface Get {
  * Declares a read. Reads may still leave an audit entry when they are denied. One that writes something in passing, such as
  * a keypair on its first use, names its unit, and then also its audit actions or why it has none.
  *
- * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Apps } })
+ * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Type.Object({}) } })
  */
 export const get: Get = (path: string, shape: object) =>
   endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as never

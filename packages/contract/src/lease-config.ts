@@ -11,7 +11,7 @@ const placeholders = {
  * Why a target’s config cannot be, or null when it can: what stands between its fields, where the schemas check each
  * alone. The path of the field comes first.
  *
- * @example leaseConfigProblem({ ...postgres, accessLevel: 'custom' }) // 'createStatements: needed for the level custom'
+ * @example leaseConfigProblem({ ...config, accessLevel: 'custom' } as typeof config) // 'createStatements: needed for the level custom'
  */
 export function leaseConfigProblem(config: LeaseConfig<LeaseTag>): string | null {
   if ('provisionerTokenId' in config && config.executor === 'in_broker')

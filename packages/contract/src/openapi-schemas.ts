@@ -182,7 +182,7 @@ function referToEach(properties: unknown): JsonSchema {
  * A schema as plain JSON, with references in place of the named schemas inside. Alternatives of fixed strings become
  * an `enum`, which generators of clients turn into a type.
  *
- * @example spellOut(Role) // { type: 'string', enum: ['owner', 'admin', 'member'] }
+ * @example spellOut(shared.Role) // { type: 'string', enum: ['owner', 'admin', 'member'] }
  */
 export function spellOut(schema: unknown): JsonSchema {
   const { anyOf, ...rest } = schema as JsonSchema

@@ -129,6 +129,7 @@ describe('the endpoint table', () => {
         const response = resolved(find(`${heading}.${name}`).responses[errorStatus[code]] as { $ref: string })
         expect(response).toMatchObject({
           description: expect.stringContaining(`\`${code}\``),
+          'x-skerry-codes': expect.arrayContaining([code]),
           content: { 'application/json': { schema: { $ref: `#/components/schemas/${formOf(endpoint)}` } } },
         })
       }

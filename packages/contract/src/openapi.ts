@@ -71,7 +71,7 @@ interface Reference {
   $ref: string
 }
 
-interface Parameter {
+export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
   required: boolean
@@ -83,6 +83,8 @@ type Content = Record<string, { schema: JsonSchema }>
 
 interface Response {
   description: string
+  /** The codes of a refusal, in the order of the error table. */
+  'x-skerry-codes'?: readonly ErrorCode[]
   headers?: Record<string, { description: string; schema: JsonSchema }>
   content?: Content
 }
@@ -153,7 +155,7 @@ type SecurityScheme = (typeof securitySchemes)[keyof typeof securitySchemes]
 /**
  * The OpenAPI 3.1 document of the whole API, made from the endpoint table alone.
  *
- * @example openApiDocument().paths['/v1/orgs/{orgId}'].get.operationId // 'orgs.get'
+ * @example openApiDocument().paths['/v1/orgs/{orgId}']?.get?.operationId // 'orgs.get'
  */
 export function openApiDocument(): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
@@ -280,7 +282,8 @@ const refusalName = (codes: ErrorCode[]) => codes.join('.')
 
 function refusalOf(status: number, codes: ErrorCode[]): Response {
   const description = codes.map((code) => `\`${code}\`: ${errorMeanings[code]}.`).join(' ')
-  return { description, ...(status === 429 && { headers: limitHeaders }), content: json(ErrorBody) }
+  const headers = status === 429 && { headers: limitHeaders }
+  return { description, 'x-skerry-codes': codes, ...headers, content: json(ErrorBody) }
 }
 
 /** Every answer that a limit counted has the last two; they are shown where a client has a use for them. */

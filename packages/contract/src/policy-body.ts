@@ -81,7 +81,7 @@ const ruleMembers = ['host', 'methods', 'paths', 'allow', 'label'] as const
  * Why a body may not be published, with the place that is wrong, or null. Stricter than a verifier: a rule that matches
  * nothing, or a member that nobody reads, is a mistake of the author.
  *
- * @example policyBodyProblem(body) // 'rules[2].paths[0]: starts with no /'
+ * @example policyBodyProblem(policyBody) // 'rules[2].paths[0]: starts with no /'
  */
 export function policyBodyProblem(body: PolicyBody): string | null {
   const unknown = Object.keys(body).find((member) => !(bodyMembers as readonly string[]).includes(member))

@@ -105,7 +105,7 @@ export function idPattern(kind: IdKind): string {
  * Tells whether `wanted` names a thing: by its id if `wanted` has the form of an id, else by its name. A hostile server may
  * answer any id. An id that equals the name of another thing must not be taken for it.
  *
- * @example targets.find((target) => isNamed(wanted, 'leaseTarget', target))
+ * @example isNamed('shop', 'leaseTarget', { id: 'ltg_...', name: 'shop' }) // true
  */
 export const isNamed = (wanted: string, kind: IdKind, { id, name }: { id: string; name: string | null }): boolean =>
   new RegExp(idPattern(kind)).test(wanted) ? id === wanted : name === wanted

@@ -112,10 +112,11 @@ const mostlyNull = new Set([
 /**
  * An answer as it may look.
  *
- * @example exampleOf(Ok) // { ok: true }
+ * @example exampleOf(shared.Ok) // { ok: true }
  */
 export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const
+  if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return ofAlternatives(schema.anyOf, name)
   if (schema.type === 'array') return [exampleOf(schema.items ?? {}, name)]
   if (schema.type === 'object') return ofObject(schema.properties ?? {}, name)

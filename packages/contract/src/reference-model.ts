@@ -1,12 +1,8 @@
-import type { Endpoint } from './endpoint.ts'
-import { listEndpoints } from './endpoints.ts'
 import type { ErrorCode } from './errors.ts'
-import { auditOf, headingTitles, version } from './openapi.ts'
-import { pathParamNames, pathParamRule } from './params.ts'
+import { type OpenApiDocument, type OpenApiOperation, openApiDocument, type Parameter } from './openapi.ts'
 import { exampleOf } from './reference-examples.ts'
 import { referenceTables, type Table } from './reference-tables.ts'
 import { type Field, fieldsOf, type Schema } from './reference-words.ts'
-import { refusalsOf } from './refusals.ts'
 
 /** What a server knows of who may call what; the contract does not. */
 export interface AccessFacts {
@@ -58,20 +54,46 @@ const conventions = [
 const noAccess: AccessFacts = { names: new Map(), words: {} }
 
 /**
- * The reference as data, from the endpoint table and, where given, the names of who may call.
+ * The reference as data, from the OpenAPI document and, where given, the names of who may call.
  *
- * @example reference().sections[0].operations[0].path // '/health'
+ * @example reference().sections[0]?.operations[0]?.path // '/health'
  */
-export function reference(access: AccessFacts = noAccess): Reference {
-  const operations = listEndpoints()
-  const sections = Object.entries(headingTitles).map(([heading, title]) => ({
-    anchor: heading,
-    title,
+export function reference(access: AccessFacts = noAccess, document: OpenApiDocument = openApiDocument()): Reference {
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation: dereference(operation, document) })),
+  )
+  const sections = document.tags.map(({ name, description }) => ({
+    anchor: name,
+    title: description,
     operations: operations
-      .filter((row) => row.heading === heading)
-      .map(({ name, endpoint }) => operationOf(`${heading}.${name}`, endpoint, access)),
+      .filter(({ operation }) => operation.tags.includes(name))
+      .map(({ path, method, operation }) => operationOf(method.toUpperCase(), path, operation, access)),
   }))
-  return { version, conventions, sections, tables: [...accessTable(access), ...referenceTables()] }
+  return {
+    version: document.info.version,
+    conventions,
+    sections,
+    tables: [...accessTable(access), ...referenceTables()],
+  }
+}
+
+/** A part of the document without references. */
+type Whole<T> = T extends { $ref: string } ? never : T extends object ? { [K in keyof T]: Whole<T[K]> } : T
+
+/** Puts the component in place of each reference to it. No component holds itself. */
+function dereference<T>(value: T, document: OpenApiDocument): Whole<T> {
+  if (typeof value !== 'object' || value === null) return value as Whole<T>
+  if (Array.isArray(value)) return value.map((one) => dereference(one, document)) as Whole<T>
+  if ('$ref' in value) return dereference(lookUp(value.$ref as string, document), document) as Whole<T>
+  const entries = Object.entries(value).map(([key, inner]) => [key, dereference(inner, document)])
+  return Object.fromEntries(entries) as Whole<T>
+}
+
+function lookUp(pointer: string, document: OpenApiDocument): unknown {
+  const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(pointer) ?? []
+  const found = (document.components as unknown as Record<string, Record<string, unknown>>)[kind ?? '']?.[name ?? '']
+  if (found === undefined) throw new Error(`the OpenAPI document has no ${pointer}`)
+  return found
 }
 
 function accessTable({ words }: AccessFacts): Table[] {
@@ -83,52 +105,57 @@ function accessTable({ words }: AccessFacts): Table[] {
   return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Asks for'], rows }]
 }
 
-function operationOf(id: string, endpoint: Endpoint, access: AccessFacts): Operation {
-  const { method, path, summary } = endpoint
+function operationOf(
+  method: string,
+  pathTemplate: string,
+  operation: Whole<OpenApiOperation>,
+  access: AccessFacts,
+): Operation {
+  const path = pathTemplate.replace(/\{(\w+)\}/g, ':$1')
+  const body = operation.requestBody?.content['application/json']?.schema
   return {
-    id,
+    id: operation.operationId,
     method,
     path,
-    summary,
+    summary: operation.summary,
     access: access.names.get(`${method} ${path}`) ?? '',
-    audit: auditWords(endpoint),
+    audit: auditWords(method, operation['x-skerry-audit']),
     fields: [
-      ...pathFields(path),
-      ...fieldsOf(endpoint.query as Schema).map((field) => ({ ...field, in: 'query' as const })),
-      ...fieldsOf({ properties: endpoint.headers as Record<string, Schema> }).map((field) => ({
-        ...field,
-        in: 'header' as const,
-      })),
-      ...fieldsOf(endpoint.body as Schema).map((field) => ({ ...field, in: 'body' as const })),
+      ...operation.parameters.flatMap(parameterFields),
+      ...fieldsOf((body ?? {}) as Schema).map((field) => ({ ...field, in: 'body' as const })),
     ],
-    answers: answersOf(endpoint),
-    refusals: [...refusalsOf(endpoint)],
+    answers: answersOf(operation),
+    refusals: refusalsOf(operation),
   }
 }
 
-function auditWords(endpoint: Endpoint): string {
-  const { actions, reason } = auditOf(endpoint)
+function auditWords(method: string, { actions, reason }: OpenApiOperation['x-skerry-audit']): string {
   const named = actions.map((action) => `\`${action}\``).join(', ')
-  if (endpoint.method === 'GET') return named && `${named}, when it is denied`
+  if (method === 'GET') return named && `${named}, when it is denied`
   return reason === undefined ? named : `none: ${reason}`
 }
 
-function pathFields(path: string): Operation['fields'] {
-  return pathParamNames(path).flatMap((name) => {
-    const { schema } = pathParamRule(path, name)
-    const fields = fieldsOf({ properties: { [name]: schema as Schema }, required: [name] })
-    return fields.map((field) => ({ ...field, in: 'path' as const }))
-  })
+function parameterFields({ name, in: place, required, description, schema }: Parameter): Operation['fields'] {
+  const described = { ...schema, ...(description !== undefined && { description }) } as Schema
+  const fields = fieldsOf({ properties: { [name]: described }, required: required ? [name] : [] })
+  return fields.map((field) => ({ ...field, in: place }))
 }
 
 /** Statuses that carry the same shape are told together. */
-function answersOf({ responses }: Endpoint): Operation['answers'] {
-  const examples = Object.entries(responses).map(([status, schema]) => ({
-    status,
-    example: JSON.stringify(exampleOf(schema as Schema), null, 2),
-  }))
+function answersOf({ responses }: Whole<OpenApiOperation>): Operation['answers'] {
+  const examples = Object.entries(responses).flatMap(([status, { content, ...rest }]) => {
+    const schema = content?.['application/json']?.schema
+    if (schema === undefined || rest['x-skerry-codes']) return []
+    return [{ status, example: JSON.stringify(exampleOf(schema as Schema), null, 2) }]
+  })
   return [...Map.groupBy(examples, ({ example }) => example)].map(([example, same]) => ({
     statuses: same.map(({ status }) => status).join(' or '),
     example,
   }))
+}
+
+function refusalsOf({ responses }: Whole<OpenApiOperation>): Operation['refusals'] {
+  return Object.entries(responses).flatMap(([status, { 'x-skerry-codes': codes }]) =>
+    codes ? [[Number(status), [...codes]]] : [],
+  )
 }

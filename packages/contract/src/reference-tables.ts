@@ -21,7 +21,7 @@ const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.t
 /**
  * The tables that hold for all operations: errors, limits, ids, credentials, blobs, audit actions.
  *
- * @example referenceTables()[0].rows[0] // ['`invalid_request`', '400', '...']
+ * @example referenceTables()[0]?.rows[0] // ['`invalid_request`', '400', '...']
  */
 export function referenceTables(): Table[] {
   return [

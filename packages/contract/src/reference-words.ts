@@ -7,6 +7,7 @@ export interface Schema {
   type?: string
   description?: string | undefined
   const?: unknown
+  enum?: string[]
   anyOf?: Schema[]
   pattern?: string
   minLength?: number
@@ -31,10 +32,11 @@ export interface Field {
 /**
  * What values a schema takes, in words.
  *
- * @example typeWords(Type.Optional(Id('environment'))) // 'id `env_...`'
+ * @example typeWords(shared.Id('environment')) // 'id `env_...`'
  */
 export function typeWords(schema: Schema): string {
   if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.enum) return alternatives(schema.enum.map((value) => `\`${value}\``))
   if (schema.anyOf) return alternatives(schema.anyOf.map(typeWords))
   if (schema.type === 'string') return stringWords(schema)
   if (schema.type === 'integer') return `integer${range(schema.minimum, schema.maximum, '')}`
@@ -77,7 +79,7 @@ const knownPatterns = new Map([
 /**
  * The pattern of a schema that has one: what TypeBox infers of a string does not say.
  *
- * @example patternOf(Id('group')) // '^grp_[0-9A-Za-z]{22}$'
+ * @example patternOf(shared.Id('group')) // '^grp_[0-9A-Za-z]{22}$'
  */
 export function patternOf(schema: unknown): string {
   return (schema as Schema).pattern as string
@@ -97,7 +99,7 @@ function patternWords(pattern: string): string | undefined {
 /**
  * The blob prefixes that a pattern takes, if it is one of blobs.
  *
- * @example blobsOf(patternOf(WrappedKey)) // ['wd1']
+ * @example blobsOf(patternOf(shared.WrappedKey)) // ['wd1']
  */
 export function blobsOf(pattern: string): BlobPrefix[] {
   const prefixes = (Object.keys(blobKinds) as BlobPrefix[]).filter((prefix) => pattern.includes(prefix))

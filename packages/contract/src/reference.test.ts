@@ -4,11 +4,12 @@ import { auditActions } from './audit-actions.ts'
 import { listEndpoints } from './endpoints.ts'
 import { errorStatus } from './errors.ts'
 import { limits } from './limits.ts'
+import { type OpenApiOperation, openApiDocument } from './openapi.ts'
 import { blobKinds, idPrefixes } from './prefixes.ts'
-import { referenceMarkdown } from './reference.ts'
 import { exampleOf } from './reference-examples.ts'
 import { reference } from './reference-model.ts'
 import { fieldsOf, type Schema, typeWords } from './reference-words.ts'
+import { refusalsOf } from './refusals.ts'
 
 const operations = reference().sections.flatMap((section) => section.operations)
 
@@ -71,12 +72,24 @@ describe('the reference', () => {
     expect(find('resolve.get').audit).toBe('`env.resolve_denied`, when it is denied')
   })
 
+  test('it shows what the OpenAPI document says, and refuses a document that refers to nothing', () => {
+    const document = openApiDocument()
+    const health = document.paths['/health']?.get as OpenApiOperation
+    health.summary = 'Something else'
+    expect(reference(undefined, document).sections[0]?.operations[0]?.summary).toBe('Something else')
+    health.responses['400'] = { $ref: '#/components/responses/nothing' }
+    expect(() => reference(undefined, document)).toThrow('#/components/responses/nothing')
+  })
+
+  test('every code that an operation can refuse with is shown under its status', () => {
+    for (const { heading, name, endpoint } of listEndpoints())
+      expect(find(`${heading}.${name}`).refusals).toEqual([...refusalsOf(endpoint)])
+  })
+
   test('who may call is shown where the server tells it', () => {
     const access = { names: new Map([['GET /v1/orgs/:orgId/apps', 'member']]), words: { member: 'a member' } }
     const [apps] = reference(access).sections.filter(({ anchor }) => anchor === 'apps')
     expect(apps?.operations.map((operation) => operation.access).slice(0, 2)).toEqual(['member', ''])
-    expect(referenceMarkdown(access)).toContain('- Access: `member`')
-    expect(referenceMarkdown()).not.toContain('- Access:')
   })
 })
 
@@ -98,24 +111,5 @@ describe('the tables', () => {
     expect(rows.get('`bodyBytes`')).toBe('2,097,152 (2 MiB)')
     expect(rows.get('`inviteTtlSeconds`')).toBe('604,800 (7 days)')
     expect(rows.get('`listMax`')).toBe('1,000')
-  })
-})
-
-describe('in Markdown', () => {
-  const markdown = referenceMarkdown()
-
-  test('every link in it leads to a heading, and no two headings are alike', () => {
-    const headings = [...markdown.matchAll(/^## (.+)$/gm)].map((match) => match[1]?.toLowerCase().replaceAll(' ', '-'))
-    expect(new Set(headings).size).toBe(headings.length)
-    for (const [, anchor] of markdown.matchAll(/\]\(#([^)]+)\)/g)) expect(headings).toContain(anchor)
-  })
-
-  test('every row of a table has as many cells as its head', () => {
-    let cells = 0
-    for (const line of markdown.split('\n')) {
-      const count = line.startsWith('|') ? line.replaceAll('\\|', '').split('|').length : 0
-      if (cells > 0 && count > 0) expect(count, line).toBe(cells)
-      cells = count
-    }
   })
 })

@@ -36,7 +36,7 @@ export function parseBlob(blob: string, prefix: BlobPrefix): Bytes[] {
  * Prefix and segments -> blob. Bytes are encoded, text segments (parameters) are taken as they are.
  *
  * @throws CryptoError `invalid_argument` when the segments do not make a blob that {@link splitBlob} takes.
- * @example formatBlob('sc1', [iv, ciphertext]) // 'sc1.<iv>.<ciphertext>'
+ * @example formatBlob('sc1', [new Uint8Array(3), 'BBBB']) // 'sc1.AAAA.BBBB'
  */
 export function formatBlob(prefix: BlobPrefix, segments: readonly (Uint8Array | string)[]): string {
   const texts = segments.map((segment) => (typeof segment === 'string' ? segment : encodeBase64url(segment)))

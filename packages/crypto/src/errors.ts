@@ -41,8 +41,8 @@ export type CryptoErrorCode = keyof typeof errors
  *   value, never key material. When present, it ends the message.
  *
  * @example
- * try { await openSecret(blob, dek, environmentId, 'API_KEY') }
- * catch (error) { if (error instanceof CryptoError && error.code === 'decryption_failed') askForAnotherGrant() }
+ * try { await openSecret(blob, dek, envId, 'API_KEY') }
+ * catch (error) { if (error instanceof CryptoError && error.code === 'decryption_failed') throw new Error('grant again') }
  */
 export class CryptoError extends Error {
   override readonly name = 'CryptoError'

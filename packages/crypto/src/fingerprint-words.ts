@@ -16,7 +16,7 @@ const bitsPerWord = 11
  * one key read the same. Programs compare keys, not words.
  *
  * @throws CryptoError `malformed_key`.
- * @example await fingerprintWords(member.publicKeyJwk) // 'canal pulp ... twelve words'
+ * @example await fingerprintWords(publicKeyJwk) // 'canal pulp ... twelve words'
  */
 export async function fingerprintWords(publicKeyJwk: string): Promise<string> {
   const bytes = decodeBase64url(await fingerprint(publicKeyJwk))

@@ -26,7 +26,9 @@ export async function importAesKey(bytes: Bytes): Promise<CryptoKey> {
  * AES-256-GCM under a fresh random 96-bit IV. `ciphertext` ends with the 16-byte tag. One key is good for 2^32 calls
  * (NIST SP 800-38D section 8.3).
  *
- * @example const { iv, ciphertext } = await sealGcm(key, encodeUtf8('value'), encodeUtf8('where it belongs'))
+ * @example
+ * const key = await importAesKey(randomBytes(32))
+ * const { iv, ciphertext } = await sealGcm(key, encodeUtf8('value'), encodeUtf8('where it belongs'))
  */
 export async function sealGcm(key: CryptoKey, plaintext: Bytes, aad: Bytes): Promise<{ iv: Bytes; ciphertext: Bytes }> {
   const iv = randomBytes(ivLengthBytes)
@@ -40,7 +42,10 @@ export async function sealGcm(key: CryptoKey, plaintext: Bytes, aad: Bytes): Pro
  *
  * @throws CryptoError `malformed_blob` for a shape, `decryption_failed` for a wrong key, AAD or altered bytes: which of
  *   these, nobody can tell.
- * @example const plaintext = await openGcm(key, iv, ciphertext, encodeUtf8('where it belongs'))
+ * @example
+ * const [key, aad] = [await importAesKey(randomBytes(32)), encodeUtf8('where it belongs')]
+ * const { iv, ciphertext } = await sealGcm(key, encodeUtf8('value'), aad)
+ * const plaintext = await openGcm(key, iv, ciphertext, aad)
  */
 export async function openGcm(key: CryptoKey, iv: Bytes, ciphertext: Bytes, aad: Bytes): Promise<Bytes> {
   if (iv.length !== ivLengthBytes) throw new CryptoError('malformed_blob', 'an IV has 12 bytes')

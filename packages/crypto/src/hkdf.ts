@@ -4,7 +4,7 @@ import { type Bytes, encodeUtf8 } from './base64url.ts'
  * HKDF-SHA256 (RFC 5869). `info` is a label that says what the output is for: two labels, two unrelated outputs.
  *
  * @param lengthBytes at most 8160 (255 blocks).
- * @example const key = await hkdf(sharedSecret, salt, 'what it is for', 32)
+ * @example const key = await hkdf(randomBytes(32), encodeUtf8('salt'), 'what it is for', 32)
  */
 export async function hkdf(secret: Bytes, salt: Bytes, info: string, lengthBytes: number): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits'])

@@ -58,7 +58,7 @@ export function passphraseProblem(passphrase: string): string | null {
  *
  * @param privateKey one that can be exported.
  * @throws CryptoError `weak_passphrase`, `kdf_too_weak`, `kdf_too_strong`, `malformed_text`, `invalid_argument`.
- * @example const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, user.id)
+ * @example const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, userId)
  */
 export async function sealWithPassphrase(
   privateKey: PrivateKey,
@@ -80,7 +80,7 @@ export async function sealWithPassphrase(
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `kdf_too_weak`, `kdf_too_strong`, `decryption_failed`
  *   (wrong passphrase, another user's key, altered bytes: which, nobody can tell), `malformed_key`, `malformed_text`.
- * @example const privateKey = await openWithPassphrase(keys.encryptedPrivateKey, passphrase, user.id)
+ * @example const privateKey = await openWithPassphrase(blob, passphrase, userId)
  */
 export async function openWithPassphrase(
   blob: string,
@@ -103,7 +103,7 @@ export async function openWithPassphrase(
  * @param prfOutput 32 bytes, the PRF extension's result for the `prfInput` that is stored beside the blob.
  * @param credentialId base64url, as the browser gives it.
  * @throws CryptoError `invalid_argument`.
- * @example const encryptedPrivateKey = await sealWithPasskey(privateKey, prfOutput, user.id, credential.id)
+ * @example const encryptedPrivateKey = await sealWithPasskey(privateKey, prfOutput, userId, 'q1xZt8')
  */
 export async function sealWithPasskey(
   privateKey: PrivateKey,
@@ -123,7 +123,7 @@ export async function sealWithPasskey(
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another passkey, user or credential,
  *   altered bytes), `malformed_key`, `invalid_argument`.
- * @example const privateKey = await openWithPasskey(passkey.encryptedPrivateKey, prfOutput, user.id, credential.id)
+ * @example const privateKey = await openWithPasskey(blob, prfOutput, userId, 'q1xZt8')
  */
 export async function openWithPasskey(
   blob: string,

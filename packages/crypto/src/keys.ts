@@ -79,7 +79,9 @@ export async function importPublicPoint(point: Bytes): Promise<CryptoKey> {
  * @param options.extractable whether {@link exportPrivateKey} will work on it; false unless said.
  * @throws CryptoError `malformed_key` for anything but a P-256 private key: another curve, RSA, truncated DER, bytes
  *   after its end.
- * @example const privateKey = await importPrivateKey(pkcs8)
+ * @example
+ * const pkcs8 = await exportPrivateKey(privateKey)
+ * const imported = await importPrivateKey(pkcs8)
  */
 export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
   if (!isOneDerSequence(pkcs8)) throw new CryptoError('malformed_key', 'expected one whole DER sequence')
@@ -98,7 +100,7 @@ export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: bo
  * Private scalar -> private key that cannot be exported. For keys derived from a seed.
  *
  * @throws CryptoError `invalid_argument` unless 0 < scalar < n, the order of the curve.
- * @example const privateKey = await importPrivateScalar(scalar)
+ * @example const privateKey = await importPrivateScalar(5n)
  */
 export async function importPrivateScalar(scalar: bigint): Promise<PrivateKey> {
   const point = publicPointOf(scalar)

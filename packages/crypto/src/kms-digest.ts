@@ -12,7 +12,9 @@ const digestLengthBytes = 32
  * Signs the SHA-256 of a message with an ECDSA key: the 64 bytes that `signMessage` would make of the message.
  *
  * @throws CryptoError `invalid_argument` unless there are 32 bytes and the key is one of ECDSA.
- * @example const signature = await signDigest(await sha256(message), key)
+ * @example
+ * const key = await importSigningKey('ecdsa-p256-sha256', pkcs8, { keyId: 'kms_...', version: 1 })
+ * const signature = await signDigest(await sha256(message), key)
  */
 export async function signDigest(digest: Bytes, { spec, pkcs8 }: SigningKey): Promise<Bytes> {
   checkDigest(digest, spec)
@@ -28,7 +30,7 @@ export async function signDigest(digest: Bytes, { spec, pkcs8 }: SigningKey): Pr
  *
  * @param point the public SEC1 point, of `parsePublicKeyJwk`.
  * @throws CryptoError `invalid_argument` unless the digest has 32 bytes.
- * @example verifyDigest(digest, signature, parsePublicKeyJwk(publicKeyJwk))
+ * @example verifyDigest(await sha256(message), signature, parsePublicKeyJwk(publicKeyJwk))
  */
 export function verifyDigest(digest: Bytes, signature: Bytes, point: Bytes): boolean {
   checkDigest(digest, 'ecdsa-p256-sha256')

@@ -46,7 +46,9 @@ export async function newSigningMaterial(spec: SigningSpec): Promise<{ pkcs8: By
  * The PKCS8 of one version -> the key to sign with, and the public half that belongs to it.
  *
  * @throws CryptoError `malformed_key` for anything but a private key of this spec.
- * @example const key = await importSigningKey('ed25519', await unwrapKey(wrappedKey, privateKey), { keyId, version: 1 })
+ * @example
+ * const { pkcs8 } = await newSigningMaterial('ed25519')
+ * const key = await importSigningKey('ed25519', pkcs8, { keyId: 'kms_...', version: 1 })
  */
 export async function importSigningKey(
   spec: SigningSpec,
@@ -104,7 +106,9 @@ export async function verifyingKeyFingerprint(spec: SigningSpec, publicKeyJwk: s
 /**
  * Signs a message: 64 bytes, IEEE P1363 for ECDSA.
  *
- * @example const signature = formatSignature(key, await signMessage(message, key))
+ * @example
+ * const key = await importSigningKey('ed25519', pkcs8, { keyId: 'kms_...', version: 1 })
+ * const blob = formatSignature(key, await signMessage(message, key))
  */
 export async function signMessage(message: Bytes, { spec, key }: SigningKey): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign(operations[spec], key, message))
@@ -114,7 +118,7 @@ export async function signMessage(message: Bytes, { spec, key }: SigningKey): Pr
  * Whether a signature of 64 bytes is this key's, of this message.
  *
  * @throws CryptoError `malformed_key` for the public key.
- * @example if (!(await verifyMessage(message, signature, { spec, publicKeyJwk }))) refuse()
+ * @example const isTrue = await verifyMessage(message, signature, { spec: 'ed25519', publicKeyJwk })
  */
 export async function verifyMessage(
   message: Bytes,
@@ -129,7 +133,7 @@ export async function verifyMessage(
 /**
  * The bytes of a signature as a blob: `sg1.<keyId>.<version>.<signature>`.
  *
- * @example formatSignature({ keyId, version: 1 }, signature)
+ * @example formatSignature({ keyId: 'kms_...', version: 1 }, signature)
  */
 export const formatSignature = ({ keyId, version }: KeyVersion, signature: Bytes): string =>
   formatBlob('sg1', [keyId, String(version), signature])

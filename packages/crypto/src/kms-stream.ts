@@ -30,7 +30,7 @@ export const isSealedStream = (start: Uint8Array): boolean =>
  * @param source pieces of any size; those of 1 MiB are not copied.
  * @param context as for `sealManaged`.
  * @throws CryptoError `malformed_text`; what the source throws.
- * @example for await (const bytes of sealStream(file, key)) await out.write(bytes)
+ * @example for await (const bytes of sealStream(file, sealingKey)) await out.write(bytes)
  */
 export async function* sealStream(
   source: AsyncIterable<Bytes>,
@@ -50,7 +50,9 @@ export async function* sealStream(
  * @param dataKeyOf opens the wrapped data key, of the key and version that it is told.
  * @throws CryptoError `malformed_blob` for what is no such stream, `decryption_failed` for one that was cut, appended to,
  *   reordered or altered, or has another context; what `dataKeyOf` and the source throw.
- * @example for await (const bytes of openStream(file, ({ version }, wrapped) => openDataKey(wrapped, keys[version]))) ...
+ * @example
+ * const opened = openStream(file, (_, wrapped) => openDataKey(wrapped, sealingKey))
+ * for await (const bytes of opened) await out.write(bytes)
  */
 export async function* openStream(
   source: AsyncIterable<Bytes>,

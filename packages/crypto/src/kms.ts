@@ -35,7 +35,7 @@ export const newSealingMaterial = (): Bytes => randomBytes(aesKeyLengthBytes)
  * The 32 bytes of one version -> the key to seal and open with.
  *
  * @throws CryptoError `malformed_key` unless there are 32 bytes, `invalid_argument` for an id or version of another form.
- * @example const key = await importSealingKey(await unwrapKey(wrappedKey, privateKey), { keyId, version: 1 })
+ * @example const sealingKey = await importSealingKey(newSealingMaterial(), { keyId: 'kms_...', version: 1 })
  */
 export async function importSealingKey(bytes: Bytes, { keyId, version }: KeyVersion): Promise<SealingKey> {
   if (!keyIdForm.test(keyId) || !versionForm.test(String(version)))
@@ -47,7 +47,7 @@ export async function importSealingKey(bytes: Bytes, { keyId, version }: KeyVers
  * What tells one key from another without telling the key: base64url SHA-256 of 256 random bits, 43 characters. Clients
  * keep it, so that a server cannot put a key of its own in the place of one that they have used.
  *
- * @example await materialFingerprint(bytes) === remembered
+ * @example await materialFingerprint(newSealingMaterial()) === remembered // false
  */
 export async function materialFingerprint(bytes: Bytes): Promise<string> {
   const label = encodeUtf8(fingerprintLabel)
@@ -75,7 +75,7 @@ export function versionOf(blob: string, prefix: Extract<BlobPrefix, 'ce1' | 'dk1
  *
  * @param context what it belongs to, in the caller's words; it opens only with the same. It is in no blob.
  * @throws CryptoError `malformed_text` for a context that UTF-8 cannot carry.
- * @example const blob = await sealManaged(encodeUtf8('4111...'), key, 'customer/17')
+ * @example const blob = await sealManaged(encodeUtf8('4111...'), sealingKey, 'customer/17')
  */
 export async function sealManaged(plaintext: Bytes, key: SealingKey, context = ''): Promise<string> {
   return seal('ce1', plaintext, key, contextAad(key, context))
@@ -87,7 +87,7 @@ export async function sealManaged(plaintext: Bytes, key: SealingKey, context = '
  * @param key the version that {@link versionOf} says.
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another key, version or context, or altered
  *   bytes).
- * @example const plaintext = await openManaged(blob, key, 'customer/17')
+ * @example const plaintext = await openManaged(blob, sealingKey, 'customer/17')
  */
 export async function openManaged(blob: string, key: SealingKey, context = ''): Promise<Bytes> {
   return open('ce1', blob, key, contextAad(key, context))
@@ -98,7 +98,7 @@ export async function openManaged(blob: string, key: SealingKey, context = ''): 
  *
  * @param lengthBytes 1 to 1,024; 32 unless given.
  * @throws CryptoError `invalid_argument`.
- * @example const { plaintext, wrapped } = await newDataKey(key)
+ * @example const { plaintext, wrapped } = await newDataKey(sealingKey)
  */
 export async function newDataKey(key: SealingKey, lengthBytes = 32): Promise<{ plaintext: Bytes; wrapped: string }> {
   if (!Number.isInteger(lengthBytes) || lengthBytes < 1 || lengthBytes > 1024)
@@ -111,7 +111,7 @@ export async function newDataKey(key: SealingKey, lengthBytes = 32): Promise<{ p
  * Opens a wrapped data key.
  *
  * @throws CryptoError as {@link openManaged}.
- * @example const plaintext = await openDataKey(wrapped, key)
+ * @example const plaintext = await openDataKey(blob, sealingKey)
  */
 export async function openDataKey(wrapped: string, key: SealingKey): Promise<Bytes> {
   return open('dk1', wrapped, key, versionAad(key))

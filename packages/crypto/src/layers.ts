@@ -27,7 +27,9 @@ export interface Merged {
 /**
  * One value per name: a later layer overrides an earlier one.
  *
- * @example mergeLayers([shared, app]).provenance.API_KEY // { source: 'app', ..., overrides: [{ source: 'group', ... }] }
+ * @example
+ * const app = { source: 'app', environmentId: 'env_...', slug: 'production', values: { API_KEY: 'sk-live' } } as const
+ * mergeLayers([app]).provenance.API_KEY // { source: 'app', ..., overrides: [] }
  */
 export function mergeLayers(layers: readonly DecryptedLayer[]): Merged {
   const merged: Merged = { values: Object.create(null), provenance: Object.create(null) }

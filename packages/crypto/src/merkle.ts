@@ -44,7 +44,11 @@ export interface Subtree {
 
 /**
  * @param before what the tree is made of already: complete subtrees, the largest first
- * @example const tree = growTree(hasher); tree.append(hasher.leaf(entry)); tree.root()
+ * @example
+ * const hasher = await openHasher()
+ * const tree = growTree(hasher)
+ * tree.append(hasher.leaf(message))
+ * tree.root()
  */
 export function growTree(hasher: Hasher, before: readonly Subtree[] = []): GrowingTree {
   const edge: Subtree[] = [...before]

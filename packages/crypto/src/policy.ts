@@ -58,7 +58,10 @@ export async function policySigner(privateKey: PrivateKey): Promise<PolicySigner
  * hosts in lower case, methods in capitals.
  *
  * @throws CryptoError `policy_invalid`, with the place that is wrong.
- * @example const bundle = await signPolicy({ org, agent, agentSlug, policyVersion: 1, issuedAt, expiresAt, rules }, signer)
+ * @example
+ * const times = { issuedAt: 1_767_225_600, expiresAt: 1_769_904_000 }
+ * const agent = { org: orgId, agent: 'agt_...', agentSlug: 'builder' }
+ * const bundle = await signPolicy({ ...agent, ...times, policyVersion: 1, rules }, signer)
  */
 export async function signPolicy(draft: PolicyDraft, signer: PolicySigner): Promise<string> {
   const jwk = JSON.parse(formatPublicKeyJwk(signer.point)) as PolicyBody['signer']['jwk']
@@ -82,7 +85,7 @@ export async function signPolicy(draft: PolicyDraft, signer: PolicySigner): Prom
 /**
  * Rules as they are signed: members in their order, hosts in lower case, methods in capitals.
  *
- * @example canonicalRules([{ host: 'API.example.com', methods: ['get'], paths: [], allow: [] }])[0].host
+ * @example canonicalRules([{ host: 'API.example.com', methods: ['get'], paths: [], allow: [] }])[0]?.host // 'api.example.com'
  */
 export const canonicalRules = (rules: readonly PolicyRule[]): PolicyRule[] =>
   rules.map(({ host, methods, paths, allow, label }) => ({
@@ -99,7 +102,7 @@ export const canonicalRules = (rules: readonly PolicyRule[]): PolicyRule[] =>
  *
  * @throws CryptoError `policy_no_signers`, `policy_malformed`, `policy_kid_mismatch`, `policy_unpinned_signer`,
  *   `policy_bad_signature`; then `policy_unsupported`, `policy_other_org`, `policy_other_agent`, `policy_expired`.
- * @example const { rules } = await verifyPolicy(bundle, { signers: [thumbprint], agent: 'builder', now: Date.now() / 1000 })
+ * @example const { rules } = await verifyPolicy(blob, { signers: [remembered], agent: 'builder', now: Date.now() / 1000 })
  */
 export async function verifyPolicy(bundle: string, trust: PolicyTrust): Promise<PolicyBody> {
   const body = await verifySignature(bundle, trust.signers)

@@ -50,7 +50,9 @@ export async function splitRecoveryKey(
  * Whether a share is one of this recovery key, made for this place.
  *
  * @throws CryptoError `malformed_key` for the public key.
- * @example if (!(await isShareOf(share, recoveryPublicKeyJwk, { orgId, shareIndex, threshold }))) accuse(custodian)
+ * @example
+ * const share = await unwrapKey(blob, privateKey)
+ * await isShareOf(share, recoveryPublicKeyJwk, { orgId, shareIndex: 1, threshold: 3 })
  */
 export async function isShareOf(share: Share, recoveryPublicKeyJwk: string, place: SharePlace): Promise<boolean> {
   const point = parsePublicKeyJwk(recoveryPublicKeyJwk)
@@ -66,7 +68,9 @@ export async function isShareOf(share: Share, recoveryPublicKeyJwk: string, plac
  *
  * @throws CryptoError `decryption_failed` where the share is not wrapped to this key, or is not one of the recovery key;
  *   `malformed_blob`, `malformed_key`.
- * @example const contributedShare = await rewrapShare(wrappedShare, key, targetPublicKeyJwk, recoveryPublicKeyJwk, place)
+ * @example
+ * const place = { orgId, shareIndex: 1, threshold: 3 }
+ * const contributedShare = await rewrapShare(blob, privateKey, targetPublicKeyJwk, recoveryPublicKeyJwk, place)
  */
 export async function rewrapShare(
   wrappedShare: string,
@@ -85,7 +89,9 @@ export async function rewrapShare(
  * The recovery key, from shares that {@link isShareOf} has found to be its own.
  *
  * @throws CryptoError `decryption_failed` where they are too few, or of another key.
- * @example const recoveryKey = await combineShares(shares, recoveryPublicKeyJwk)
+ * @example
+ * const shares = await splitRecoveryKey(recoveryKey, { orgId, threshold: 3, count: 5 })
+ * const combined = await combineShares(shares.slice(0, 3), recoveryPublicKeyJwk)
  */
 export async function combineShares(shares: readonly Share[], recoveryPublicKeyJwk: string): Promise<PrivateKey> {
   const { combine } = await import('shamir-secret-sharing')

@@ -37,7 +37,7 @@ export async function importDek(bytes: Bytes): Promise<Dek> {
  * @param value any text, also empty. Its length shows: the ciphertext is as long as its UTF-8.
  * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for a place that would be
  *   ambiguous.
- * @example const ciphertext = await sealSecret('postgres://...', dek, environment.id, 'DATABASE_URL')
+ * @example const ciphertext = await sealSecret('postgres://...', dek, envId, 'DATABASE_URL')
  */
 export async function sealSecret(value: string, dek: Dek, environmentId: string, name: string): Promise<string> {
   const { iv, ciphertext } = await sealGcm(dek.key, encodeUtf8(value), placeOf(environmentId, name))
@@ -50,7 +50,7 @@ export async function sealSecret(value: string, dek: Dek, environmentId: string,
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (wrong DEK, name or environment, or
  *   altered bytes), `malformed_text` for a plaintext that is no UTF-8, `invalid_argument`.
- * @example const value = await openSecret(secret.ciphertext, dek, layer.environmentId, secret.name)
+ * @example const value = await openSecret(ciphertext, dek, envId, 'DATABASE_URL')
  */
 export async function openSecret(blob: string, dek: Dek, environmentId: string, name: string): Promise<string> {
   const [iv, ciphertext] = parseBlob(blob, 'sc1') as [Bytes, Bytes]

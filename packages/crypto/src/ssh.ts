@@ -63,7 +63,7 @@ export interface SshCertificate {
  * Reads `ssh-ed25519-cert-v01@openssh.com <base64> [comment]`.
  *
  * @throws CryptoError `malformed_key` for anything else, a host's certificate too.
- * @example const { principals } = readSshCertificate(ssh.certificate)
+ * @example const { principals } = readSshCertificate('ssh-ed25519-cert-v01@openssh.com AAAA...')
  */
 export function readSshCertificate(line: string): SshCertificate {
   const [type, encoded = ''] = line.split(' ')

@@ -20,7 +20,9 @@ export interface SealedCredential {
  *
  * @param publicKeyJwk JWK JSON of one of the executor's live keys
  * @throws CryptoError `malformed_key`, `malformed_text`.
- * @example const sealed = await sealCredential('sk-1', place, publicKeyJwk)
+ * @example
+ * const place = { projectId: 'vpj_...', connectionId, providerId: 'acme', slot: 'api_key', revision: 1 } as const
+ * const sealed = await sealCredential('sk-1', place, publicKeyJwk)
  */
 export async function sealCredential(text: string, place: VaultPlace, publicKeyJwk: string): Promise<SealedCredential> {
   const dek = randomBytes(aesKeyLengthBytes)
@@ -32,7 +34,10 @@ export async function sealCredential(text: string, place: VaultPlace, publicKeyJ
  * Decrypts a credential that was encrypted to this key.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another key or place, or altered bytes).
- * @example const text = await openCredential(credential, credential, privateKey)
+ * @example
+ * const place = { projectId: 'vpj_...', connectionId, providerId: 'acme', slot: 'api_key', revision: 1 } as const
+ * const sealed = await sealCredential('sk-1', place, publicKeyJwk)
+ * const text = await openCredential(sealed, place, privateKey) // 'sk-1'
  */
 export async function openCredential(sealed: SealedCredential, place: VaultPlace, holder: KeyHolder): Promise<string> {
   const key = await importAesKey(await unwrapKey(sealed.wrappedDek, holder))
@@ -47,7 +52,7 @@ export async function openCredential(sealed: SealedCredential, place: VaultPlace
  * @param privateKey one that can be exported: platforms bind a key to one use.
  * @returns base64url of 64 bytes: r and s of ECDSA P-256 with SHA-256.
  * @throws CryptoError `invalid_argument` for a key that was not made exportable.
- * @example const proof = await signRegistration(privateKey, code, 'https://executor.example.com')
+ * @example const proof = await signRegistration(privateKey, 'vrc_...', 'https://executor.example.com')
  */
 export async function signRegistration(privateKey: PrivateKey, code: string, origin: string): Promise<string> {
   const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }

@@ -29,7 +29,7 @@ const noAad: Bytes = new Uint8Array(0)
  * @param bytes the key to wrap: 32 bytes for an environment's DEK, or for example a PKCS8; not empty.
  * @param publicKeyJwk the reader's public key, a string that holds JWK JSON.
  * @throws CryptoError `malformed_key` for the public key, `invalid_argument` for no bytes.
- * @example const wrappedDek = await wrapKey(dek, member.publicKeyJwk)
+ * @example const wrappedDek = await wrapKey(newDek(), publicKeyJwk)
  */
 export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<string> {
   if (bytes.length === 0) throw new CryptoError('invalid_argument', 'no bytes to wrap')

@@ -60,7 +60,7 @@ export const storableLineOf = (text: string): string => text.replace(/\p{Cc}+/gu
  * Returns the error text of a target or provider as one line, or null if it repeats a secret, in any encoding or in parts.
  * Databases quote the statement near an error, and HTTP services quote the field.
  *
- * @example errorTextOf(error.message, [password]) ?? `SQLSTATE ${error.code}`
+ * @example errorTextOf('invalid password s3cret', [password]) ?? 'The error text repeats a secret.'
  */
 export function errorTextOf(text: string, secrets: readonly string[]): string | null {
   const searched = text.slice(0, searchedLength)

@@ -17,7 +17,7 @@ interface Sealed {
  * Wraps an admin credential and the settings that it is for to the key of a provisioner's token. The server cannot read it.
  *
  * @throws CryptoError `malformed_key`.
- * @example const wrappedAdminSecret = await sealAdminSecret({ adminSecret, config }, publicKeyJwk)
+ * @example const wrappedAdminSecret = await sealAdminSecret({ adminSecret: 'postgres://...', config }, publicKeyJwk)
  */
 export async function sealAdminSecret(
   { adminSecret, config }: { adminSecret: string; config: LeaseConfig<LeaseTag> },
@@ -31,7 +31,9 @@ export async function sealAdminSecret(
  * The admin credential, for the settings that it was wrapped with and for no others.
  *
  * @throws CryptoError where it was wrapped to another key; SkerryError `malformed_answer` where the settings are others.
- * @example const adminSecret = await openAdminSecret(job.target.wrappedAdminSecret, config, holder)
+ * @example
+ * const wrapped = await sealAdminSecret({ adminSecret: 'postgres://...', config }, publicKeyJwk)
+ * const adminSecret = await openAdminSecret(wrapped, config, privateKey)
  */
 export async function openAdminSecret(wrapped: string, config: object, holder: KeyHolder): Promise<string> {
   const { adminSecret, configDigest } = parse(decodeUtf8(await unwrapKey(wrapped, holder)))

@@ -60,7 +60,10 @@ export interface PolicyWish {
  * Signs rules as the next version of an agent's policy, and publishes them.
  *
  * @throws CryptoError `policy_invalid`, with the place; RefusedError `conflict` where somebody else was faster.
- * @example await publishPolicy(client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs })
+ * @example
+ * const agent = await findAgent(client, orgId, 'builder')
+ * const issuedAtMs = Date.now()
+ * await publishPolicy(client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs: issuedAtMs + 86_400_000 })
  */
 export async function publishPolicy(client: Client, signer: PolicySigner, wish: PolicyWish): Promise<AgentPolicy> {
   const { agent, orgId, rules } = wish

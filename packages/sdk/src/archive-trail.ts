@@ -22,7 +22,13 @@ interface Proof {
   size: number
 }
 
-/** @example const trail = await openArchiveTrail(); await checkArchive(chunks, { sha256, onRow: trail.add }) */
+/**
+ * Collects the audit log of an archive while the archive is checked.
+ *
+ * @example
+ * const trail = await openArchiveTrail()
+ * await checkArchive(createReadStream('acme.skerry'), { sha256: () => createHash('sha256'), onRow: trail.add })
+ */
 export async function openArchiveTrail(): Promise<ArchiveTrail> {
   const hasher = await openHasher()
   const gaps = new Map<number, string>()

@@ -13,7 +13,7 @@ import { SkerryError } from './errors.ts'
  * @param publicKey of the server that made it, base64url
  * @throws SkerryError `malformed_archive`, which names the line; `changed_archive` where its entries are others than those that
  * the server has signed. CryptoError where the checkpoint is not signed with this key.
- * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), publicKey)
+ * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), remembered)
  */
 export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, publicKey: string): Promise<ProvenArchive> {
   const lines = linesOf(pieces)

@@ -85,7 +85,10 @@ const lateMs = 10 * 60 * 1000
  *
  * @param seen the checkpoint that this client saw last, if any
  * @param archives files of archived entries, as `readAuditArchive` has proven them
- * @example const { findings, ...next } = await verifyTrail(client, orgId, seen) // keep `next` if there are none
+ * @example
+ * const first = await verifyTrail(client, orgId)
+ * const seen = { note: first.checkpoint, publicKey: first.publicKey } // keep it if there are no findings
+ * const { findings } = await verifyTrail(client, orgId, seen)
  */
 export async function verifyTrail(
   client: Client,

@@ -74,8 +74,9 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
      * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
      *
      * @example
-     * const received = await client.request('resolve', 'get', { query: {} }, { etag })
-     * if (received.status !== 304) use(received.body)
+     * const { etag } = await client.request('resolve', 'get', { query: {} })
+     * const next = await client.request('resolve', 'get', { query: {} }, { etag: etag ?? undefined })
+     * if (next.status !== 304) console.log(next.body.layers.length)
      */
     request<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
       heading: H,
@@ -90,7 +91,7 @@ interface Streaming {
    * One operation whose answer is too long to be kept, as bytes piece by piece. It is sent once.
    *
    * @throws as every operation; while reading, UnavailableError where the answer breaks off.
-   * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) write(piece)
+   * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) await out.write(piece)
    */
   stream<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
     heading: H,

@@ -84,7 +84,7 @@ export interface NewBranch {
  *   SkerryError `own_key_replaced` where the server lists another one for the caller, `invalid_request` for more than 200
  *   grantees; CryptoError `malformed_key`; UnavailableError.
  * @example
- * const reads = (one) => known.get(one.principalId) === one.publicKeyJwk
+ * const reads = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)
  */
 export async function createBranch(
@@ -156,8 +156,8 @@ interface Holder {
  *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError, after which it may have
  *   happened: asked again, it is done once more.
  * @example
- * const keeps = (one) => known.get(one.principalId) === one.publicKeyJwk
- * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, parsedToken)
+ * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
+ * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
  */
 export async function rekeyEnvironment(
   client: Client,

@@ -111,7 +111,7 @@ export function invalid(message: string): SkerryError {
  * front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
  *
  * @param secrets texts that must not come back in a message, whatever the server put there.
- * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId })
+ * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
   const known = parseErrorBody(body)

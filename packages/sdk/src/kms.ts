@@ -81,7 +81,7 @@ const wrapTo = (bytes: Bytes, grantees: readonly Grantee[]) =>
  * @throws RefusedError `conflict` (the name is taken), `invalid_request`, `forbidden`; CryptoError `malformed_key`;
  *   UnavailableError.
  * @example
- * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees: [me] })
+ * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees })
  */
 export async function createManagedKey(
   client: Client,
@@ -113,7 +113,9 @@ export async function createManagedKey(
  * Adds a version, wrapped to each grantee. Who is left out goes on opening what was encrypted before.
  *
  * @throws as `createManagedKey`; RefusedError `conflict` for a disabled key.
- * @example await rotateManagedKey(client, { orgId, key, grantees })
+ * @example
+ * const { key } = await client.kms.get({ params: { orgId, kmsKeyId } })
+ * await rotateManagedKey(client, { orgId, key, grantees })
  */
 export async function rotateManagedKey(
   client: Client,

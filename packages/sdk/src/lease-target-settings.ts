@@ -16,7 +16,7 @@ export interface ChangedSetting {
  * The settings of a lease target that differ from those of before. A client connects to the address in them and sends a
  * password there, so another address, port or TLS mode is never without meaning.
  *
- * @example const [first] = changedSettings(before, target) // { name: 'connection.host', was: '…', now: '…' }
+ * @example const [first] = changedSettings({ provider: 'postgres', config }, target) // { name: 'connection.host', was: '…', now: '…' }
  */
 export function changedSettings(before: TargetSettings, after: TargetSettings): ChangedSetting[] {
   const [was, now] = [flat('', settingsOf(before)), flat('', settingsOf(after))]
@@ -44,7 +44,9 @@ const readableMax = 100
 /**
  * Changed settings in words.
  *
- * @example wordsOfSettings(changed) // 'connection.host is evil.example.com (was db.example.com)'
+ * @example
+ * const change = { name: 'connection.host', was: 'db.example.com', now: 'evil.example.com' }
+ * wordsOfSettings([change]) // 'connection.host is evil.example.com (was db.example.com)'
  */
 export const wordsOfSettings = (changed: readonly ChangedSetting[]): string =>
   changed

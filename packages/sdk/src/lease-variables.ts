@@ -25,7 +25,9 @@ export interface LeaseVariables {
  * What programs read their connections from, by the customs of each kind of target.
  *
  * @param trusted certificates (PEM) of the authorities that this machine trusts, for programs that are given them
- * @example const { values, files } = variablesOf(made, target, rootCertificates)
+ * @example
+ * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
+ * if (made.provider !== 'ssh') console.log(variablesOf(made, target).values.get('PGHOST'))
  */
 export function variablesOf(
   made: Exclude<MadeLease, Of<'ssh'>>,

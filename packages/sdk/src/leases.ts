@@ -148,7 +148,7 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  *   `malformed_answer`, `invalid_request`.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
- * if (made.provider === 'postgres') connect({ ...made.connection, password: made.password })
+ * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)
  */
 export async function createLease(client: Client, wish: LeaseWish & { history?: History }): Promise<MadeLease> {
   const { orgId, target, ttlSeconds, signal, history } = wish

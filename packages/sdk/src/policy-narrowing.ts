@@ -8,7 +8,7 @@ type Evidence = Answer<typeof tasks.activity>
  * Less than before, never more: without rules that nobody used, and names that nobody had injected there.
  *
  * @param rules of the policy in force, for which the evidence names what was not used.
- * @example narrowPolicy(rules, await client.tasks.activity({ params }))
+ * @example narrowPolicy(rules, await client.tasks.activity({ params: { orgId, agentId } }))
  */
 export function narrowPolicy(
   rules: readonly PolicyRule[],

@@ -56,8 +56,9 @@ export interface PolicySource {
  *
  * @throws CryptoError `policy_no_signers` at once, before anything is asked.
  * @example
- * const source = createPolicySource({ client, principalId, agent: 'builder', signers: [thumbprint] })
+ * const source = createPolicySource({ client, principalId, agent: 'builder', signers: [remembered] })
  * await source.refresh()
+ * const operation = { host: 'api.example.com', method: 'POST', path: '/v1/items', secret: 'API_KEY' }
  * decide(source.current()?.rules ?? [], operation)
  */
 export function createPolicySource(settings: PolicySourceSettings): PolicySource {

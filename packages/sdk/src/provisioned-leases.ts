@@ -28,7 +28,9 @@ const lookAgainMs = 500
  *
  * @param first the lease as it was answered.
  * @throws SkerryError `conflict` with what the target said, `malformed_answer`; RefusedError; UnavailableError.
- * @example const lease = await madeLease(client, answer.lease, { orgId, target })
+ * @example
+ * const first = await client.leases.get({ params: { orgId, leaseId } })
+ * const lease = await madeLease(client, first.lease, { orgId, target })
  */
 export async function madeLease(
   client: Client,

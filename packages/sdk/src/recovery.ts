@@ -17,7 +17,9 @@ export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][num
  *
  * @param plan.custodians whom each share is wrapped to, in the order of the shares; compare their keys' words before.
  * @throws CryptoError `invalid_argument` unless 2 <= threshold <= custodians <= 255, `malformed_key`.
- * @example await client.recovery.enable({ params: { orgId }, body: await newRecoveryKey({ orgId, threshold: 3, ... }) })
+ * @example
+ * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
+ * await client.recovery.enable({ params: { orgId }, body })
  */
 export async function newRecoveryKey(plan: {
   orgId: string
@@ -45,7 +47,9 @@ export async function newRecoveryKey(plan: {
  * Keys of environments, wrapped to the recovery key.
  *
  * @throws CryptoError `malformed_key`.
- * @example await client.recovery.cover({ params: { orgId }, body: { grants: await coverEnvironments(opened, jwk) } })
+ * @example
+ * const grants = await coverEnvironments(environments, recoveryPublicKeyJwk)
+ * await client.recovery.cover({ params: { orgId }, body: { grants } })
  */
 export const coverEnvironments = (
   environments: readonly { environmentId: string; key: Bytes }[],
@@ -75,7 +79,9 @@ export class FalseSharesError extends SkerryError {
  *
  * @param recoveryPublicKeyJwk the recovery key that the caller knows: shares of any other are false.
  * @throws FalseSharesError where fewer than the threshold are left; SkerryError `conflict` where fewer were contributed.
- * @example const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, jwk)
+ * @example
+ * const answer = await client.recoveryRequests.get({ params: { orgId, recoveryRequestId } })
+ * const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, recoveryPublicKeyJwk)
  */
 export async function gatherRecoveryKey(
   { orgId, request, shares }: { orgId: string; request: RecoveryRequest; shares: readonly ContributedShare[] },
@@ -134,7 +140,9 @@ export async function recoverKeys(
  *
  * @returns `unreadable` are those whose key was wrapped to another recovery key.
  * @throws CryptoError `malformed_key`.
- * @example const { grants } = await rewrapCovered(envKeys.grants, targetPublicKeyJwk, recoveryKey)
+ * @example
+ * const covered = await client.recovery.envKeys({ params: { orgId } })
+ * const { grants } = await rewrapCovered(covered.grants, targetPublicKeyJwk, recoveryKey)
  */
 export async function rewrapCovered(
   covered: readonly { environmentId: string; wrappedDek: string }[],

@@ -58,7 +58,9 @@ export function toResolveQuery(asked: {
  * decryption shows.
  *
  * @throws SkerryError `malformed_answer`, with the place.
- * @example const { scope, layers } = parseResolveBody(received.text, { env: 'env_...', with: [] })
+ * @example
+ * const received = await client.request('resolve', 'get', { query: {} })
+ * if (received.status === 200) console.log(parseResolveBody(received.text, { with: [] }).scope)
  */
 export function parseResolveBody(text: string, asked: ResolveQuery): ResolveBody {
   let body: unknown

@@ -10,7 +10,7 @@ import type { Layer, ResolveBody } from './resolve-body.ts'
  * that fails refuses the whole, so that a program never starts on half of its settings.
  *
  * @throws DecryptionError with the layer's slug and the secret's name, never a value.
- * @example const layers = await decryptLayers(parseResolveBody(text, asked), privateKey)
+ * @example const layers = await decryptLayers(await client.resolve.get(), privateKey)
  */
 export async function decryptLayers(body: ResolveBody, holder: KeyHolder): Promise<DecryptedLayer[]> {
   return inOrder(body.layers.map((layer) => decryptLayer(layer, holder)))

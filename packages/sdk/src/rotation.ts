@@ -20,7 +20,8 @@ export type RotationSettings = Omit<Body<typeof rotation.create>, 'wrappedDek'> 
  * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` where the target refuses the account.
  * @example
  * const rotator = await client.rotation.rotatorKey({ params: { orgId } })
- * const settings = { orgId, environmentId, secretName: 'KEY', config: { kind: 'generated' }, intervalSeconds: 86_400 }
+ * const config = { kind: 'generated' } as const
+ * const settings = { orgId, environmentId: envId, secretName: 'KEY', config, intervalSeconds: 86_400 }
  * const { rotation } = await configureRotation(client, settings, key, rotator)
  */
 export async function configureRotation(

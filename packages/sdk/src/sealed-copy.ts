@@ -66,7 +66,9 @@ const fingerprintOf = (token: string) => hexSha256(`${fingerprintLabel}\n${token
  *
  * @param token the whole token: without it, nobody can read the copy.
  * @param warn told in fixed words when the cache itself fails; a cache that fails stops no resolve.
- * @example const copy = sealedCopy(diskCache(), key, token, console.warn)
+ * @example
+ * const key = await refusalKey('https://skerry.example.com', token)
+ * const copy = sealedCopy(diskCache(), key, token, console.warn)
  */
 export function sealedCopy(cache: Cache, key: string, token: string, warn: (message: string) => void): SealedCopy {
   const aad = encodeUtf8(key)
@@ -109,7 +111,7 @@ export function sealedCopy(cache: Cache, key: string, token: string, warn: (mess
  * Whether a copy may stand in: strictly younger than the limit, and not from the future, which a clock that went back
  * would keep young for as long as it went back.
  *
- * @example isUsable(copy, 86_400, Date.now())
+ * @example isUsable({ text: '{}', etag: null, fetchedAtMs: Date.now() }, 86_400, Date.now()) // true
  */
 export function isUsable(copy: Copy, maxAgeSeconds: number, nowMs: number): boolean {
   return copy.fetchedAtMs <= nowMs && nowMs - copy.fetchedAtMs < maxAgeSeconds * 1000

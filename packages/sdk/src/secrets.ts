@@ -173,6 +173,7 @@ export interface ProposedChanges {
  *   `not_found` for a secret to delete that there is not, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
  *   SkerryError `invalid_request` for too many secrets, one named twice or a note that is too long; UnavailableError.
  * @example
+ * const place = { orgId, envId }
  * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }] }, key.dek)
  */
 export async function proposeChanges(
@@ -238,6 +239,7 @@ export interface WrittenSecret {
  * @returns the same values, with the versions that they have now.
  * @throws RefusedError `conflict` when someone has written a value since; as `environmentKey`.
  * @example
+ * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)
  * if ('secret' in answer)
  *   await rewriteIfRekeyed(client, place, privateKey, key, [{ name, value, version: answer.secret.version }])

@@ -68,7 +68,7 @@ export async function replaceSyncCredential(
  * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` where another binding writes the same names.
  * @example
  * const destination = { provider: 'app-platform-c', appName: 'shop' } as const
- * const settings = { environmentId, destination, enabled: false }
+ * const settings = { environmentId: envId, destination, enabled: false }
  * const binding = await bindEnvironment(client, connection, { orgId, ...settings }, layers)
  */
 export async function bindEnvironment(

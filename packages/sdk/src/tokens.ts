@@ -109,7 +109,7 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
  * @param settings.orgId the machine client's organization unless given.
  * @throws SkerryError `not_found` when the machine client is in no organization, or in several; as `createServiceToken`.
  * @example
- * const machine = createClient({ baseUrl, credential: { clientId, clientSecret } })
+ * const machine = createClient({ baseUrl, credential: { clientId: 'm2m_...', clientSecret: '...' } })
  * const { token, parsed } = await bootstrapAdmin(machine, { name: 'ci' })
  * const client = createClient({ baseUrl, credential: { bearer: parsed.bearer } })
  */

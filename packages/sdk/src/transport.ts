@@ -60,7 +60,10 @@ type Outcome = { incoming: Incoming } | { error: SkerryError; retryAfterMs: numb
  * also after 502, 503 and a network failure. Timeouts are not repeated. Redirects are never followed.
  *
  * @throws UnavailableError, RefusedError, SkerryError; the signal's reason when the caller aborts.
- * @example const { text } = await send(settings, { method: 'GET', path: '/health', headers: {} })
+ * @example
+ * const limits = { timeoutMs: 10_000, attempts: 3, backoffMs: 100, retryAfterMaxMs: 5000, answerMaxBytes: 1_000_000 }
+ * const settings = { ...limits, baseUrl: 'https://skerry.example.com', fetch, secrets: [] }
+ * const { text } = await send(settings, { method: 'GET', path: '/health', headers: {} })
  */
 export async function send(settings: TransportSettings, outgoing: Outgoing): Promise<Incoming> {
   for (let attempt = 1; ; attempt++) {

@@ -68,7 +68,9 @@ export interface Vault {
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` where the
    *   provider did not answer, `unavailable` and `timeout` where the executor or its server did not.
-   * @example const response = await vault.fetch({ userRef, connectionId, request: { method: 'GET', url: 'https://api.example.com/v1/things' } })
+   * @example
+   * const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
+   * const response = await vault.fetch({ userRef: 'user-1', connectionId, request })
    */
   fetch(call: VaultFetch): Promise<Response>
   /**
@@ -77,7 +79,7 @@ export interface Vault {
    *
    * @throws RefusedError `conflict` where only the person can repair it: a refresh token that is gone, or a browser session.
    *   `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as `fetch`.
-   * @example await vault.reactivate({ userRef, connectionId })
+   * @example await vault.reactivate({ userRef: 'user-1', connectionId })
    */
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   /**
@@ -112,7 +114,8 @@ export interface VaultWebhooks {
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError, UnavailableError,
  *   SkerryError `malformed_answer`.
  * @example
- * const vault = createVault({ baseUrl, key, executorUrl, executorToken })
+ * const executor = { executorUrl: 'https://executor.example.com', executorToken: token }
+ * const vault = createVault({ baseUrl, key: 'skv_...', ...executor })
  * const { url } = await vault.connect({ userRef: 'user-1', providerId: 'acme', returnUrl: 'https://app.example.com/done' })
  */
 export function createVault(settings: VaultSettings): Vault {
@@ -198,7 +201,7 @@ export interface VaultWebhookRequest {
  * Verifies a webhook, and gives what it tells. The headers may be named `skerry-webhook-...` or `seekrit-webhook-...`.
  *
  * @throws SkerryError `invalid_request` for one that is not signed with this secret, is too old, or is of another form.
- * @example const { type, data } = await verifyWebhook({ secret, headers: request.headers, body: rawBody })
+ * @example const { type, data } = await verifyWebhook({ secret: 'whsec_...', headers, body })
  */
 export async function verifyWebhook(request: VaultWebhookRequest): Promise<VaultWebhook> {
   const { secret, body, toleranceSeconds = 300, now = () => new Date() } = request

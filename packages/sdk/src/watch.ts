@@ -34,7 +34,7 @@ const intervalMaxSeconds = 86_400
  * @throws as `Skerry.resolve`, except what is waited out; SkerryError `invalid_request` for a senseless interval.
  * @example
  * const { revision } = await skerry.resolve()
- * await watch(skerry, { revision, signal, onChange: ({ values }) => restart(values) })
+ * await watch(skerry, { revision, signal, onChange: ({ values }) => console.log(Object.keys(values)) })
  */
 export async function watch(skerry: Skerry, options: WatchOptions): Promise<void> {
   const { intervalSeconds = 30, signal, onChange, onUnavailable, onUnusable } = options

@@ -108,7 +108,9 @@ export interface VaultConfig {
  * commands, with its place.
  *
  * @example
- * export default defineVaultConfig({ origin: 'https://executor.example.com', providers: [apiKeyProvider({ ... })] })
+ * const rules = [{ host: 'api.acme.example.com', paths: ['/v1/orders/**'] }]
+ * const acme = apiKeyProvider({ id: 'acme', displayName: 'Acme', consentSummary: 'Reads and writes your orders.', rules })
+ * defineVaultConfig({ origin: 'https://executor.example.com', providers: [acme] })
  */
 export const defineVaultConfig = (config: VaultConfig): VaultConfig => config
 

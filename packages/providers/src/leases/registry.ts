@@ -17,7 +17,7 @@ const adapters = {
 /**
  * Signs in to a target with the adapter of its kind.
  *
- * @example await using session = await openLeaseTarget('postgres', { config, credential }, outside)
+ * @example const session = await openLeaseTarget(config.provider, { config, credential: password }, outside)
  */
 export async function openLeaseTarget<T extends LeaseTag>(
   tag: T,

@@ -8,6 +8,10 @@ const adapters = {
   redis: () => import('./redis.ts'),
 } satisfies { [K in AccountKind]: () => Promise<RotationProvider<K>> }
 
-/** @example await (await loadRotation('postgres')).change(account, password, null, outside) */
+/**
+ * Loads the adapter of a kind of account.
+ *
+ * @example const { change } = await loadRotation('postgres')
+ */
 export const loadRotation = <K extends AccountKind>(kind: K): Promise<RotationProvider<K>> =>
   (adapters[kind] as unknown as () => Promise<RotationProvider<K>>)()

@@ -28,7 +28,10 @@ const adapters = {
 /**
  * The adapter of a destination’s kind.
  *
- * @example (await syncProvider('app-platform-c')).open({ config, destination, credential }, outside)
+ * @example
+ * const config = { provider: 'app-platform-c' } as const
+ * const destination = { ...config, appName: 'shop' }
+ * await (await syncProvider('app-platform-c')).open({ config, destination, credential: 'fo1_...' }, outside)
  */
 export async function syncProvider<T extends SyncTag>(tag: T): Promise<SyncProvider<T>> {
   const load = adapters[tag] as unknown as () => Promise<SyncProvider<T>>

@@ -44,7 +44,7 @@ const layersMax = 2
  * as it flows, so no body is ever larger in memory than a chunk.
  *
  * @throws DecompressionError `unknown_encoding`: such a body cannot be looked through, so it must not pass.
- * @example await pipeline(answer, ...decompression(answer.headers['content-encoding']), redactStream(one), response)
+ * @example await pipeline([createReadStream('body.br.gz'), ...decompression('br, gzip'), process.stdout])
  */
 export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
   const wanted = codingsOf(encoding).reverse()

@@ -70,24 +70,28 @@ async function write(name: string): Promise<void> {
   }
 }
 
-test(`nothing acknowledged is lost and nothing is half there after ${rounds} rounds of kill -9 under load`, async () => {
-  for (let round = 0; round < rounds; round++) {
-    const load = Promise.all(names.map(write))
-    const before = acknowledged.size
-    // Killed at another point of the work each round, but never before it has begun.
-    while (acknowledged.size < before + 1 + round) await new Promise((tick) => setTimeout(tick, 5))
-    await server.kill9()
-    await load
-    // Every other round the database goes down with it, without a chance to tidy up.
-    if (postgres && round % 2 === 1) {
-      await postgres.kill9()
-      await postgres.restart()
+test(
+  `nothing acknowledged is lost and nothing is half there after ${rounds} rounds of kill -9 under load`,
+  async () => {
+    for (let round = 0; round < rounds; round++) {
+      const load = Promise.all(names.map(write))
+      const before = acknowledged.size
+      // Killed at another point of the work each round, but never before it has begun.
+      while (acknowledged.size < before + 1 + round) await new Promise((tick) => setTimeout(tick, 5))
+      await server.kill9()
+      await load
+      // Every other round the database goes down with it, without a chance to tidy up.
+      if (postgres && round % 2 === 1) {
+        await postgres.kill9()
+        await postgres.restart()
+      }
+      server = await startProcess(settings)
+      await check()
     }
-    server = await startProcess(settings)
-    await check()
-  }
-  expect(acknowledged.size).toBeGreaterThan(rounds)
-}, rounds * 30_000)
+    expect(acknowledged.size).toBeGreaterThan(rounds)
+  },
+  rounds * 30_000,
+)
 
 /** Histories without a gap that hold each acknowledged ciphertext at its version, each version with its audit entry. */
 async function check(): Promise<void> {

@@ -79,6 +79,17 @@ describe('the page', () => {
     for (const target of targets) expect(ids).toContain(target)
   })
 
+  test('every row of a table has as many cells as its head, and no cell is a value without a text', () => {
+    const tables = [...page.matchAll(/<thead>(.*?)<\/thead>(.*?)<\/table>/gs)]
+    expect(tables.length).toBeGreaterThan(100)
+    for (const [, head = '', body = ''] of tables) {
+      const columns = head.match(/<th /g)?.length
+      const rows = [...body.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) => row.match(/<td>/g)?.length)
+      expect(new Set(rows), body).toEqual(new Set([columns]))
+    }
+    expect(page).not.toMatch(/\[object \w+\]|\bundefined\b/)
+  })
+
   test('every element that opens is closed', () => {
     const open: string[] = []
     for (const [, end, name] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {

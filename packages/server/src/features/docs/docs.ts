@@ -1,17 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { openApiDocument } from '@skerry/contract/openapi'
-import { reference } from '@skerry/contract/reference-model'
 import type { FastifyInstance } from 'fastify'
 import { matches } from '../../http/etag.ts'
 import type { AnyRoute } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
-import { accessFacts } from './access-words.ts'
-import { referencePage } from './page.ts'
-
-interface Document {
-  type: string
-  make: () => string
-}
+import { type Document, documentsOf } from './documents.ts'
 
 /** Nothing runs here and nothing is fetched from elsewhere, whatever might one day get into the text. */
 const headers = {
@@ -29,15 +20,7 @@ const headers = {
  * first asked for, and needs no credential, since it says nothing that the source does not.
  */
 export function mountDocs(app: FastifyInstance, routes: readonly AnyRoute[]): void {
-  const documents: Record<string, Document> = {
-    '/docs': { type: 'text/html; charset=utf-8', make: () => referencePage(reference(accessFacts(routes))) },
-    '/docs.css': {
-      type: 'text/css; charset=utf-8',
-      make: () => readFileSync(new URL('docs.css', import.meta.url), 'utf8'),
-    },
-    '/openapi.json': { type: 'application/json; charset=utf-8', make: () => JSON.stringify(openApiDocument()) },
-  }
-  for (const [path, document] of Object.entries(documents)) mountDocument(app, path, document)
+  for (const [path, document] of Object.entries(documentsOf(routes))) mountDocument(app, path, document)
 }
 
 function mountDocument(app: FastifyInstance, path: string, { type, make }: Document) {

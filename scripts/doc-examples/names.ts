@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { LeaseConfig, LeaseTag } from '../../packages/contract/src/lease-providers.ts'
+import type { PolicyBody, PolicyRule } from '../../packages/contract/src/policy-body.ts'
+import type { Bytes } from '../../packages/crypto/src/base64url.ts'
+import type { PrivateKey } from '../../packages/crypto/src/keys.ts'
+import type { SealingKey } from '../../packages/crypto/src/kms.ts'
+import type { PolicySigner } from '../../packages/crypto/src/policy.ts'
+import type { Dek } from '../../packages/crypto/src/secret.ts'
+import type { Outside } from '../../packages/providers/src/outside.ts'
+import type { Client } from '../../packages/sdk/src/client.ts'
+import type { LeaseTarget } from '../../packages/sdk/src/leases.ts'
+import type { Layer } from '../../packages/sdk/src/resolve-body.ts'
+import type { EnvironmentKey, Grantee } from '../../packages/sdk/src/secrets.ts'
+import type { Skerry } from '../../packages/sdk/src/skerry.ts'
+import type { LayerKey, SyncConnection } from '../../packages/sdk/src/sync.ts'
+import type { Vault } from '../../packages/sdk/src/vault.ts'
+
+// Names that an example in a doc comment may use without making them. Each has one meaning in all examples. A name that an
+// example declares, or that its file declares or imports, takes the place of the one here.
+
+/** Clients, as `createClient`, `createSkerry` and `createVault` make them. */
+export declare const client: Client
+export declare const skerry: Skerry
+export declare const vault: Vault
+
+/** The address of a server, a service token, and the part of the token that is sent. */
+export declare const baseUrl: string
+export declare const token: string
+export declare const bearer: string
+
+/** Ids, as the API answers them. */
+export declare const orgId: string
+export declare const appId: string
+export declare const envId: string
+export declare const userId: string
+export declare const tokenId: string
+export declare const principalId: string
+export declare const kmsKeyId: string
+export declare const bindingId: string
+export declare const leaseId: string
+export declare const agentId: string
+export declare const recoveryRequestId: string
+export declare const connectionId: string
+
+/** Keys: of a person or a token, its public half, of an environment, and of a version of a managed key. */
+export declare const privateKey: PrivateKey
+export declare const publicKeyJwk: string
+export declare const key: EnvironmentKey
+export declare const dek: Dek
+export declare const sealingKey: SealingKey
+export declare const pkcs8: Bytes
+export declare const signer: PolicySigner
+
+/** What a passkey answers for a keyring. */
+export declare const prfOutput: Bytes
+
+/** The recovery key of an organization, who has shares of it, what it opens, and the key of the person who recovers. */
+export declare const recoveryKey: PrivateKey
+export declare const custodians: { userId: string; publicKeyJwk: string }[]
+export declare const environments: { environmentId: string; key: Bytes }[]
+export declare const recoveryPublicKeyJwk: string
+export declare const targetPublicKeyJwk: string
+
+/** What a program stores, seals, signs, reads and writes. `remembered` is a key or fingerprint that it kept from before. */
+export declare const value: string
+export declare const password: string
+export declare const passphrase: string
+export declare const blob: string
+export declare const message: Bytes
+export declare const signature: Bytes
+export declare const ciphertext: string
+export declare const file: AsyncIterable<Bytes>
+export declare const out: WritableStreamDefaultWriter<Uint8Array>
+export declare const remembered: string
+
+/** Answers of the server. */
+export declare const layer: Layer
+export declare const layers: LayerKey[]
+export declare const target: LeaseTarget
+export declare const connection: SyncConnection
+export declare const grantees: Grantee[]
+
+/** Settings that a person has made. */
+export declare const rules: PolicyRule[]
+export declare const policyBody: PolicyBody
+export declare const config: LeaseConfig<LeaseTag>
+
+/** What a program hands in: the network that an adapter may use, and what stops a call. */
+export declare const outside: Outside
+export declare const signal: AbortSignal
+
+/** A request that came, as Node gives it. */
+export declare const headers: IncomingHttpHeaders
+export declare const body: string
+
+// Functions of other modules, and of Node.
+// biome-ignore lint/performance/noBarrelFile: only the compiler reads this file
+export { spawn } from 'node:child_process'
+export { createHash } from 'node:crypto'
+export { createReadStream } from 'node:fs'
+export { pipeline } from 'node:stream/promises'
+export { apps } from '../../packages/contract/src/apps.ts'
+export { checkArchive } from '../../packages/contract/src/archive-check.ts'
+export { encodeUtf8 } from '../../packages/crypto/src/base64url.ts'
+export { sha256 } from '../../packages/crypto/src/digest.ts'
+export { parsePublicKeyJwk } from '../../packages/crypto/src/keys.ts'
+export { openDataKey } from '../../packages/crypto/src/kms.ts'
+export { importSigningKey } from '../../packages/crypto/src/kms-sign.ts'
+export { decide } from '../../packages/crypto/src/policy-decide.ts'
+export { randomBytes } from '../../packages/crypto/src/random.ts'
+export { importDek, newDek, openSecret } from '../../packages/crypto/src/secret.ts'
+export { unwrapKey, wrapKey } from '../../packages/crypto/src/wrap.ts'
+export { createClient } from '../../packages/sdk/src/client.ts'
+export { createHistory } from '../../packages/sdk/src/history.ts'
+export { createLease } from '../../packages/sdk/src/leases.ts'
+export { diskCache } from '../../packages/sdk/src/node/disk-cache.ts'
+export { diskMemory } from '../../packages/sdk/src/node/disk-memory.ts'
+export { grantEnvironment } from '../../packages/sdk/src/secrets.ts'
+export { createSkerry } from '../../packages/sdk/src/skerry.ts'

@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { referenceFiles } from './reference.ts'
+
+test('the page of the reference finds the files that it links to beside it', () => {
+  const { 'index.html': page = '', ...others } = referenceFiles()
+  const links = [...page.matchAll(/href="([^"#]+)"/g)].map(([, path]) => path)
+  expect(links.toSorted()).toEqual(Object.keys(others).toSorted())
+})
