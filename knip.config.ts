@@ -13,7 +13,7 @@ export default {
   includeEntryExports: true,
   workspaces: {
     '.': {
-      entry: ['scripts/*.ts'],
+      entry: ['scripts/*.ts', 'scripts/doc-examples/names.ts'],
       project: ['scripts/**/*.ts'],
     },
     'packages/contract': {

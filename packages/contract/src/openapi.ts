@@ -10,7 +10,7 @@ import { errorMeanings, refusalsOf } from './refusals.ts'
 import { ErrorBody } from './schema.ts'
 
 /** The version of the API and of everything in this repository: that of this package. */
-export const version: string = packageJson.version
+const version: string = packageJson.version
 
 /** Titles of the headings, in the order in which documents show them. */
 export const headingTitles: Record<keyof typeof endpoints, string> = {
@@ -318,7 +318,7 @@ function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
  *
  * @example auditOf(apps.create) // { actions: ['app.created'] }
  */
-export function auditOf({ audits, unaudited }: Endpoint): AuditNote {
+function auditOf({ audits, unaudited }: Endpoint): AuditNote {
   // The type of mutations asks for one or the other, so what has neither is a read.
   return audits.length > 0 ? { actions: audits } : { actions: [], reason: unaudited ?? 'a read changes nothing' }
 }
