@@ -5,7 +5,7 @@ import type { Tx } from '../../db/database.ts'
 
 // `environments`. Only write.ts changes its rows.
 
-/** As answers show it. */
+/** The row as answers show it. */
 export type EnvironmentRow = Static<typeof Environment>
 export type Protection = Static<typeof ProtectionSettings>
 
@@ -15,18 +15,18 @@ export interface OfEnvironment {
   id: string
 }
 
-/** Of `environments e`. */
+/** Columns of `environments e`. */
 export const environmentColumns = `e.id, e.application_id, e.group_id, e.parent_environment_id, e.name, e.slug,
   e.expires_at, e.created_at, e.updated_at`
 
-/** Of `environments e`: what is written to it needs no approval. */
+/** SQL condition on `environments e`: writes to it need no approval. */
 export const isUnprotected = 'e.required_approvals is null'
 
-/** Of `environments e`: null where it is not protected. */
+/** A column of `environments e`. Null where the environment is not protected. */
 export const protectionColumn = `case when not (${isUnprotected}) then json_build_object(
   'requiredApprovals', e.required_approvals, 'allowSelfApproval', e.allow_self_approval) end as protection`
 
-/** Of `environments e` at the instant of a parameter: one that has expired is gone, swept or not. */
+/** SQL condition on `environments e`, at the instant of a parameter: an environment that has expired is gone, swept or not. */
 export const notExpired = (now: `$${number}`) => `(e.expires_at is null or e.expires_at > ${now})`
 
 /**

@@ -5,7 +5,7 @@ import type { OfEnvironment } from '../environments/table.ts'
 
 // `key_grants`: the key of an environment, wrapped to one principal. Only write.ts changes its rows.
 
-/** As answers show it. */
+/** The row as answers show it. */
 export type GrantRow = Static<typeof KeyGrant>
 
 export interface Holder {
@@ -18,7 +18,7 @@ export const rotatorHolder = (orgId: string): Holder => ({ principalType: 'rotat
 
 export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
 
-/** Of `key_grants k` and an environment `e`: the grant of a principal. */
+/** SQL condition on `key_grants k` and `environments e`: the grant is the principal's, on this environment. */
 export const ownGrant = (type: string, id: string) =>
   `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
 

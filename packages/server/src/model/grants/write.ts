@@ -6,7 +6,7 @@ import { type GrantRow, grantColumns, type Holder } from './table.ts'
 // Every statement that changes `key_grants`. A grant is given or revoked with its audit entry, or as a part of a change whose
 // own entry names the holders; each function says which.
 
-/** Who gives, and when. A handler passes its input. */
+/** The giver and the instant. A handler passes its input. */
 export interface Giving {
   db: Tx
   principal: { type: string; id: string }
@@ -21,7 +21,7 @@ export interface Key extends Holder {
   wrappedDek: string
 }
 
-/** What becomes of a grant that the holder has already. */
+/** The fate of a grant that the holder has already. */
 const onHeld = {
   keep: 'do nothing',
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
@@ -73,7 +73,7 @@ export async function giveGrant(
   return grant
 }
 
-/** Those of a new environment, each to a holder of its own. Returns who got one. The entry of the environment names them. */
+/** Gives the key of a new environment to several holders. Returns the grants. The entry of the environment names the holders. */
 export const giveFirstGrants = (giving: Giving, env: OfEnvironment, keys: readonly Omit<Key, 'environmentId'>[]) =>
   insertGrants(
     giving,
@@ -148,7 +148,7 @@ export async function revokeRotatorGrant(
   return grant !== undefined
 }
 
-/** What a grant of a connection was on, where no binding reads it any longer. */
+/** A grant of a connection on an environment that none of its bindings reads. */
 export interface UnreadGrant extends Holder {
   orgId: string
   id: string

@@ -12,7 +12,7 @@ export const insertOrganization = (db: Tx, org: { id: string; name: string; slug
     [org.id, org.name, org.slug, org.now],
   )
 
-/** Of an archive, under the id that it had. */
+/** Inserts an organization of an archive, under the id that it had. */
 export const restoreOrganization = (db: Tx, row: Record<string, unknown>) =>
   db.rows(
     `insert into organizations (id, name, slug, mfa_required, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)`,

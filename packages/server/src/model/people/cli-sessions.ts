@@ -42,7 +42,7 @@ export const revokeCliSession = async (db: Tx, id: string, now: string): Promise
     now,
   ])) !== undefined
 
-/** Of a person, all at once. */
+/** Revokes all sessions of a person. */
 export const revokeCliSessions = (db: Tx, userId: string, now: string) =>
   db.rows('update cli_sessions set revoked_at = $2 where user_id = $1 and revoked_at is null', [userId, now])
 

@@ -27,5 +27,5 @@ export const insertPasskey = (db: Tx, userId: string, passkey: PasskeyRow) =>
 export const deletePasskey = (db: Tx, userId: string, id: string) =>
   db.row<{ label: string }>('delete from passkeys where user_id = $1 and id = $2 returning label', [userId, id])
 
-/** Of a person whose keypair is replaced or who is deleted: they hold the old private key. */
+/** Deletes all passkeys of a person whose keypair is replaced or who is deleted. Passkeys hold the old private key. */
 export const deletePasskeys = (db: Tx, userId: string) => db.rows('delete from passkeys where user_id = $1', [userId])

@@ -87,7 +87,7 @@ export const restoreUser = (db: Tx, row: ArchiveRow) =>
     ],
   )
 
-/** Of a person who is known here without keys. */
+/** Gives the keys of an archive to a person who is known here without keys. */
 export const restoreKeys = (db: Tx, row: ArchiveRow) =>
   db.rows(
     `update users set public_key_jwk = $2, encrypted_private_key = coalesce($3, encrypted_private_key)

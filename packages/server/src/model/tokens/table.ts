@@ -3,18 +3,18 @@ import type { Static } from 'typebox'
 
 // `service_tokens`. Only write.ts changes its rows.
 
-/** As answers show it. */
+/** The row as answers show it. */
 export type TokenRow = Static<typeof ServiceToken>
 
-/** Of `service_tokens t left join service_token_uses u`. Never the hash. */
+/** Columns of `service_tokens t left join service_token_uses u`. The hash is never among them. */
 export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk,
   t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at`
 
-/** Of `service_tokens t`, at the instant of a parameter: it was not ended and its own time is not up. */
+/** SQL condition on `service_tokens t`, at the instant of a parameter: the token was not ended, and its own time is not up. */
 export const tokenStands = (now: `$${number}`) =>
   `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})`
 
-/** The same, and the branch that it is bound to is still there. */
+/** SQL condition like `tokenStands`; the branch that the token is bound to is still there, too. */
 export const tokenInForce = (now: `$${number}`) =>
   `${tokenStands(now)}
    and (t.environment_id is null or not exists (

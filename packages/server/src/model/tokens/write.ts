@@ -68,7 +68,7 @@ export const hideToken = async (db: Tx, token: OfToken, now: string): Promise<bo
     [token.orgId, token.id, now],
   )) !== undefined
 
-/** One that an archive brought and nobody has registered since: no hash begins like this. */
+/** SQL condition: an archive brought the token, and nobody has registered it since. No hash begins like this. */
 export const isUnregistered = `token_hash like 'unregistered %' and deleted_at is null`
 
 /** Undefined where the hash is registered for another, or somebody was faster. */
