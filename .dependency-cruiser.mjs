@@ -19,8 +19,23 @@ const above = (...folders) =>
   }))
 
 /** Names, limits and patterns: what clients need of the contract at run time. */
-const plainContract =
-  '^packages/contract/src/(approvers|archive-check|archive-format|audit-actions|audit-archive|audit-groups|custodians|errors|headers|kms-specs|lease-facts|limits|loopback|notification-types|operations\\.gen|patterns|policy-body|prefixes|readers|rotation-facts|sync-names|vault-facts)\\.ts$'
+const plainModules = [
+  'action|actions|errors|headers|limits|loopback|operations\\.gen|patterns|prefixes',
+  '[^/]+/actions',
+  'agents/policy-body',
+  'audit/archive',
+  'changes/approvers',
+  'export/archive-(?:check|format)',
+  'grants/readers',
+  'kms/specs',
+  'leases/facts',
+  'notifications/types',
+  'recovery/custodians',
+  'rotation/facts',
+  'sync/names',
+  'vault/facts',
+]
+const plainContract = `^packages/contract/src/(?:${plainModules.join('|')})\\.ts$`
 
 export default {
   forbidden: [

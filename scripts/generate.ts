@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { openApiDocument } from '../packages/contract/src/docs/openapi.ts'
 import { listEndpoints } from '../packages/contract/src/endpoints.ts'
-import { openApiDocument } from '../packages/contract/src/openapi.ts'
 import { settings } from '../packages/server/src/settings.ts'
 import { markdownTable } from './markdown-table.ts'
 import { withSyncTables } from './sync-table.ts'

@@ -1,4 +1,4 @@
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { routes } from '../../../packages/server/src/app.ts'
 import { readConfig } from '../../../packages/server/src/config.ts'
 import type { ResolveContext } from '../../../packages/server/src/features/resolve/cache.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isReader } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
-import { isReader } from '@skerry/contract/readers'
 import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'

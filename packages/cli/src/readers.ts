@@ -1,4 +1,4 @@
-import { isReader, readerWords } from '@skerry/contract/readers'
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { openDirectory } from './directory.ts'
 import { Failure, usage } from './failure.ts'
 import { isStrict } from './history.ts'

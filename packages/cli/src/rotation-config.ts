@@ -1,4 +1,4 @@
-import type { RotationKind } from '@skerry/contract/rotation-facts'
+import type { RotationKind } from '@skerry/contract/rotation/facts'
 import { usage } from './failure.ts'
 
 export interface RotationOptions {

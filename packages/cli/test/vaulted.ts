@@ -1,5 +1,5 @@
-import { vaultExecutor } from '@skerry/contract/vault-executor'
-import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultExecutor } from '@skerry/contract/vault/executor'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { expect } from 'vitest'
 import { acceptInvites, invitePerson, newPerson, signUp } from '../../server/test/tenant.ts'
 import {

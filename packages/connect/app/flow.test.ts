@@ -1,4 +1,4 @@
-import type { VaultPlace } from '@skerry/contract/vault-facts'
+import type { VaultPlace } from '@skerry/contract/vault/facts'
 import { fingerprint } from '@skerry/crypto/digest'
 import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'
 import { openCredential } from '@skerry/crypto/vault'

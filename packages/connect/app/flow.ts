@@ -1,4 +1,4 @@
-import type { VaultSlot } from '@skerry/contract/vault-facts'
+import type { VaultSlot } from '@skerry/contract/vault/facts'
 import { sealCredential } from '@skerry/crypto/vault'
 import type { End } from './ends.ts'
 import { checkSession, type Executors, NoExecutor, WrongKey } from './executor.ts'

@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { vaultConnect } from '@skerry/contract/vault-connect'
+import type { vaultConnect } from '@skerry/contract/vault/connect'
 import { request } from './request.ts'
 
 type Endpoints = typeof vaultConnect

@@ -1,4 +1,4 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { expect, test } from 'vitest'
 import { sent } from '../../server/test/vault-scene.ts'
 import { axeInBoth, leaksOf, openStage, press, returnUrl, screen } from './stage.ts'

@@ -1,5 +1,5 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { afterAll } from 'vitest'
 import { storedText, type Visitor, visit } from '../../dashboard/test/browser.ts'
 import { axeProblems } from '../../dashboard/test/org-journey.ts'

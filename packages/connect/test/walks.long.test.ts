@@ -1,5 +1,5 @@
-import { vaultConnect } from '@skerry/contract/vault-connect'
-import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultConnect } from '@skerry/contract/vault/connect'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { describe, expect, test } from 'vitest'
 import type { Visitor } from '../../dashboard/test/browser.ts'
 import { open, sent } from '../../server/test/vault-scene.ts'

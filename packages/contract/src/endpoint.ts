@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import type { AuditAction } from './audit-actions.ts'
+import type { AuditAction } from './actions.ts'
 import type { ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { slugPattern } from './patterns.ts'
 import { type IdKind, idPattern } from './prefixes.ts'
 import { CliLoginCode, Id, SecretName } from './schema.ts'
-import { vaultSlots } from './vault-facts.ts'
+import { vaultSlots } from './vault/facts.ts'
 
 /** One row of the path parameter table. */
 export interface PathParamRule {

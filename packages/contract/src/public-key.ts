@@ -1,4 +1,4 @@
-import { type KmsSpec, kmsSpecs } from './kms-specs.ts'
+import { type KmsSpec, kmsSpecs } from './kms/specs.ts'
 
 const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid', 'alg', 'use'])
 const coordinate = /^[A-Za-z0-9_-]{43}$/

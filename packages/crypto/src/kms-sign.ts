@@ -1,4 +1,4 @@
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { type Bytes, decodeBase64url, encodeBase64url } from './base64url.ts'
 import { formatBlob, splitBlob } from './blob.ts'
 import { sha256 } from './digest.ts'

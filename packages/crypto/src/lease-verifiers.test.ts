@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { verifierProblem } from '@skerry/contract/lease-verifiers'
+import { verifierProblem } from '@skerry/contract/leases/verifiers'
 import { expect, test } from 'vitest'
 import { nativePasswordHash, newLeasePassword, redisVerifier, scramVerifier } from './lease-verifiers.ts'
 

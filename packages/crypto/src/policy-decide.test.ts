@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { describe, expect, test } from 'vitest'
 import { cpuMs } from '../test/cpu-ms.ts'
 import vectors from '../vectors/policies.json' with { type: 'json' }

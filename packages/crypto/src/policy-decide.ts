@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { eachNear, type Firsts, type HostIndex, indexOf, none } from './policy-index.ts'
 import { isAmbiguousPath } from './policy-path-form.ts'
 import { matchesPath } from './policy-paths.ts'

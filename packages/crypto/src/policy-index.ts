@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 
 /** Of rules that match the same paths: the index of the first, of the first for any method, and of the first for each. */
 export interface Firsts {

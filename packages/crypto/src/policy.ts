@@ -1,4 +1,4 @@
-import { isPolicyBody, type PolicyBody, type PolicyRule, policyBodyProblem } from '@skerry/contract/policy-body'
+import { isPolicyBody, type PolicyBody, type PolicyRule, policyBodyProblem } from '@skerry/contract/agents/policy-body'
 import { type Bytes, decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from './base64url.ts'
 import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'

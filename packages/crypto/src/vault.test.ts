@@ -1,4 +1,4 @@
-import { vaultRegistrationText } from '@skerry/contract/vault-facts'
+import { vaultRegistrationText } from '@skerry/contract/vault/facts'
 import { expect, test } from 'vitest'
 import { decodeBase64url, encodeUtf8 } from './base64url.ts'
 import { generateKeyPair } from './keys.ts'

@@ -1,4 +1,4 @@
-import { type VaultPlace, vaultAad, vaultRegistrationText } from '@skerry/contract/vault-facts'
+import { type VaultPlace, vaultAad, vaultRegistrationText } from '@skerry/contract/vault/facts'
 import { type Bytes, decodeUtf8, encodeBase64url, encodeUtf8 } from './base64url.ts'
 import { formatBlob, parseBlob } from './blob.ts'
 import { aesKeyLengthBytes, importAesKey, openGcm, sealGcm } from './gcm.ts'

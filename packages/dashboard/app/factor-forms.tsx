@@ -1,6 +1,6 @@
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
 import type { Body } from '@skerry/contract/endpoint'
-import type { secondFactor } from '@skerry/contract/second-factor'
+import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { useState } from 'react'
 import { useAction } from './action.ts'
 import { assertPasskey } from './passkeys.ts'

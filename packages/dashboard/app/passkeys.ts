@@ -6,8 +6,8 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser'
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { passkeys } from '@skerry/contract/passkeys'
-import type { signInPasskeys } from '@skerry/contract/second-factor'
+import type { passkeys } from '@skerry/contract/passkeys/endpoints'
+import type { signInPasskeys } from '@skerry/contract/sign-in-passkeys/endpoints'
 
 type Challenge = Answer<typeof signInPasskeys.options>
 type Assertion = Body<typeof signInPasskeys.create>['response']

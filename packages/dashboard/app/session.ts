@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { signIn } from '@skerry/contract/sign-in'
+import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { createClient } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import { grants } from '@skerry/contract/grants'
-import { tokens } from '@skerry/contract/tokens'
+import { grants } from '@skerry/contract/grants/endpoints'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps'
-import { me } from '@skerry/contract/me'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import type { Locator, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import type { World } from '../../server/test/world.ts'

@@ -1,4 +1,4 @@
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import type { Page, Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {

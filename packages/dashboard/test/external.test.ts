@@ -1,4 +1,4 @@
-import { mfaPolicy } from '@skerry/contract/orgs'
+import { mfaPolicy } from '@skerry/contract/orgs/endpoints'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { client, startProvider } from '../../server/test/services/provider.ts'

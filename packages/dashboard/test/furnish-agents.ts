@@ -1,5 +1,5 @@
-import { agents } from '@skerry/contract/agents'
-import { tasks } from '@skerry/contract/tasks'
+import { agents } from '@skerry/contract/agents/endpoints'
+import { tasks } from '@skerry/contract/tasks/endpoints'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import { policySigner, signPolicy } from '@skerry/crypto/policy'
 import { newTaskToken } from '../../server/test/agent-steps.ts'

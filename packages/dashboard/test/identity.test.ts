@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { tokenOf } from '../../server/test/people.ts'
 import { freePort } from '../../server/test/services/free-port.ts'

@@ -1,5 +1,5 @@
-import { grants } from '@skerry/contract/grants'
-import { me } from '@skerry/contract/me'
+import { grants } from '@skerry/contract/grants/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { expect, test } from 'vitest'
 import * as journey from './journey.ts'
 import { axeProblems, newPlace } from './org-journey.ts'

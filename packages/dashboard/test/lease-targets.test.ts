@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { leases } from '@skerry/contract/leases'
-import { provisioner } from '@skerry/contract/provisioner'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { provisioner } from '@skerry/contract/leases/provisioner'
 import { openAdminSecret } from '@skerry/sdk/internal/admin-secrets'
 import { createServiceToken } from '@skerry/sdk/tokens'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import { sessions } from '@skerry/contract/sign-in'
+import { sessions } from '@skerry/contract/sessions/endpoints'
 import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {

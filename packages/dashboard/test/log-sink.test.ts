@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
 import { seal } from '../../server/src/features/audit-proof/seal.ts'
 import { shipAll } from '../../server/src/features/log-sink/jobs.ts'

@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps'
-import { me } from '@skerry/contract/me'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { expect, test } from 'vitest'

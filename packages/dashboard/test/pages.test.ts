@@ -1,4 +1,4 @@
-import { cliLogin } from '@skerry/contract/cli-login'
+import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
 import { axeProblems } from './org-journey.ts'

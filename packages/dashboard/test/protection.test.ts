@@ -1,4 +1,4 @@
-import { invites } from '@skerry/contract/orgs'
+import { invites } from '@skerry/contract/members/endpoints'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {

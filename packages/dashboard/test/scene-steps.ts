@@ -1,4 +1,4 @@
-import { cliLogin } from '@skerry/contract/cli-login'
+import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import type { Page } from 'playwright-core'
 import { newId, newSecret } from '../../server/src/kernel/context.ts'
 import type { World } from '../../server/test/world.ts'

@@ -1,4 +1,4 @@
-import { apps } from '@skerry/contract/apps'
+import { apps } from '@skerry/contract/apps/endpoints'
 import { signInAs } from '../../server/test/people.ts'
 import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'

@@ -1,5 +1,5 @@
-import { sync } from '@skerry/contract/sync'
-import { syncProviders } from '@skerry/contract/sync-providers'
+import { sync } from '@skerry/contract/sync/endpoints'
+import { syncProviders } from '@skerry/contract/sync/providers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn } from '../../server/test/world.ts'

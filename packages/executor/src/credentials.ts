@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { vaultExecutor } from '@skerry/contract/vault-executor'
-import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
+import type { vaultExecutor } from '@skerry/contract/vault/executor'
+import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault/facts'
 import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
 import type { Client } from '@skerry/sdk/client'
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'

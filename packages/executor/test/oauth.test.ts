@@ -1,4 +1,4 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { clientError } from '@skerry/sdk/errors'
 import { beforeEach, expect, test } from 'vitest'
 import { findings, needle } from '../../server/test/needles.ts'

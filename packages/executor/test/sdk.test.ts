@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { RefusedError, UnavailableError } from '@skerry/sdk/errors'
 import { createVault } from '@skerry/sdk/vault'
 import { expect, test } from 'vitest'

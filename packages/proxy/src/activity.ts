@@ -1,7 +1,7 @@
+import { hostPattern, methodPattern } from '@skerry/contract/agents/policy-body'
 import type { Body } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
-import { hostPattern, methodPattern } from '@skerry/contract/policy-body'
-import type { tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
 import { SkerryError } from '@skerry/sdk/errors'
 import type { Decision } from './refusal.ts'
 

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { mayMatch } from './may-match.ts'
 import { Refusal } from './refusal.ts'
 

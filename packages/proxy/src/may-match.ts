@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { decide, type Operation } from '@skerry/crypto/policy-decide'
 import { isAmbiguousPath } from '@skerry/crypto/policy-path-form'
 

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { RefusedError } from '@skerry/sdk/errors'
 import type { PolicySource } from '@skerry/sdk/internal/policy-source'
 import type { Config, Route } from './config/config.ts'

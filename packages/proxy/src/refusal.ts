@@ -1,4 +1,4 @@
-import type { activityDecisions } from '@skerry/contract/tasks'
+import type { activityDecisions } from '@skerry/contract/tasks/schemas'
 
 /** What the proxy can come to with a request, in the words that are reported. */
 export type Decision = (typeof activityDecisions)[number]

@@ -1,4 +1,4 @@
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { sha256 } from '@skerry/crypto/digest'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'

@@ -1,4 +1,4 @@
-import type { ArchiveRow } from '@skerry/contract/archive-check'
+import type { ArchiveRow } from '@skerry/contract/export/archive-check'
 import { decodeBase64url } from '@skerry/crypto/base64url'
 import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
 import { type GrowingTree, growTree, type Hasher, isSameHash, openHasher } from '@skerry/crypto/merkle'

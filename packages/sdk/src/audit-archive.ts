@@ -1,4 +1,4 @@
-import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit-archive'
+import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit/archive'
 import { decodeBase64url } from '@skerry/crypto/base64url'
 import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
 import { growTree, isSameHash, openHasher } from '@skerry/crypto/merkle'

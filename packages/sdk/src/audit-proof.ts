@@ -1,5 +1,5 @@
-import type { audit } from '@skerry/contract/audit'
-import type { auditProof } from '@skerry/contract/audit-proof'
+import type { audit } from '@skerry/contract/audit/endpoints'
+import type { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { type Bytes, decodeBase64url } from '@skerry/crypto/base64url'
 import { type Checkpoint, decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'

@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { kms } from '@skerry/contract/kms'
-import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
+import type { kms } from '@skerry/contract/kms/endpoints'
+import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms/specs'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { CryptoError } from '@skerry/crypto/errors'
 import {

@@ -1,6 +1,6 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { LeaseConfig, LeaseResult, LeaseTag } from '@skerry/contract/lease-providers'
-import type { leases } from '@skerry/contract/leases'
+import type { leases } from '@skerry/contract/leases/endpoints'
+import type { LeaseConfig, LeaseResult, LeaseTag } from '@skerry/contract/leases/providers'
 import { decodeUtf8 } from '@skerry/crypto/base64url'
 import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'
 import { nativePasswordHash, newLeasePassword, redisVerifier, scramVerifier } from '@skerry/crypto/lease-verifiers'

@@ -1,4 +1,4 @@
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { isLoopback } from '@skerry/contract/loopback'
 import type { LeaseTarget, MadeLease } from './lease-making.ts'
 

@@ -1,4 +1,4 @@
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { isNamed } from '@skerry/contract/prefixes'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'

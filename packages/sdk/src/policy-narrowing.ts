@@ -1,6 +1,6 @@
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { PolicyRule } from '@skerry/contract/policy-body'
-import type { tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
 
 type Evidence = Answer<typeof tasks.activity>
 

@@ -1,4 +1,4 @@
-import { type PolicyRule, policyRulesProblem } from '@skerry/contract/policy-body'
+import { type PolicyRule, policyRulesProblem } from '@skerry/contract/agents/policy-body'
 import { canonicalRules } from '@skerry/crypto/policy'
 
 const members = ['host', 'methods', 'paths', 'allow', 'label']

@@ -1,4 +1,4 @@
-import type { PolicyBody } from '@skerry/contract/policy-body'
+import type { PolicyBody } from '@skerry/contract/agents/policy-body'
 import { CryptoError } from '@skerry/crypto/errors'
 import { verifyPolicy } from '@skerry/crypto/policy'
 import type { Cache } from './cache.ts'

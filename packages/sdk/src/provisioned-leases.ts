@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { leases } from '@skerry/contract/leases'
+import type { leases } from '@skerry/contract/leases/endpoints'
 import type { Client } from './client.ts'
 import { clientError, SkerryError } from './errors.ts'
 import { sleep } from './transport.ts'

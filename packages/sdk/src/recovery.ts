@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { recovery, recoveryRequests } from '@skerry/contract/recovery'
+import type { recovery, recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { CryptoError } from '@skerry/crypto/errors'
 import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'

@@ -1,4 +1,4 @@
-import { isReader } from '@skerry/contract/readers'
+import { isReader } from '@skerry/contract/grants/readers'
 import { newId } from '@skerry/crypto/random'
 import { importDek, newDek, openSecret } from '@skerry/crypto/secret'
 import { type NewToken, newToken } from '@skerry/crypto/token'

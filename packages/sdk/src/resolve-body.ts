@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
-import type { resolve } from '@skerry/contract/resolve'
+import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { clientError, invalid } from './errors.ts'
 
 /** What `GET /v1/resolve` answers: ciphertext and wrapped keys, lowest precedence first. */

@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { rotation } from '@skerry/contract/rotation'
+import type { rotation } from '@skerry/contract/rotation/endpoints'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import type { EnvironmentKey } from './secrets.ts'

@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { newId } from '@skerry/crypto/random'
 import { wrapKey } from '@skerry/crypto/wrap'

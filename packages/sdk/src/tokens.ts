@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { honeyTokens } from '@skerry/contract/honey-tokens'
-import type { tokens } from '@skerry/contract/tokens'
+import type { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
+import type { tokens } from '@skerry/contract/tokens/endpoints'
 import { tokenHash } from '@skerry/crypto/digest'
 import { newToken, type ParsedToken, parseToken, type TokenFormat } from '@skerry/crypto/token'
 import type { Client } from './client.ts'

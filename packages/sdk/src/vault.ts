@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { vaultPlatform } from '@skerry/contract/vault-platform'
+import type { vaultPlatform } from '@skerry/contract/vault/platform'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { parseBaseUrl } from './base-url.ts'
 import { type ClientSettings, createClient } from './client.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import { findPlan } from '@skerry/contract/billing/plans'
 import { limits } from '@skerry/contract/limits'
-import { findPlan } from '@skerry/contract/plans'
 
 /** One row of the settings table: what `docs/operations.md` shows and what start checks. */
 interface Setting<T> {

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { type ArchiveRow, type CheckedArchive, checkArchive } from '@skerry/contract/archive-check'
+import { type ArchiveRow, type CheckedArchive, checkArchive } from '@skerry/contract/export/archive-check'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import { apps } from '@skerry/contract/apps'
+import { apps } from '@skerry/contract/apps/endpoints'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { limits } from '@skerry/contract/limits'

@@ -1,4 +1,4 @@
-import { billing } from '@skerry/contract/billing'
+import { billing } from '@skerry/contract/billing/endpoints'
 import { insertPromo } from '../src/features/billing/promo-store.ts'
 import { known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'

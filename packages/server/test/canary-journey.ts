@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
-import { signup } from '@skerry/contract/signup'
+import { signup } from '@skerry/contract/signup/endpoints'
 import { exportPrivateKey, generateKeyPair } from '@skerry/crypto/keys'
 import { createSkerry } from '@skerry/sdk'
 import { type Client, type ClientSettings, createClient } from '@skerry/sdk/client'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { apps } from '@skerry/contract/apps'
+import { apps } from '@skerry/contract/apps/endpoints'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { signIn } from '@skerry/contract/sign-in'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProcess } from './crash/server-process.ts'
 import { builtIn, call } from './world.ts'

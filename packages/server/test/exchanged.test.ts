@@ -1,4 +1,4 @@
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engine } from './engine.ts'
 import { type PostgresService, startPostgres } from './services/postgres.ts'

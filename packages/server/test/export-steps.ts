@@ -1,4 +1,4 @@
-import { exporting } from '@skerry/contract/export'
+import { exporting } from '@skerry/contract/export/endpoints'
 import { known, only, type Step, step, token } from './step.ts'
 import type { Tenant } from './tenant.ts'
 

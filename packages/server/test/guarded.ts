@@ -1,5 +1,6 @@
-import { changes, protection, type Queued } from '@skerry/contract/changes'
-import { secrets } from '@skerry/contract/secrets'
+import { changes, protection } from '@skerry/contract/changes/endpoints'
+import type { Queued } from '@skerry/contract/changes/schemas'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import type { Static } from 'typebox'
 import { ciphertext } from './blobs.ts'
 import { type Actor, newApp, newEnv, type Tenant } from './tenant.ts'

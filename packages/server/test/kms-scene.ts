@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { kms } from '@skerry/contract/kms'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { kms } from '@skerry/contract/kms/endpoints'
 import { encryptKey, kmsGrant, newKmsKey } from './kms-steps.ts'
 import { openEnv } from './scene.ts'
 import type { Actor } from './tenant.ts'

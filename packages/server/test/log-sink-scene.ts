@@ -1,4 +1,4 @@
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { afterAll, afterEach } from 'vitest'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'

@@ -1,4 +1,4 @@
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
 

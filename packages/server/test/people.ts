@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { signIn } from '@skerry/contract/sign-in'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { ownIssuer } from '../src/identity/session-tokens.ts'
 import { newId } from '../src/kernel/context.ts'
 import { signInAt } from './services/browser.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ServerProcess, startProcess } from './crash/server-process.ts'
 import { newDatabase, type TestDatabase } from './engine.ts'

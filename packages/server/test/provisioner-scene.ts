@@ -1,5 +1,5 @@
-import { leases } from '@skerry/contract/leases'
-import { provisioner } from '@skerry/contract/provisioner'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { provisioner } from '@skerry/contract/leases/provisioner'
 import { beforeEach } from 'vitest'
 import { roleName, verifierOf } from '../../providers/test/leases/mint.ts'
 import { claimJob, newProvisionedTarget } from './lease-steps.ts'

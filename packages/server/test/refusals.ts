@@ -1,5 +1,6 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
-import { OAuthErrorBody, oauth, oauthErrorOf } from '@skerry/contract/oauth'
+import { oauth } from '@skerry/contract/oauth/endpoints'
+import { OAuthErrorBody, oauthErrorOf } from '@skerry/contract/oauth/schemas'
 import { Compile } from 'typebox/compile'
 import { expect } from 'vitest'
 import { stateOf } from './state.ts'

@@ -1,5 +1,5 @@
-import { rekey } from '@skerry/contract/envs'
-import { secrets } from '@skerry/contract/secrets'
+import { rekey } from '@skerry/contract/rekey/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { ciphertext, wrappedKey } from './blobs.ts'
 import { mailsWritten } from './state.ts'

@@ -1,5 +1,5 @@
-import { rotation } from '@skerry/contract/rotation'
-import { secrets } from '@skerry/contract/secrets'
+import { rotation } from '@skerry/contract/rotation/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { type Dek, importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { known, only, type Step, step, user } from './step.ts'

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import pg from 'pg'
 import { wrappedForBroker } from './lease-steps.ts'
 import { startPostgres } from './services/postgres.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { health } from '@skerry/contract/health'
+import { health } from '@skerry/contract/health/endpoints'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { engine } from './engine.ts'

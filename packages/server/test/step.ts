@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import type { Actor } from './tenant.ts'
 

@@ -1,4 +1,4 @@
-import { sync } from '@skerry/contract/sync'
+import { sync } from '@skerry/contract/sync/endpoints'
 import type { AppPlatform } from './services/app-platform.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { bindingBody, connectionBody, vaultedEnv, write } from './sync-scene.ts'

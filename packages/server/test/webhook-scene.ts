@@ -1,5 +1,5 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { afterAll, afterEach } from 'vitest'
 import type { DeliveryStatus } from '../src/features/vault/lifecycles.ts'
 import { openTenant } from './scene.ts'

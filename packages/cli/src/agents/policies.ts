@@ -1,5 +1,5 @@
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { limits } from '@skerry/contract/limits'
-import type { PolicyRule } from '@skerry/contract/policy-body'
 import { fingerprint } from '@skerry/crypto/digest'
 import { formatPublicKeyJwk } from '@skerry/crypto/keys'
 import { type PolicySigner, readUnverifiedPolicy, verifyPolicy } from '@skerry/crypto/policy'

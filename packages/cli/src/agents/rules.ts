@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { readPolicyRules } from '@skerry/sdk/internal/policy-rules'
 import { usage } from '../failure.ts'
 import { readValue } from '../input.ts'

@@ -1,4 +1,4 @@
-import { auditActions } from '@skerry/contract/audit-actions'
+import { auditActions } from '@skerry/contract/actions'
 import type { Command } from 'commander'
 import { principalIdOf } from '../directory.ts'
 import { parseDuration } from '../duration.ts'

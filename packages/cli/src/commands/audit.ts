@@ -1,4 +1,4 @@
-import type { audit as endpoints } from '@skerry/contract/audit'
+import type { audit as endpoints } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'

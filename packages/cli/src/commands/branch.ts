@@ -1,4 +1,4 @@
-import { isClient } from '@skerry/contract/readers'
+import { isClient } from '@skerry/contract/grants/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'

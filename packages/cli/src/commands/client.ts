@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { machineClients } from '@skerry/contract/machine-clients'
+import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import type { Command } from 'commander'
 import { findOne } from '../find-one.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'

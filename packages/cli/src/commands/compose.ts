@@ -1,5 +1,5 @@
+import { isClient } from '@skerry/contract/grants/readers'
 import { isNamed } from '@skerry/contract/prefixes'
-import { isClient } from '@skerry/contract/readers'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { openDirectory } from '../directory.ts'

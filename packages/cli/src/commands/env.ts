@@ -1,4 +1,4 @@
-import { isReader, readerWords } from '@skerry/contract/readers'
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'

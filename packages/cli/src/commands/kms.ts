@@ -1,4 +1,4 @@
-import { kmsSpecs } from '@skerry/contract/kms-specs'
+import { kmsSpecs } from '@skerry/contract/kms/specs'
 import { type Command, Option } from 'commander'
 import { gateway } from '../kms/gateway.ts'
 import { create, disable, enable, grant, list, remove, revoke, rotate, show, trust } from '../kms/keys.ts'

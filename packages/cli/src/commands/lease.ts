@@ -1,4 +1,4 @@
-import { leaseFacts } from '@skerry/contract/lease-facts'
+import { leaseFacts } from '@skerry/contract/leases/facts'
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { create } from '../leases/create.ts'

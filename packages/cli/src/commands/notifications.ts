@@ -1,4 +1,4 @@
-import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'
 import { leaf } from '../options.ts'

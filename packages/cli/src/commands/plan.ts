@@ -1,4 +1,4 @@
-import type { billing } from '@skerry/contract/billing'
+import type { billing } from '@skerry/contract/billing/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'

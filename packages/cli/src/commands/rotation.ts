@@ -1,5 +1,5 @@
 import { isNamed } from '@skerry/contract/prefixes'
-import type { RotationKind } from '@skerry/contract/rotation-facts'
+import type { RotationKind } from '@skerry/contract/rotation/facts'
 import { configureRotation, type Rotation } from '@skerry/sdk/internal/rotation'
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'

@@ -1,5 +1,5 @@
-import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
+import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import type { Command } from 'commander'
 import { findOne } from '../find-one.ts'
 import { confirmable, leaf } from '../options.ts'

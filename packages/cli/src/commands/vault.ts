@@ -1,4 +1,4 @@
-import { vaultConnectionStatuses, vaultDeliveryStatuses, vaultEventTypes } from '@skerry/contract/vault-facts'
+import { vaultConnectionStatuses, vaultDeliveryStatuses, vaultEventTypes } from '@skerry/contract/vault/facts'
 import { type Command, Option } from 'commander'
 import { confirmable, gather, leaf } from '../options.ts'
 import * as connections from '../vault/connections.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type CheckedArchive, checkArchive, DamagedArchive } from '@skerry/contract/archive-check'
-import type { ArchiveSignature } from '@skerry/contract/archive-format'
+import { type CheckedArchive, checkArchive, DamagedArchive } from '@skerry/contract/export/archive-check'
+import type { ArchiveSignature } from '@skerry/contract/export/archive-format'
 import { decodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { openArchiveTrail } from '@skerry/sdk/internal/archive-trail'
 import { Failure, usage } from '../failure.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { isPolicyBody, policyBodyProblem } from '@skerry/contract/policy-body'
+import { isPolicyBody, policyBodyProblem } from '@skerry/contract/agents/policy-body'
 import { type Bytes, decodeBase64url, decodeUtf8, encodeBase64url } from '@skerry/crypto/base64url'
 import { CryptoError } from '@skerry/crypto/errors'
 import { importPrivateKey, type PrivateKey, publicKeyJwkOf } from '@skerry/crypto/keys'

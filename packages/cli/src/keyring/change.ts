@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { me } from '@skerry/contract/me'
+import type { me } from '@skerry/contract/me/endpoints'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { sealWithPassphrase } from '@skerry/crypto/keyring'
 import { generateKeyPair } from '@skerry/crypto/keys'

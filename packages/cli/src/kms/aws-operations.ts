@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Bytes, decodeUtf8, encodeUtf8 } from '@skerry/crypto/base64url'
 import { parsePublicKeyJwk } from '@skerry/crypto/keys'

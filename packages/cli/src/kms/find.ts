@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { kms } from '@skerry/contract/kms'
+import type { kms } from '@skerry/contract/kms/endpoints'
 import { isNamed } from '@skerry/contract/prefixes'
 import {
   type ManagedKey,

@@ -1,4 +1,4 @@
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { idPrefixes, isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'

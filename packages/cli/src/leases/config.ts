@@ -1,5 +1,5 @@
-import { leaseFacts } from '@skerry/contract/lease-facts'
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { leaseFacts } from '@skerry/contract/leases/facts'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { readTextFile } from '../input.ts'

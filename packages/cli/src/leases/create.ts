@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls'
-import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
+import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/leases/facts'
 import { type LeaseVariables, variablesOf } from '@skerry/sdk/internal/lease-variables'
 import { createLease, type LeaseTarget, type MadeLease } from '@skerry/sdk/leases'
 import { parseDuration } from '../duration.ts'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { leases as endpoints } from '@skerry/contract/leases'
+import type { leases as endpoints } from '@skerry/contract/leases/endpoints'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
 import { principalIdOf } from '../directory.ts'

@@ -1,4 +1,4 @@
-import { leaseFacts } from '@skerry/contract/lease-facts'
+import { leaseFacts } from '@skerry/contract/leases/facts'
 import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
 import type { Command } from 'commander'
 import { Failure, toFailure } from '../failure.ts'

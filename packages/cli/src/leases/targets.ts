@@ -1,4 +1,4 @@
-import { leaseFacts } from '@skerry/contract/lease-facts'
+import { leaseFacts } from '@skerry/contract/leases/facts'
 import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import {
   createLeaseTarget,

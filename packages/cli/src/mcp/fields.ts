@@ -1,4 +1,4 @@
-import { roleNamePattern } from '@skerry/contract/lease-facts'
+import { roleNamePattern } from '@skerry/contract/leases/facts'
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-import { kmsSpecs } from '@skerry/contract/kms-specs'
+import { kmsSpecs } from '@skerry/contract/kms/specs'
 import { z } from 'zod'
 import { privateFolder } from '../leases/private-folder.ts'
 import { fields, options } from './fields.ts'

@@ -1,4 +1,4 @@
-import type { leaseFacts } from '@skerry/contract/lease-facts'
+import type { leaseFacts } from '@skerry/contract/leases/facts'
 import { isNamed } from '@skerry/contract/prefixes'
 import { Failure } from '../failure.ts'
 import { formatValues } from '../formats.ts'

@@ -1,6 +1,6 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
-import type { provisioner } from '@skerry/contract/provisioner'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
+import type { provisioner } from '@skerry/contract/leases/provisioner'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import { ChildFailure } from '@skerry/providers/children/messages'
 import type { Pool } from '@skerry/providers/children/pool'

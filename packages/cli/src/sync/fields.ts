@@ -34,7 +34,7 @@ export interface Provider {
 
 /** Every kind of destination. Loads the schemas, which commands other than these do without. */
 export async function listProviders(): Promise<Provider[]> {
-  const { syncProviders } = await import('@skerry/contract/sync-providers')
+  const { syncProviders } = await import('@skerry/contract/sync/providers')
   return Object.entries(syncProviders)
     .map(([tag, row]) => ({ tag, ...(row as unknown as Omit<Provider, 'tag'>) }))
     .sort((one, other) => (one.tag < other.tag ? -1 : 1))

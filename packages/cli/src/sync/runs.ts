@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import type { SyncRun } from '@skerry/sdk/internal/sync'
 import { Failure } from '../failure.ts'
 import { parseLimit } from '../options.ts'

@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import { idPattern } from '@skerry/contract/prefixes'
-import type { tokens as endpoints } from '@skerry/contract/tokens'
+import type { tokens as endpoints } from '@skerry/contract/tokens/endpoints'
 import { findOne } from '../find-one.ts'
 import { checkTokenId } from '../names.ts'
 import type { Session } from '../session.ts'

@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure } from '../failure.ts'
 import { parseLimit } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'

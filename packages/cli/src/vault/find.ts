@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import { isNamed } from '@skerry/contract/prefixes'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { type BrowserOptions, showPage } from '../dashboard-page.ts'
 import { findOne } from '../find-one.ts'
 import { note, writeJson, writeTable } from '../output.ts'

@@ -1,6 +1,6 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import { vaultEventTypes } from '@skerry/contract/vault-facts'
-import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { vaultEventTypes } from '@skerry/contract/vault/facts'
+import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { parseLimit } from '../options.ts'

@@ -1,4 +1,4 @@
-import { tokens } from '@skerry/contract/tokens'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newToken } from '@skerry/crypto/token'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call } from '../../../server/test/world.ts'

@@ -1,4 +1,4 @@
-import type { VaultSlot } from '@skerry/contract/vault-facts'
+import type { VaultSlot } from '@skerry/contract/vault/facts'
 import type { ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Notice } from '../flow.ts'

@@ -1,6 +1,6 @@
 import { Badge, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { sessions } from '@skerry/contract/sign-in'
+import type { sessions } from '@skerry/contract/sessions/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'

@@ -1,6 +1,6 @@
 import { Alert, List, Text } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { me } from '@skerry/contract/me'
+import type { me } from '@skerry/contract/me/endpoints'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { ownInvites } from '@skerry/contract/own-invites'
+import type { ownInvites } from '@skerry/contract/members/own-invites'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'

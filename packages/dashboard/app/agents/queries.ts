@@ -1,6 +1,6 @@
-import type { agents } from '@skerry/contract/agents'
+import type { agents } from '@skerry/contract/agents/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'

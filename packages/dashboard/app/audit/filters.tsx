@@ -1,13 +1,13 @@
 import { Button, Group, Select, TextInput } from '@mantine/core'
+import { auditActions } from '@skerry/contract/actions'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { Form } from '../ui/form.tsx'
-import { actionLabels } from './labels.ts'
 import { type AuditFilter, filterOf, resourceTypes } from './queries.ts'
 
-const actions = Object.entries(actionLabels).map(([value, label]) => ({ value, label }))
+const actions = Object.entries(auditActions).map(([value, { label }]) => ({ value, label }))
 const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
 /** Which entries are listed. */

@@ -1,5 +1,5 @@
-import type { audit } from '@skerry/contract/audit'
-import { auditActions } from '@skerry/contract/audit-actions'
+import { auditActions } from '@skerry/contract/actions'
+import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { displayNamePattern } from '@skerry/contract/patterns'
 import { infiniteQueryOptions } from '@tanstack/react-query'

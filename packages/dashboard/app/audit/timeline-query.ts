@@ -1,4 +1,4 @@
-import type { audit } from '@skerry/contract/audit'
+import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import { queryOptions } from '@tanstack/react-query'

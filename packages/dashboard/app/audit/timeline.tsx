@@ -1,5 +1,5 @@
 import { Group, Text, VisuallyHidden } from '@mantine/core'
-import { type AuditGroup, auditGroups } from '@skerry/contract/audit-groups'
+import { type AuditGroup, auditGroups } from '@skerry/contract/action'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useRouteContext } from '@tanstack/react-router'
 import { RelativeTime } from '../ui/relative-time.tsx'

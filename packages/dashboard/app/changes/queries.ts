@@ -1,4 +1,4 @@
-import type { changes as endpoints } from '@skerry/contract/changes'
+import type { changes as endpoints } from '@skerry/contract/changes/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'

@@ -16,7 +16,7 @@ import {
 } from '@dnd-kit/sortable'
 import { ActionIcon, Button, Group, Paper, Select, Stack, Text, Tooltip } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { composition } from '@skerry/contract/groups'
+import type { composition } from '@skerry/contract/groups/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,5 +1,5 @@
 import { Alert, Select, Text, TextInput } from '@mantine/core'
-import { isClient } from '@skerry/contract/readers'
+import { isClient } from '@skerry/contract/grants/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'

@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { envs } from '@skerry/contract/envs'
-import { isReader, readerWords } from '@skerry/contract/readers'
+import type { envs } from '@skerry/contract/envs/endpoints'
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { invalidate } from '../queries.ts'
 
 export type Grantee = Answer<typeof envs.grantees>['grantees'][number]

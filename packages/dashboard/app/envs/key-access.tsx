@@ -1,5 +1,5 @@
 import { Alert, Button, Text } from '@mantine/core'
-import { isReader, readerWords } from '@skerry/contract/readers'
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'

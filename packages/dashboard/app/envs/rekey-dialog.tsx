@@ -1,5 +1,5 @@
 import { Alert, Checkbox, Group, List, Stack, Text } from '@mantine/core'
-import { isReader, type readerWords } from '@skerry/contract/readers'
+import { isReader, type readerWords } from '@skerry/contract/grants/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { SkerryError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import type { Candidate } from '../envs/candidates.ts'

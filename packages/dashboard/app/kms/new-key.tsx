@@ -1,5 +1,5 @@
 import { Select, Text } from '@mantine/core'
-import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
+import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms/specs'
 import { useRouteContext } from '@tanstack/react-router'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'

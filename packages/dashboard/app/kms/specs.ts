@@ -1,4 +1,4 @@
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 
 /** What people read of a spec. */
 export const specLabels: Record<KmsSpec, { main: string; below: string }> = {

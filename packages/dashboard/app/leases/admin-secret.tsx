@@ -1,4 +1,4 @@
-import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
+import { type LeaseTag, leaseFacts } from '@skerry/contract/leases/facts'
 import type { ComponentProps } from 'react'
 import { CredentialField } from '../form/credential-field.tsx'
 

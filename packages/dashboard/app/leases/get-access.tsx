@@ -1,5 +1,5 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
-import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
+import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/leases/facts'
 import type { MadeLease } from '@skerry/sdk/internal/lease-making'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'

@@ -1,5 +1,5 @@
 import { Select } from '@mantine/core'
-import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
+import { type LeaseTag, leaseFacts } from '@skerry/contract/leases/facts'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
 import { api } from '../api.ts'

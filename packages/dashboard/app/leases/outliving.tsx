@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core'
-import { leaseFacts } from '@skerry/contract/lease-facts'
+import { leaseFacts } from '@skerry/contract/leases/facts'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { leases } from '@skerry/contract/leases'
+import type { leases } from '@skerry/contract/leases/endpoints'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'

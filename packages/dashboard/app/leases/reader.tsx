@@ -1,5 +1,5 @@
 import { Alert, Select, Stack } from '@mantine/core'
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Fingerprint } from '../envs/fingerprint.tsx'

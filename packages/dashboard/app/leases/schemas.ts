@@ -1,4 +1,4 @@
-import type { LeaseTag } from '@skerry/contract/lease-facts'
+import type { LeaseTag } from '@skerry/contract/leases/facts'
 import { type ConfigField, fieldsOf } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
@@ -19,8 +19,8 @@ export function targetSchemas(): Promise<TargetSchemas> {
 
 async function load(): Promise<TargetSchemas> {
   const [{ leaseProviders }, { leaseConfigProblem }, { Errors }] = await Promise.all([
-    import('@skerry/contract/lease-providers'),
-    import('@skerry/contract/lease-config'),
+    import('@skerry/contract/leases/providers'),
+    import('@skerry/contract/leases/config'),
     import('typebox/value'),
   ])
   const tags = Object.keys(leaseProviders) as LeaseTag[]

@@ -1,5 +1,5 @@
 import { List as Items, Stack, Text } from '@mantine/core'
-import { leaseFacts } from '@skerry/contract/lease-facts'
+import { leaseFacts } from '@skerry/contract/leases/facts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'

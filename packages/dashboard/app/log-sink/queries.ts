@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { logSink } from '@skerry/contract/log-sink'
+import type { logSink } from '@skerry/contract/log-sink/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { invalidate } from '../queries.ts'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { invites as endpoints } from '@skerry/contract/orgs'
+import type { invites as endpoints } from '@skerry/contract/members/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { orgs } from '@skerry/contract/orgs'
+import type { orgs } from '@skerry/contract/orgs/endpoints'
 import type { Checked } from '../envs/pins.ts'
 
 export type Member = Answer<typeof orgs.members>['members'][number]

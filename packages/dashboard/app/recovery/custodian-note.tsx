@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core'
-import { type SharesLeft, sharesWithout } from '@skerry/contract/custodians'
+import { type SharesLeft, sharesWithout } from '@skerry/contract/recovery/custodians'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { AnchorLink } from '../ui/links.tsx'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { recovery, recoveryRequests } from '@skerry/contract/recovery'
+import type { recovery, recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'

@@ -1,5 +1,5 @@
 import type { Body } from '@skerry/contract/endpoint'
-import type { rotation } from '@skerry/contract/rotation'
+import type { rotation } from '@skerry/contract/rotation/endpoints'
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { wrapEnvironmentKey } from '../envs/wrap-key.ts'

@@ -1,5 +1,5 @@
 import { Checkbox, Text } from '@mantine/core'
-import { rotationFacts } from '@skerry/contract/rotation-facts'
+import { rotationFacts } from '@skerry/contract/rotation/facts'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'

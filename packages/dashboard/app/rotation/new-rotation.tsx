@@ -1,6 +1,6 @@
 import { Autocomplete, Checkbox, Select } from '@mantine/core'
 import { secretNamePattern } from '@skerry/contract/patterns'
-import { type RotationKind, rotationFacts } from '@skerry/contract/rotation-facts'
+import { type RotationKind, rotationFacts } from '@skerry/contract/rotation/facts'
 import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { rotation } from '@skerry/contract/rotation'
+import type { rotation } from '@skerry/contract/rotation/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'

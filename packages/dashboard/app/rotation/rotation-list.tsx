@@ -1,4 +1,4 @@
-import { rotationFacts } from '@skerry/contract/rotation-facts'
+import { rotationFacts } from '@skerry/contract/rotation/facts'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'

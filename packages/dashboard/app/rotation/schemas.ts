@@ -1,4 +1,4 @@
-import type { RotationKind } from '@skerry/contract/rotation-facts'
+import type { RotationKind } from '@skerry/contract/rotation/facts'
 import { type ConfigField, fieldsOf } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
@@ -18,7 +18,7 @@ export function rotationSchemas(): Promise<RotationSchemas> {
 
 async function load(): Promise<RotationSchemas> {
   const [{ rotationKinds, rotationConfigProblem }, { Errors }] = await Promise.all([
-    import('@skerry/contract/rotation-kinds'),
+    import('@skerry/contract/rotation/kinds'),
     import('typebox/value'),
   ])
   const kinds = Object.keys(rotationKinds) as RotationKind[]

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { apps } from '@skerry/contract/apps'
+import type { apps } from '@skerry/contract/apps/endpoints'
 import type { Body } from '@skerry/contract/endpoint'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'

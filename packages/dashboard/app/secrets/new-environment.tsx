@@ -1,4 +1,4 @@
-import type { apps } from '@skerry/contract/apps'
+import type { apps } from '@skerry/contract/apps/endpoints'
 import type { Body } from '@skerry/contract/endpoint'
 import { useRouteContext } from '@tanstack/react-router'
 import { keyring } from '../keyring.ts'

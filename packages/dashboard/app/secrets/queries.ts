@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
+import type { secrets as secretEndpoints } from '@skerry/contract/secrets/endpoints'
 import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'

@@ -1,6 +1,6 @@
 import { Badge, Button, Divider, Drawer, Group, Stack, Switch, Text, Title } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
+import type { secrets as secretEndpoints } from '@skerry/contract/secrets/endpoints'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'

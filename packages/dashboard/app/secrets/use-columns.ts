@@ -1,6 +1,6 @@
-import type { apps } from '@skerry/contract/apps'
+import type { apps } from '@skerry/contract/apps/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { envs } from '@skerry/contract/envs'
+import type { envs } from '@skerry/contract/envs/endpoints'
 import { type UseQueryResult, useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Column, type Layer, mergeLayers } from './columns.ts'

@@ -1,5 +1,5 @@
 import type { Body } from '@skerry/contract/endpoint'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'

@@ -1,5 +1,5 @@
 import { Group, Select, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
-import { isIncluded } from '@skerry/contract/sync-names'
+import { isIncluded } from '@skerry/contract/sync/names'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import type { Binding } from './queries.ts'

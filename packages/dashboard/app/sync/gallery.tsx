@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import { use, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { IconSearch } from '../ui/icons.ts'

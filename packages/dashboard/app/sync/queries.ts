@@ -1,5 +1,5 @@
 import type { Answer, Body } from '@skerry/contract/endpoint'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'

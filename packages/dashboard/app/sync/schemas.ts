@@ -1,4 +1,4 @@
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { TSchema } from 'typebox'
 import { type ConfigField, fieldsOf, type Texts, textAt } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
@@ -26,8 +26,8 @@ export function syncSchemas(): Promise<Map<string, Provider>> {
 
 async function load(): Promise<Map<string, Provider>> {
   const [{ syncProviders }, { syncProblem }, { Errors }] = await Promise.all([
-    import('@skerry/contract/sync-providers'),
-    import('@skerry/contract/sync-rules'),
+    import('@skerry/contract/sync/providers'),
+    import('@skerry/contract/sync/rules'),
     import('typebox/value'),
   ])
   const problem: ConfigRules['problem'] = (config) => syncProblem(config as Parameters<typeof syncProblem>[0])

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { machineClients as endpoints } from '@skerry/contract/machine-clients'
+import type { machineClients as endpoints } from '@skerry/contract/machine-clients/endpoints'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'

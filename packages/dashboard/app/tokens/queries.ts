@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { tokens } from '@skerry/contract/tokens'
+import type { tokens } from '@skerry/contract/tokens/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 

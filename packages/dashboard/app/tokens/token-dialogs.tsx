@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { tokens as endpoints } from '@skerry/contract/tokens'
+import type { tokens as endpoints } from '@skerry/contract/tokens/endpoints'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'

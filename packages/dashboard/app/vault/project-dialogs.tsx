@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import type { Body } from '@skerry/contract/endpoint'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'

@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
-import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
+import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'

@@ -1,5 +1,5 @@
-import type { KmsSpec } from '@skerry/contract/kms-specs'
-import { kmsSpecs } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
+import { kmsSpecs } from '@skerry/contract/kms/specs'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { materialFingerprint, newSealingMaterial } from '@skerry/crypto/kms'

@@ -1,5 +1,5 @@
-import { grants } from '@skerry/contract/grants'
-import { secrets } from '@skerry/contract/secrets'
+import { grants } from '@skerry/contract/grants/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-journey.ts'
 import { lookAgain, protect } from '../changes-journey.ts'

@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newId } from '@skerry/crypto/random'

@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { expect, test } from 'vitest'
 import { invitePerson, signUp } from '../../../server/test/tenant.ts'
 import { row } from '../changes-journey.ts'

@@ -1,4 +1,4 @@
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sshTarget } from '../../../server/test/lease-steps.ts'
 import { dialogOf } from '../apps-journey.ts'

@@ -1,5 +1,5 @@
 import type { Body } from '@skerry/contract/endpoint'
-import type { vaultExecutor } from '@skerry/contract/vault-executor'
+import type { vaultExecutor } from '@skerry/contract/vault/executor'
 import { allOf, type Config, type Provider } from './config.ts'
 import type { Site } from './site.ts'
 

@@ -1,4 +1,4 @@
-import type { VaultMethod } from '@skerry/contract/vault-facts'
+import type { VaultMethod } from '@skerry/contract/vault/facts'
 import type { DomainSet } from './domain-sets.ts'
 
 /** Where a provider's credential may be sent. Of `methods` and `paths` an absent or empty list means any. */

@@ -1,4 +1,4 @@
-import type { VaultMethod } from '@skerry/contract/vault-facts'
+import type { VaultMethod } from '@skerry/contract/vault/facts'
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { vaultReauthReasons } from '@skerry/contract/vault-facts'
+import type { vaultReauthReasons } from '@skerry/contract/vault/facts'
 import type { Sealed } from '../credentials.ts'
 import { stateFile } from '../keys/state.ts'
 

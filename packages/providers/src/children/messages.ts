@@ -1,5 +1,5 @@
-import type { LeaseTag } from '@skerry/contract/lease-providers'
-import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
+import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { Lease, LeaseAccountRef, LeaseTarget } from '../leases/provider.ts'
 import { ProviderError, type ProviderFailure } from '../provider-error.ts'
 import type { Account } from '../rotation/provider.ts'

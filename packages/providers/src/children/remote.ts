@@ -1,5 +1,5 @@
-import type { LeaseTag } from '@skerry/contract/lease-providers'
-import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
+import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { LeaseSession, LeaseTarget } from '../leases/provider.ts'
 import type { Outside } from '../outside.ts'
 import type { Account } from '../rotation/provider.ts'

@@ -5,7 +5,7 @@ import {
   STSClient,
   STSServiceException,
 } from '@aws-sdk/client-sts'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/leases/facts'
 import { handlerOn } from '../aws.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'

@@ -1,4 +1,4 @@
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/leases/facts'
 import { accessToken, everything, readServiceAccountKey, type ServiceAccountKey } from '../google.ts'
 import { sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'

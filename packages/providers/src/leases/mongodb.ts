@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { mongodbUserName } from '@skerry/contract/lease-facts'
+import { mongodbUserName } from '@skerry/contract/leases/facts'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
 import { type Outside, OutsideError } from '../outside.ts'
 import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'

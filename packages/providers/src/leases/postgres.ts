@@ -1,5 +1,5 @@
-import { leaseConnectionsDefault } from '@skerry/contract/lease-facts'
-import { fillTemplate } from '@skerry/contract/lease-templates'
+import { leaseConnectionsDefault } from '@skerry/contract/leases/facts'
+import { fillTemplate } from '@skerry/contract/leases/templates'
 import pg from 'pg'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'

@@ -1,4 +1,4 @@
-import type { LeaseConfig, LeaseMint, LeaseResult, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseMint, LeaseResult, LeaseTag } from '@skerry/contract/leases/providers'
 import type { Outside } from '../outside.ts'
 
 /** The module of one adapter. It is loaded, with its driver, when the first target of its kind is used. */

@@ -1,4 +1,4 @@
-import { fillTemplate } from '@skerry/contract/lease-templates'
+import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { Redis } from 'ioredis'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'

@@ -1,4 +1,4 @@
-import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'

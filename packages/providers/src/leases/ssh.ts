@@ -1,4 +1,4 @@
-import { sshPrincipalPattern } from '@skerry/contract/lease-targets'
+import { sshPrincipalPattern } from '@skerry/contract/leases/targets'
 import { addressFamily, isNetwork } from '../address.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'

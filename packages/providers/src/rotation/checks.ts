@@ -1,4 +1,4 @@
-import { type AccountKind, rotationConfigProblem, rotationKinds } from '@skerry/contract/rotation-kinds'
+import { type AccountKind, rotationConfigProblem, rotationKinds } from '@skerry/contract/rotation/kinds'
 import { Value } from 'typebox/value'
 import { checkConfig } from '../leases/checks.ts'
 import { ProviderError } from '../provider-error.ts'

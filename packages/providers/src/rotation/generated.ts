@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { generatedLengthDefault, namedAlphabets, type RotationConfig } from '@skerry/contract/rotation-kinds'
+import { generatedLengthDefault, namedAlphabets, type RotationConfig } from '@skerry/contract/rotation/kinds'
 
 /** A new value as a policy asks for it. */
 export function generateValue({

@@ -1,4 +1,4 @@
-import { fillTemplate } from '@skerry/contract/lease-templates'
+import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { RowDataPacket } from 'mysql2/promise'
 import { patience } from '../leases/checks.ts'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'

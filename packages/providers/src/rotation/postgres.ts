@@ -1,4 +1,4 @@
-import { fillTemplate } from '@skerry/contract/lease-templates'
+import { fillTemplate } from '@skerry/contract/leases/templates'
 import pg from 'pg'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
 import { connectPostgres, connectPostgresAdmin, postgresFailure } from '../leases/postgres-client.ts'

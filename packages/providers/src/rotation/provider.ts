@@ -1,4 +1,4 @@
-import type { AccountKind, RotationConfig } from '@skerry/contract/rotation-kinds'
+import type { AccountKind, RotationConfig } from '@skerry/contract/rotation/kinds'
 import type { LeaseTarget } from '../leases/provider.ts'
 import type { Outside } from '../outside.ts'
 

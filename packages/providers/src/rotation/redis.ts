@@ -1,4 +1,4 @@
-import { fillTemplate } from '@skerry/contract/lease-templates'
+import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { Redis } from 'ioredis'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
 import { connectRedis, redisFailure, saveAccounts } from '../leases/redis-client.ts'

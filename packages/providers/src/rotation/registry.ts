@@ -1,4 +1,4 @@
-import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { RotationProvider } from './provider.ts'
 
 /** Every rotation adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */

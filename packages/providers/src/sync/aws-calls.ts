@@ -1,4 +1,4 @@
-import type { SyncConfig } from '@skerry/contract/sync-providers'
+import type { SyncConfig } from '@skerry/contract/sync/providers'
 import { handlerOn } from '../aws.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'

@@ -1,5 +1,5 @@
-import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
-import { syncProblem } from '@skerry/contract/sync-rules'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
+import { syncProblem } from '@skerry/contract/sync/rules'
 import { Value } from 'typebox/value'
 import { ProviderError } from '../provider-error.ts'
 import type { SyncPlace } from './provider.ts'

@@ -1,4 +1,4 @@
-import type { SyncConfig, SyncDestination, SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncConfig, SyncDestination, SyncTag } from '@skerry/contract/sync/providers'
 import type { Outside } from '../outside.ts'
 
 // An adapter knows one kind of destination and nothing of bindings, ledgers or runs. It never waits: who runs it keeps the

@@ -1,4 +1,4 @@
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { SyncProvider } from './provider.ts'
 
 /** Every sync adapter, loaded when it is first needed. */

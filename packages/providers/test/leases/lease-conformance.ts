@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Issued, Lease, LeaseAccountRef, LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'

@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { mongodbUserName } from '@skerry/contract/lease-facts'
+import { mongodbUserName } from '@skerry/contract/leases/facts'
 import { base62, idLength } from '@skerry/contract/prefixes'
 import type { Lease, LeaseAccountRef } from '../../src/leases/provider.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { leaseProviders } from '@skerry/contract/lease-providers'
+import { leaseProviders } from '@skerry/contract/leases/providers'
 import { expect, it } from 'vitest'
 
 // The registry is the table of tags and files. A suite is a call that names its tag, in the test beside the adapter's name.

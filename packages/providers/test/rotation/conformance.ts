@@ -1,4 +1,4 @@
-import type { AccountKind, RotationConfig } from '@skerry/contract/rotation-kinds'
+import type { AccountKind, RotationConfig } from '@skerry/contract/rotation/kinds'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
 import type { Account, RotationProvider } from '../../src/rotation/provider.ts'

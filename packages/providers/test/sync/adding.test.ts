@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { describe, expect, it } from 'vitest'
 
 // “Adding a destination” in docs/sync.md lists the files and rows that each destination takes. Here they are counted in the tree,
@@ -25,7 +25,7 @@ const sources = globSync(
 /** One row of a kind is enough, in whichever of these files. */
 const oneOfKind = (file: string) =>
   file
-    .replace(/contract\/src\/sync-(hosts|clouds)\.ts$/, 'contract/src/sync-platforms.ts')
+    .replace(/contract\/src\/sync\/(hosts|clouds)\.ts$/, 'contract/src/sync/platforms.ts')
     .replace(/sync\/samples-clouds\.ts$/, 'sync/samples-platforms.ts')
 
 /** Tag -> the name of the adapter's file, which is the service's name. The registry is the table of both. */

@@ -1,4 +1,4 @@
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SyncOutcome } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
 import type { SyncConnection, SyncEntry, SyncOutcome, SyncSession } from '../../src/sync/provider.ts'

@@ -1,4 +1,4 @@
-import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'

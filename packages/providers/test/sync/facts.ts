@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import type { SyncConnection, SyncFacts } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
 

@@ -1,4 +1,4 @@
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { SyncFake } from './conformance.ts'
 
 /** Starts the strict fake of each destination, loaded when it is asked for. Each holds the sample of its tag. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { SyncConnection } from '../../src/sync/provider.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

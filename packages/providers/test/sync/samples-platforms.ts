@@ -1,4 +1,4 @@
-import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { SyncConnection } from '../../src/sync/provider.ts'
 
 const accountId = '0123456789abcdef0123456789abcdef'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { parse, TomlError } from 'smol-toml'
 import { checkTogether } from './checks.ts'
 import { ratchetOf } from './ratchet.ts'

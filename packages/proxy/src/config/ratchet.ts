@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { ConfigError } from './read.ts'
 import { ruleOf } from './rules.ts'
 import type { Written } from './written.ts'

@@ -1,4 +1,4 @@
-import { type PolicyRule, policyRulesProblem } from '@skerry/contract/policy-body'
+import { type PolicyRule, policyRulesProblem } from '@skerry/contract/agents/policy-body'
 import { ConfigError, given, list, needed, oneOf, table, text } from './read.ts'
 
 const words = given(list(text), null)

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { injectableNamePattern } from '@skerry/contract/policy-body'
+import { injectableNamePattern } from '@skerry/contract/agents/policy-body'
 import { ConfigError, matching, type Read, text } from './read.ts'
 
 /** Where something listens. */

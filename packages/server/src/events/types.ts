@@ -1,4 +1,4 @@
-import type { VaultConnection } from '@skerry/contract/vault'
+import type { VaultConnection } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 
 /**

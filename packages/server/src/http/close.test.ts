@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { afterEach, expect, test } from 'vitest'
 import { longMs } from '../../test/patience.ts'
 import { newApp, newEnv, signUp } from '../../test/tenant.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { expect, test } from 'vitest'
 import { ciphertext } from '../../test/blobs.ts'
 import { openEnv } from '../../test/scene.ts'

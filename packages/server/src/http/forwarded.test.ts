@@ -1,6 +1,6 @@
-import { health } from '@skerry/contract/health'
-import { me } from '@skerry/contract/me'
-import { resolve } from '@skerry/contract/resolve'
+import { health } from '@skerry/contract/health/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWorld } from '../../test/world.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../test/blobs.ts'
 import { isQuick } from '../../test/extent.ts'

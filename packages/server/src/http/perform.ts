@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Endpoint, Unit } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
 import type { Sql } from '../db/database.ts'

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { KmsSpec } from '@skerry/contract/kms-specs'
+import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { publicKeyProblem, signingKeyProblem } from '@skerry/contract/public-key'
 import { fail } from '../kernel/errors.ts'
 

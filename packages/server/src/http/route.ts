@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Answer, Body, Endpoint, Method, PathParam, Query, Unit } from '@skerry/contract/endpoint'
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'

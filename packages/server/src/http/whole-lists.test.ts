@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import { tokens } from '@skerry/contract/tokens'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import type { TObject } from 'typebox'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { seedTokens } from '../../test/many-tokens.ts'

@@ -1,5 +1,5 @@
-import { me } from '@skerry/contract/me'
-import { secondFactor } from '@skerry/contract/second-factor'
+import { me } from '@skerry/contract/me/endpoints'
+import { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openWorld } from '../../test/world.ts'
 

@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type KeyIssuer, newKey, type SigningKey, sign, startKeyIssuer } from '../../test/services/key-issuer.ts'
 import { signUp } from '../../test/tenant.ts'

@@ -1,5 +1,6 @@
-import { me } from '@skerry/contract/me'
-import { invites, orgs } from '@skerry/contract/orgs'
+import { me } from '@skerry/contract/me/endpoints'
+import { invites } from '@skerry/contract/members/endpoints'
+import { orgs } from '@skerry/contract/orgs/endpoints'
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { signInAt } from '../../test/services/browser.ts'

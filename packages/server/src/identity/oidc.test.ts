@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type KeyIssuer, newKey, type SigningKey, sign, startKeyIssuer } from '../../test/services/key-issuer.ts'

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { limits } from '@skerry/contract/limits'
 import { isLoopbackAddress } from '@skerry/contract/loopback'
-import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-in'
+import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-in/schemas'
 import type { Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/database.ts'

@@ -1,5 +1,6 @@
-import { me } from '@skerry/contract/me'
-import { sessions, signIn } from '@skerry/contract/sign-in'
+import { me } from '@skerry/contract/me/endpoints'
+import { sessions } from '@skerry/contract/sessions/endpoints'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engine } from '../../test/engine.ts'
 import { fromOwnPage, setUp, signInByLink } from '../../test/people.ts'

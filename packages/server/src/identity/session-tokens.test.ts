@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto'
-import { me } from '@skerry/contract/me'
-import { signIn } from '@skerry/contract/sign-in'
+import { me } from '@skerry/contract/me/endpoints'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { decodeJwt, decodeProtectedHeader, exportSPKI, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromOwnPage, type SignedInBrowser, setUp } from '../../test/people.ts'

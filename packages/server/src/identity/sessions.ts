@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { SignedIn } from '@skerry/contract/sign-in'
+import type { SignedIn } from '@skerry/contract/sign-in/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../db/database.ts'
 import { instant, newId, newSecret, sha256 } from '../kernel/context.ts'

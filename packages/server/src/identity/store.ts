@@ -1,4 +1,4 @@
-import type { User } from '@skerry/contract/me'
+import type { User } from '@skerry/contract/me/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
 import { tokenInForce } from '../model/tokens/table.ts'

@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Sql } from '../db/database.ts'
 import type { Entry, Metadata } from '../kernel/unit.ts'
 import { listOrgIds } from './store.ts'

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invites, orgs } from '@skerry/contract/orgs'
+import { invites } from '@skerry/contract/members/endpoints'
+import { orgs } from '@skerry/contract/orgs/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../test/services/free-port.ts'
 import { type MailServer, startMailServer } from '../../test/services/smtp.ts'

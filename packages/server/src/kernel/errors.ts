@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
 /** An audit entry for something refused; written after the rollback of what was refused. */

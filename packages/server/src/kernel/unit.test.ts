@@ -1,4 +1,4 @@
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { expect, test } from 'vitest'
 import { openEnv } from '../../test/scene.ts'
 import { grantKey, newToken, putSecret } from '../../test/tenant.ts'

@@ -1,4 +1,4 @@
-import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
+import { type AuditAction, auditActions } from '@skerry/contract/actions'
 import type { Tx } from '../db/database.ts'
 import { type KernelContext, newAuditId } from './context.ts'
 import type { Denial } from './errors.ts'

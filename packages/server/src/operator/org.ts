@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { type ArchiveTools, checkArchive } from '@skerry/contract/archive-check'
+import { type ArchiveTools, checkArchive } from '@skerry/contract/export/archive-check'
 import type { Command } from 'commander'
 import { type Restored, restore } from '../features/export/restoring.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'

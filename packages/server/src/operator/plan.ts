@@ -1,5 +1,5 @@
+import { families, features, findPlan, type Metric, metrics } from '@skerry/contract/billing/plans'
 import { displayNamePattern } from '@skerry/contract/patterns'
-import { families, features, findPlan, type Metric, metrics } from '@skerry/contract/plans'
 import type { Command } from 'commander'
 import { assignPlan, plansOf, setOverride, unsetOverride } from '../features/billing/operating.ts'
 import { keyOf } from '../features/billing/standing.ts'

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { LeaseTag } from '@skerry/contract/lease-providers'
-import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
+import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { AccountCall } from '@skerry/providers/children/messages'
 import { openPool, PoolBusyError } from '@skerry/providers/children/pool'
 import { type Around, onRemoteAccount, type RemoteSession, withLeaseSession } from '@skerry/providers/children/remote'

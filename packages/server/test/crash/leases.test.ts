@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roleName, verifierOf } from '../../../providers/test/leases/mint.ts'
 import { type PostgresScene, postgresScene } from '../../../providers/test/leases/postgres-scene.ts'

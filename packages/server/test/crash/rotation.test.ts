@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { rotation } from '@skerry/contract/rotation'
+import { rotation } from '@skerry/contract/rotation/endpoints'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newDatabase } from '../engine.ts'

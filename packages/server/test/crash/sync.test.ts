@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sync } from '@skerry/contract/sync'
+import { sync } from '@skerry/contract/sync/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newDatabase, type TestDatabase } from '../engine.ts'
 import { isQuick } from '../extent.ts'

@@ -1,5 +1,5 @@
-import { health } from '@skerry/contract/health'
-import { secrets } from '@skerry/contract/secrets'
+import { health } from '@skerry/contract/health/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { afterEach, describe, expect, test } from 'vitest'
 import { unpolledMaxMs } from '../../src/features/resolve/cache.ts'
 import { ciphertext } from '../blobs.ts'

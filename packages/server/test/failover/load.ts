@@ -1,5 +1,5 @@
-import { resolve } from '@skerry/contract/resolve'
-import { secrets } from '@skerry/contract/secrets'
+import { resolve } from '@skerry/contract/resolve/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { ciphertext } from '../blobs.ts'
 import { written } from '../tenant.ts'
 import { until } from '../until.ts'

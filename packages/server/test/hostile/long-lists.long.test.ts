@@ -1,4 +1,4 @@
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { expect, test } from 'vitest'
 import { seedTokens } from '../many-tokens.ts'
 import { openEnv } from '../scene.ts'

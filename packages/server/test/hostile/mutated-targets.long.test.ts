@@ -1,4 +1,4 @@
-import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseTag } from '@skerry/contract/leases/providers'
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
 import { ProviderError } from '@skerry/providers/provider-error'
 import { afterAll, describe, expect, test } from 'vitest'

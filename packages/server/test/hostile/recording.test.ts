@@ -1,5 +1,5 @@
-import { honeyTokens } from '@skerry/contract/honey-tokens'
-import { me } from '@skerry/contract/me'
+import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { describe, expect, test } from 'vitest'
 import { endOfMinute } from '../../src/features/honey-tokens/jobs.ts'
 import { recordTrips } from '../../src/features/honey-tokens/trips.ts'

@@ -1,4 +1,4 @@
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test, vi } from 'vitest'
 import { ciphertext } from '../blobs.ts'
 import { decide, proposePut, protect } from '../guarded.ts'

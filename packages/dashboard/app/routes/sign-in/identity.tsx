@@ -1,6 +1,6 @@
 import { Anchor, Button, Text } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { identityLinks } from '@skerry/contract/identity-links'
+import type { identityLinks } from '@skerry/contract/identity-links/endpoints'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'

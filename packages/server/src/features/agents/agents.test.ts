@@ -1,5 +1,5 @@
-import { agents } from '@skerry/contract/agents'
-import { envs } from '@skerry/contract/envs'
+import { agents } from '@skerry/contract/agents/endpoints'
+import { envs } from '@skerry/contract/envs/endpoints'
 import { expect, test } from 'vitest'
 import {
   newAgent,

@@ -1,4 +1,4 @@
-import type { agents } from '@skerry/contract/agents'
+import type { agents } from '@skerry/contract/agents/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

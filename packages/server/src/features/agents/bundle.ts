@@ -1,5 +1,5 @@
 import { verify } from 'node:crypto'
-import { isPolicyBody, type PolicyBody, policyBodyProblem } from '@skerry/contract/policy-body'
+import { isPolicyBody, type PolicyBody, policyBodyProblem } from '@skerry/contract/agents/policy-body'
 import { importPublicKey } from '../../http/public-key.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,6 +1,6 @@
-import type { agents } from '@skerry/contract/agents'
+import type { agents } from '@skerry/contract/agents/endpoints'
+import type { PolicyBody, PolicyRule } from '@skerry/contract/agents/policy-body'
 import { limits } from '@skerry/contract/limits'
-import type { PolicyBody, PolicyRule } from '@skerry/contract/policy-body'
 import type { Sql } from '../../db/database.ts'
 import { matches } from '../../http/etag.ts'
 import { Ready } from '../../http/ready.ts'

@@ -1,4 +1,4 @@
-import type { AgentPolicy } from '@skerry/contract/agents'
+import type { AgentPolicy } from '@skerry/contract/agents/schemas'
 import { limits } from '@skerry/contract/limits'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'

@@ -1,4 +1,4 @@
-import { agents } from '@skerry/contract/agents'
+import { agents } from '@skerry/contract/agents/endpoints'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { feature, quota } from '../billing/scope.ts'

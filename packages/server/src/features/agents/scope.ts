@@ -1,4 +1,4 @@
-import type { Agent as AgentRow } from '@skerry/contract/agents'
+import type { Agent as AgentRow } from '@skerry/contract/agents/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { accessOf, type Checked, narrowed, signedIn } from '../../http/access.ts'

@@ -1,8 +1,8 @@
-import { apps } from '@skerry/contract/apps'
-import { envs } from '@skerry/contract/envs'
-import { composition } from '@skerry/contract/groups'
-import { me } from '@skerry/contract/me'
-import { secrets } from '@skerry/contract/secrets'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { envs } from '@skerry/contract/envs/endpoints'
+import { composition } from '@skerry/contract/groups/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import {

@@ -1,4 +1,4 @@
-import type { apps } from '@skerry/contract/apps'
+import type { apps } from '@skerry/contract/apps/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import { apps } from '@skerry/contract/apps'
+import { apps } from '@skerry/contract/apps/endpoints'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'

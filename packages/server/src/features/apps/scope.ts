@@ -1,4 +1,4 @@
-import type { Application } from '@skerry/contract/apps'
+import type { Application } from '@skerry/contract/apps/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'

@@ -1,4 +1,4 @@
-import type { Application } from '@skerry/contract/apps'
+import type { Application } from '@skerry/contract/apps/schemas'
 import type { Static } from 'typebox'
 import { ownersIn } from '../envs/owners.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit-archive'
+import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit/archive'
 import { limits } from '@skerry/contract/limits'
 import canonicalize from 'canonicalize'
 import type { Database, Sql } from '../../db/database.ts'

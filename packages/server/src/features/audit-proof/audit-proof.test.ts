@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { auditProof } from '@skerry/contract/audit-proof'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { decodeBase64url } from '@skerry/crypto/base64url'
 import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
 import { growTree, isSameHash, openHasher, rootOfInclusion, rootsOfConsistency } from '@skerry/crypto/merkle'

@@ -1,4 +1,4 @@
-import type { auditProof } from '@skerry/contract/audit-proof'
+import type { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'

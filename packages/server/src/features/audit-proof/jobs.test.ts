@@ -1,4 +1,4 @@
-import { auditProof } from '@skerry/contract/audit-proof'
+import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWorld } from '../../../test/world.ts'
 

@@ -1,4 +1,4 @@
-import { auditProof } from '@skerry/contract/audit-proof'
+import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { createClient } from '@skerry/sdk/client'
 import { verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import { auditProof } from '@skerry/contract/audit-proof'
+import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'

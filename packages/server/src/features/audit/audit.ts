@@ -1,4 +1,4 @@
-import type { audit } from '@skerry/contract/audit'
+import type { audit } from '@skerry/contract/audit/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
 import { byCreation, cursorAt, pageFrom, pageOf } from '../../http/page.ts'

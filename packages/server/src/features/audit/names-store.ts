@@ -1,4 +1,4 @@
-import type { AuditEnvironment as Schema } from '@skerry/contract/audit'
+import type { AuditEnvironment as Schema } from '@skerry/contract/audit/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Org } from '../orgs/scope.ts'

@@ -1,4 +1,4 @@
-import { audit } from '@skerry/contract/audit'
+import { audit } from '@skerry/contract/audit/endpoints'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import { list } from './audit.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@skerry/contract/audit'
+import type { AuditEntry } from '@skerry/contract/audit/schemas'
 import type { Static } from 'typebox'
 
 export type Entry = Static<typeof AuditEntry>

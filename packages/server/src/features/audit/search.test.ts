@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps'
-import { audit } from '@skerry/contract/audit'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { audit } from '@skerry/contract/audit/endpoints'
 import { afterEach, describe, expect, test } from 'vitest'
 import { engine } from '../../../test/engine.ts'
 import { seedAudit } from '../../../test/heavy-scene.ts'

@@ -1,5 +1,6 @@
-import type { audit } from '@skerry/contract/audit'
-import { type AuditGroup, auditGroupOf, auditGroups } from '@skerry/contract/audit-groups'
+import { type AuditGroup, auditGroups } from '@skerry/contract/action'
+import { auditActions } from '@skerry/contract/actions'
+import type { audit } from '@skerry/contract/audit/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -51,10 +52,13 @@ const endOf = (now: string) => floor(Date.parse(now), hourMs) + hourMs
 /** Whole days, of which the last is the one before that instant. */
 const beginningOf = (until: number) => floor(until - 1, dayMs) - (limits.timelineDaysDefault - 1) * dayMs
 
+const groupOf: ReadonlyMap<string, AuditGroup> = new Map(
+  Object.values(auditActions).map(({ about, group }) => [about, group]),
+)
+
 function countsOf(rows: readonly { resourceType: string; entries: number }[]): Record<AuditGroup, number> {
   const counts = Object.fromEntries(auditGroups.map((group) => [group, 0])) as Record<AuditGroup, number>
   // A restored trail may have types that a newer version wrote.
-  for (const { resourceType, entries } of rows)
-    counts[(auditGroupOf as Record<string, AuditGroup>)[resourceType] ?? 'organization'] += entries
+  for (const { resourceType, entries } of rows) counts[groupOf.get(resourceType) ?? 'organization'] += entries
   return counts
 }

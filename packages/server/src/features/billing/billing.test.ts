@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { billing } from '@skerry/contract/billing'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { billing } from '@skerry/contract/billing/endpoints'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import { startStripe, stripeKey } from '../../../test/services/stripe.ts'

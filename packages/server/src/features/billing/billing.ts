@@ -1,5 +1,5 @@
-import type { billing } from '@skerry/contract/billing'
-import { type Family, findPlan, type Plan, plansOf } from '@skerry/contract/plans'
+import type { billing } from '@skerry/contract/billing/endpoints'
+import { type Family, findPlan, type Plan, plansOf } from '@skerry/contract/billing/plans'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import type { Family } from '@skerry/contract/plans'
+import type { Family } from '@skerry/contract/billing/plans'
 import type { Database, Tx } from '../../db/database.ts'
 import { type Entry, recordIn, system } from '../../kernel/unit.ts'
 import { deletePromo, insertPromo, listPromos, type PromoCode } from './promo-store.ts'

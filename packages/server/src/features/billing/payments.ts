@@ -1,4 +1,4 @@
-import type { Family, Plan } from '@skerry/contract/plans'
+import type { Family, Plan } from '@skerry/contract/billing/plans'
 import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
 import type Stripe from 'stripe'
 import type { Context } from '../../http/context.ts'

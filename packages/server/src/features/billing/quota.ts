@@ -1,4 +1,4 @@
-import { type Feature, features, type Metric } from '@skerry/contract/plans'
+import { type Feature, features, type Metric } from '@skerry/contract/billing/plans'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { instant } from '../../kernel/context.ts'

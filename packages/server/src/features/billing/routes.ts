@@ -1,4 +1,4 @@
-import { billing } from '@skerry/contract/billing'
+import { billing } from '@skerry/contract/billing/endpoints'
 import { raw } from '../../http/raw.ts'
 import { route } from '../../http/route.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'

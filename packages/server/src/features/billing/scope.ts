@@ -1,4 +1,4 @@
-import type { Feature, Metric } from '@skerry/contract/plans'
+import type { Feature, Metric } from '@skerry/contract/billing/plans'
 import { narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import type { InOrg } from '../orgs/scope.ts'

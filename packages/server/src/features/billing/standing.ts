@@ -8,7 +8,7 @@ import {
   metrics,
   type Plan,
   plansOf,
-} from '@skerry/contract/plans'
+} from '@skerry/contract/billing/plans'
 import type { Sql } from '../../db/database.ts'
 import { type Holding, listHoldingsOfEach, listOverridesOfEach, type Override } from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { Family } from '@skerry/contract/plans'
+import type { Family } from '@skerry/contract/billing/plans'
 import type { Sql, Tx } from '../../db/database.ts'
 
 interface OrgId {

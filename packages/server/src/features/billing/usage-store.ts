@@ -1,4 +1,4 @@
-import type { Metric } from '@skerry/contract/plans'
+import type { Metric } from '@skerry/contract/billing/plans'
 import type { Sql } from '../../db/database.ts'
 
 /** Since the first day of the month of `$2`, in UTC; what a server has yet to write down comes at most seconds later. */

@@ -1,5 +1,13 @@
-import type { BillingView, PlanView } from '@skerry/contract/billing'
-import { type Family, type Feature, families, features, type Metric, metrics, plansOf } from '@skerry/contract/plans'
+import {
+  type Family,
+  type Feature,
+  families,
+  features,
+  type Metric,
+  metrics,
+  plansOf,
+} from '@skerry/contract/billing/plans'
+import type { BillingView, PlanView } from '@skerry/contract/billing/schemas'
 import type { Static } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { Sql } from '../../db/database.ts'

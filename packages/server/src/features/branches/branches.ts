@@ -1,5 +1,5 @@
-import type { apps } from '@skerry/contract/apps'
-import type { branches } from '@skerry/contract/envs'
+import type { apps } from '@skerry/contract/apps/endpoints'
+import type { branches } from '@skerry/contract/branches/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'

@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps'
-import { branches } from '@skerry/contract/envs'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { branches } from '@skerry/contract/branches/endpoints'
 import { route } from '../../http/route.ts'
 import { app } from '../apps/scope.ts'
 import { quota } from '../billing/scope.ts'

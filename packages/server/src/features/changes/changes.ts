@@ -1,4 +1,4 @@
-import type { changes } from '@skerry/contract/changes'
+import type { changes } from '@skerry/contract/changes/endpoints'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Tx } from '../../db/database.ts'
 import type { Emit } from '../../events/events.ts'
 import type { Principal } from '../../kernel/principal.ts'

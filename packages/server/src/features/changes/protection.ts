@@ -1,4 +1,4 @@
-import type { protection as endpoints } from '@skerry/contract/changes'
+import type { protection as endpoints } from '@skerry/contract/changes/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'

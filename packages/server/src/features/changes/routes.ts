@@ -1,4 +1,4 @@
-import { changes, protection } from '@skerry/contract/changes'
+import { changes, protection } from '@skerry/contract/changes/endpoints'
 import { route } from '../../http/route.ts'
 import { feature } from '../billing/scope.ts'
 import { env, grantee } from '../envs/scope.ts'

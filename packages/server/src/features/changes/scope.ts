@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '@skerry/contract/changes'
+import type { ChangeRequest } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'

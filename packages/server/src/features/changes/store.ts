@@ -1,4 +1,4 @@
-import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes'
+import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,4 +1,4 @@
-import type { cliLogin } from '@skerry/contract/cli-login'
+import type { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'

@@ -1,4 +1,4 @@
-import { cliLogin } from '@skerry/contract/cli-login'
+import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Actor, askForCliSession, newPerson, sessionOf } from '../../../test/tenant.ts'
 import { call, openWorld, start } from '../../../test/world.ts'

@@ -1,4 +1,4 @@
-import { cliLogin } from '@skerry/contract/cli-login'
+import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { browser, fresh, limited, open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { approve, create, deny, get, poll } from './cli-login.ts'

@@ -1,4 +1,4 @@
-import type { AccessFacts } from '@skerry/contract/reference-model'
+import type { AccessFacts } from '@skerry/contract/docs/reference-model'
 import type { AnyRoute } from '../../http/route.ts'
 
 /** What the reference shows of who may call what. */

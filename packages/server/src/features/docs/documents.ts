@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { openApiDocument } from '@skerry/contract/openapi'
-import { reference } from '@skerry/contract/reference-model'
+import { openApiDocument } from '@skerry/contract/docs/openapi'
+import { reference } from '@skerry/contract/docs/reference-model'
 import type { AnyRoute } from '../../http/route.ts'
 import { accessFacts } from './access-words.ts'
 import { referencePage } from './page.ts'

@@ -1,5 +1,5 @@
-import type { Operation, Reference, Section } from '@skerry/contract/reference-model'
-import type { Table } from '@skerry/contract/reference-tables'
+import type { Operation, Reference, Section } from '@skerry/contract/docs/reference-model'
+import type { Table } from '@skerry/contract/docs/reference-tables'
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 

@@ -1,4 +1,4 @@
-import type { CreateEnvironment } from '@skerry/contract/envs'
+import type { CreateEnvironment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { isUniqueViolation } from '../../db/sql-errors.ts'

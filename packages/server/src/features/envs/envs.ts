@@ -1,4 +1,4 @@
-import type { envs } from '@skerry/contract/envs'
+import type { envs } from '@skerry/contract/envs/endpoints'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import { envs } from '@skerry/contract/envs'
+import { envs } from '@skerry/contract/envs/endpoints'
 import { route } from '../../http/route.ts'
 import { admin, member } from '../orgs/scope.ts'
 import { get, grantees, remove, update } from './envs.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '@skerry/contract/envs'
+import type { Environment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'

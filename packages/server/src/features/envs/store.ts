@@ -1,4 +1,4 @@
-import type { EnvironmentWithAccess } from '@skerry/contract/envs'
+import type { EnvironmentWithAccess } from '@skerry/contract/envs/schemas'
 import type { HolderType } from '@skerry/contract/schema'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'

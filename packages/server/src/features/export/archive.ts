@@ -7,7 +7,7 @@ import {
   openRowDigester,
   type RowDigester,
   rowDigestsSection,
-} from '@skerry/contract/archive-format'
+} from '@skerry/contract/export/archive-format'
 import canonicalize from 'canonicalize'
 import type { Snapshot } from '../../db/database.ts'
 import type { Signer } from '../../keys/export-key.ts'

@@ -1,5 +1,5 @@
-import { archiveFormat } from '@skerry/contract/archive-format'
-import type { exporting } from '@skerry/contract/export'
+import { archiveFormat } from '@skerry/contract/export/archive-format'
+import type { exporting } from '@skerry/contract/export/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { streamed } from '../../http/streamed.ts'
 import type { InOrg } from '../orgs/scope.ts'

@@ -1,4 +1,4 @@
-import { exporting } from '@skerry/contract/export'
+import { exporting } from '@skerry/contract/export/endpoints'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import { create } from './export.ts'

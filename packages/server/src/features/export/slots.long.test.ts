@@ -1,4 +1,4 @@
-import { exporting } from '@skerry/contract/export'
+import { exporting } from '@skerry/contract/export/endpoints'
 import { expect, test } from 'vitest'
 import { readArchive } from '../../../test/archives.ts'
 import { openTenant } from '../../../test/scene.ts'

@@ -1,4 +1,4 @@
-import type { grants } from '@skerry/contract/grants'
+import type { grants } from '@skerry/contract/grants/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import { grants } from '@skerry/contract/grants'
+import { grants } from '@skerry/contract/grants/endpoints'
 import { route } from '../../http/route.ts'
 import { env, grantee } from '../envs/scope.ts'
 import { admin, member } from '../orgs/scope.ts'

@@ -1,4 +1,4 @@
-import type { Reader, RecoveryReaders } from '@skerry/contract/grants'
+import type { Reader, RecoveryReaders } from '@skerry/contract/grants/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,4 +1,4 @@
-import type { Composition } from '@skerry/contract/groups'
+import type { Composition } from '@skerry/contract/groups/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'

@@ -1,5 +1,5 @@
-import { branches } from '@skerry/contract/envs'
-import { composition } from '@skerry/contract/groups'
+import { branches } from '@skerry/contract/branches/endpoints'
+import { composition } from '@skerry/contract/groups/endpoints'
 import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'

@@ -1,4 +1,4 @@
-import type { composition } from '@skerry/contract/groups'
+import type { composition } from '@skerry/contract/groups/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

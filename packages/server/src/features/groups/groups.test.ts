@@ -1,5 +1,5 @@
-import { envs } from '@skerry/contract/envs'
-import { composition, groups } from '@skerry/contract/groups'
+import { envs } from '@skerry/contract/envs/endpoints'
+import { composition, groups } from '@skerry/contract/groups/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import {

@@ -1,4 +1,4 @@
-import type { groups } from '@skerry/contract/groups'
+import type { groups } from '@skerry/contract/groups/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import { composition, groups } from '@skerry/contract/groups'
+import { composition, groups } from '@skerry/contract/groups/endpoints'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'

@@ -1,4 +1,4 @@
-import type { Group as GroupRow } from '@skerry/contract/groups'
+import type { Group as GroupRow } from '@skerry/contract/groups/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

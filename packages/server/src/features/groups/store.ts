@@ -1,4 +1,4 @@
-import type { Group } from '@skerry/contract/groups'
+import type { Group } from '@skerry/contract/groups/schemas'
 import type { Static } from 'typebox'
 import { ownersIn } from '../envs/owners.ts'
 

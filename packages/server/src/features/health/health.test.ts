@@ -1,5 +1,5 @@
-import { health } from '@skerry/contract/health'
-import { orgs } from '@skerry/contract/orgs'
+import { health } from '@skerry/contract/health/endpoints'
+import { orgs } from '@skerry/contract/orgs/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'

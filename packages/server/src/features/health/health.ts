@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { health } from '@skerry/contract/health'
+import type { health } from '@skerry/contract/health/endpoints'
 import { findSchemaFault } from '../../db/migrate.ts'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'

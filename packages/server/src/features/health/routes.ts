@@ -1,4 +1,4 @@
-import { health } from '@skerry/contract/health'
+import { health } from '@skerry/contract/health/endpoints'
 import { open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { live, ready, readyWrites } from './health.ts'

@@ -1,4 +1,4 @@
-import type { honeyTokens } from '@skerry/contract/honey-tokens'
+import type { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { noteTakenToken } from '../../identity/stray-tokens.ts'

@@ -1,4 +1,4 @@
-import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { route } from '../../http/route.ts'
 import { feature, quota } from '../billing/scope.ts'
 import { admin, unbound } from '../orgs/scope.ts'

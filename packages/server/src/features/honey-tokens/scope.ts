@@ -1,4 +1,4 @@
-import type { HoneyToken as HoneyTokenRow } from '@skerry/contract/honey-tokens'
+import type { HoneyToken as HoneyTokenRow } from '@skerry/contract/honey-tokens/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

@@ -1,4 +1,4 @@
-import type { HoneyToken } from '@skerry/contract/honey-tokens'
+import type { HoneyToken } from '@skerry/contract/honey-tokens/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bearerSecret } from '../../../test/blobs.ts'
 import { deadTokens } from '../../../test/callers.ts'

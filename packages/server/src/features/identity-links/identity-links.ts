@@ -1,4 +1,4 @@
-import type { identityLinks } from '@skerry/contract/identity-links'
+import type { identityLinks } from '@skerry/contract/identity-links/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { checkSameOrigin, readCookie } from '../../identity/cookies.ts'

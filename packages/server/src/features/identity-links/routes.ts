@@ -1,4 +1,4 @@
-import { identityLinks } from '@skerry/contract/identity-links'
+import { identityLinks } from '@skerry/contract/identity-links/endpoints'
 import { limited, open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { confirm, decline, enterSecondFactor, get, passkeyOptions, requestMail } from './identity-links.ts'

@@ -1,4 +1,4 @@
-import type { kms } from '@skerry/contract/kms'
+import type { kms } from '@skerry/contract/kms/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { deleteGrants, insertGrants, listGrants, listOwn } from './grant-store.ts'

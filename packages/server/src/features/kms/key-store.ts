@@ -1,4 +1,4 @@
-import type { KmsVersion } from '@skerry/contract/kms'
+import type { KmsVersion } from '@skerry/contract/kms/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,5 +1,5 @@
-import type { kms } from '@skerry/contract/kms'
-import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
+import type { kms } from '@skerry/contract/kms/endpoints'
+import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms/specs'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkSigningKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'

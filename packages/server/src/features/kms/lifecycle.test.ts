@@ -1,4 +1,4 @@
-import { kms } from '@skerry/contract/kms'
+import { kms } from '@skerry/contract/kms/endpoints'
 import { expect, test } from 'vitest'
 import { openKms } from '../../../test/kms-scene.ts'
 import { newToken } from '../../../test/tenant.ts'

@@ -1,4 +1,4 @@
-import { kms } from '@skerry/contract/kms'
+import { kms } from '@skerry/contract/kms/endpoints'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'

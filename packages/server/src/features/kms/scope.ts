@@ -1,4 +1,4 @@
-import type { KmsKey as KmsKeyRow } from '@skerry/contract/kms'
+import type { KmsKey as KmsKeyRow } from '@skerry/contract/kms/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'

@@ -1,4 +1,4 @@
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { afterAll, beforeAll, expect, test } from 'vitest'

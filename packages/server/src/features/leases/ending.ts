@@ -1,4 +1,4 @@
-import { leaseProviders } from '@skerry/contract/lease-providers'
+import { leaseProviders } from '@skerry/contract/leases/providers'
 import type { RemoteSession } from '@skerry/providers/children/remote'
 import { ProviderError } from '@skerry/providers/provider-error'
 import type { Context } from '../../http/context.ts'

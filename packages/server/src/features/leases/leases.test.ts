@@ -1,5 +1,5 @@
-import { leases } from '@skerry/contract/leases'
-import { tokens } from '@skerry/contract/tokens'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import { describe, expect, test } from 'vitest'
 import { offCurveJwk, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import {

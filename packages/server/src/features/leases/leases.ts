@@ -1,4 +1,4 @@
-import type { leases } from '@skerry/contract/leases'
+import type { leases } from '@skerry/contract/leases/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,5 +1,6 @@
-import { leaseStatuses, leases } from '@skerry/contract/leases'
-import { provisioner } from '@skerry/contract/provisioner'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { provisioner } from '@skerry/contract/leases/provisioner'
+import { leaseStatuses } from '@skerry/contract/leases/schemas'
 import { expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
 import { claimJob, newProvisionedTarget, newSshLease, newSshTarget } from '../../../test/lease-steps.ts'

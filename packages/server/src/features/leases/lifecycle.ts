@@ -1,4 +1,4 @@
-import type { LeaseTarget, leaseStatuses } from '@skerry/contract/leases'
+import type { LeaseTarget, leaseStatuses } from '@skerry/contract/leases/schemas'
 import type { Static } from 'typebox'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 

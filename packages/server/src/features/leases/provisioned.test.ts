@@ -1,4 +1,4 @@
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import { describe, expect, test } from 'vitest'
 import { roleName, verifierOf } from '../../../../providers/test/leases/mint.ts'
 import { wrappedKey } from '../../../test/blobs.ts'

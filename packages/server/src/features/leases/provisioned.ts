@@ -1,4 +1,4 @@
-import type { LeaseConfig } from '@skerry/contract/lease-providers'
+import type { LeaseConfig } from '@skerry/contract/leases/providers'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { Reply } from '../../http/route.ts'

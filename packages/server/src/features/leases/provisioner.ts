@@ -1,4 +1,4 @@
-import type { provisioner } from '@skerry/contract/provisioner'
+import type { provisioner } from '@skerry/contract/leases/provisioner'
 import { accessOf, signedIn } from '../../http/access.ts'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'

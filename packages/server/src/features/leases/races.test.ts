@@ -1,5 +1,5 @@
-import { leases } from '@skerry/contract/leases'
-import { provisioner } from '@skerry/contract/provisioner'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { provisioner } from '@skerry/contract/leases/provisioner'
 import { describe, expect, test } from 'vitest'
 import { verifierOf } from '../../../../providers/test/leases/mint.ts'
 import { engine } from '../../../test/engine.ts'

@@ -1,5 +1,5 @@
-import { leases } from '@skerry/contract/leases'
-import { provisioner } from '@skerry/contract/provisioner'
+import { leases } from '@skerry/contract/leases/endpoints'
+import { provisioner } from '@skerry/contract/leases/provisioner'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import { forget, get, list, revoke } from './leases.ts'

@@ -1,4 +1,4 @@
-import type { Lease as LeaseRow, LeaseTarget as TargetRow } from '@skerry/contract/leases'
+import type { Lease as LeaseRow, LeaseTarget as TargetRow } from '@skerry/contract/leases/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

@@ -1,4 +1,4 @@
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { ChildFailure } from '@skerry/providers/children/messages'
 import type { RemoteSession } from '@skerry/providers/children/remote'
 import { OutsideError } from '@skerry/providers/outside'

@@ -1,4 +1,4 @@
-import { leases } from '@skerry/contract/leases'
+import { leases } from '@skerry/contract/leases/endpoints'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { password, roleName, verifierOf } from '../../../../providers/test/leases/mint.ts'
 import { type MysqlScene, mariadbScene, missingMariadb } from '../../../../providers/test/leases/mysql-scene.ts'

@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { logSink } from '@skerry/contract/log-sink'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openLogSinks } from '../../../test/log-sink-scene.ts'
 import { startCollector } from '../../../test/services/collector.ts'

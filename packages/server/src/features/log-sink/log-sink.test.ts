@@ -1,4 +1,4 @@
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openLogSinks } from '../../../test/log-sink-scene.ts'
 import { tableDump } from '../../../test/state.ts'

@@ -1,4 +1,4 @@
-import type { logSink } from '@skerry/contract/log-sink'
+import type { logSink } from '@skerry/contract/log-sink/endpoints'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

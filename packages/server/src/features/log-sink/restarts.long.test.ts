@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { expect, test } from 'vitest'
 import { type Received, startCollector } from '../../../test/services/collector.ts'
 import { newGroup, signUp, type Tenant } from '../../../test/tenant.ts'

@@ -1,4 +1,4 @@
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { route } from '../../http/route.ts'
 import { feature } from '../billing/scope.ts'
 import { admin, unbound } from '../orgs/scope.ts'

@@ -1,4 +1,4 @@
-import { logSink } from '@skerry/contract/log-sink'
+import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { afterAll, expect, test } from 'vitest'
 import { startCollector } from '../../../test/services/collector.ts'
 import { newGroup, signUp, type Tenant } from '../../../test/tenant.ts'

@@ -1,4 +1,4 @@
-import type { machineClients } from '@skerry/contract/machine-clients'
+import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { deleteAccessTokens } from '../../identity/store.ts'

@@ -1,4 +1,4 @@
-import { machineClients } from '@skerry/contract/machine-clients'
+import { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import { route } from '../../http/route.ts'
 import { userAdmin } from '../orgs/scope.ts'
 import { create, list, renewSecret, revoke } from './machine-clients.ts'

@@ -1,4 +1,4 @@
-import type { MachineClient } from '@skerry/contract/machine-clients'
+import type { MachineClient } from '@skerry/contract/machine-clients/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

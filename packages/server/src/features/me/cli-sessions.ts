@@ -1,4 +1,4 @@
-import type { cliSessions } from '@skerry/contract/cli-sessions'
+import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'

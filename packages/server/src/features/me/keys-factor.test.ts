@@ -1,4 +1,4 @@
-import { me } from '@skerry/contract/me'
+import { me } from '@skerry/contract/me/endpoints'
 import { expect, test } from 'vitest'
 import { publicKeyJwk, sealedPrivateKey } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'

@@ -1,4 +1,4 @@
-import type { me } from '@skerry/contract/me'
+import type { me } from '@skerry/contract/me/endpoints'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { tokenInForce } from '../../model/tokens/table.ts'

@@ -1,4 +1,4 @@
-import type { me } from '@skerry/contract/me'
+import type { me } from '@skerry/contract/me/endpoints'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson, listOrgIds } from '../../identity/store.ts'

@@ -1,4 +1,4 @@
-import type { me } from '@skerry/contract/me'
+import type { me } from '@skerry/contract/me/endpoints'
 import { type Caller, isHalfSignedIn } from '../../http/access.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'

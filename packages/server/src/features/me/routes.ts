@@ -1,5 +1,5 @@
-import { cliSessions } from '@skerry/contract/cli-sessions'
-import { me } from '@skerry/contract/me'
+import { cliSessions } from '@skerry/contract/me/cli-sessions'
+import { me } from '@skerry/contract/me/endpoints'
 import { authenticated, fresh, person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import * as sessions from './cli-sessions.ts'

@@ -1,4 +1,4 @@
-import type { Invite } from '@skerry/contract/orgs'
+import type { Invite } from '@skerry/contract/members/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

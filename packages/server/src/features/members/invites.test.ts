@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { invites } from '@skerry/contract/orgs'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { invites } from '@skerry/contract/members/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import { type Actor, newMember, newPerson, newToken, signUp } from '../../../test/tenant.ts'

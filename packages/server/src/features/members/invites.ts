@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { invites } from '@skerry/contract/orgs'
+import type { invites } from '@skerry/contract/members/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { takeAttempt } from '../../identity/attempts.ts'

@@ -1,4 +1,4 @@
-import type { members } from '@skerry/contract/orgs'
+import type { members } from '@skerry/contract/members/endpoints'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

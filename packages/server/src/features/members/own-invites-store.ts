@@ -1,4 +1,4 @@
-import type { OwnInvite } from '@skerry/contract/own-invites'
+import type { OwnInvite } from '@skerry/contract/members/own-invites'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

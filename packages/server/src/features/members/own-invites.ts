@@ -1,4 +1,4 @@
-import type { ownInvites } from '@skerry/contract/own-invites'
+import type { ownInvites } from '@skerry/contract/members/own-invites'
 import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'

@@ -1,5 +1,5 @@
-import { invites, members } from '@skerry/contract/orgs'
-import { ownInvites } from '@skerry/contract/own-invites'
+import { invites, members } from '@skerry/contract/members/endpoints'
+import { ownInvites } from '@skerry/contract/members/own-invites'
 import { person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'

@@ -1,4 +1,4 @@
-import type { Invite as InviteRow } from '@skerry/contract/orgs'
+import type { Invite as InviteRow } from '@skerry/contract/members/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

@@ -1,4 +1,4 @@
-import type { Member } from '@skerry/contract/orgs'
+import type { Member } from '@skerry/contract/members/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Role } from '../../model/people/memberships.ts'

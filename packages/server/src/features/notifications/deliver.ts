@@ -1,4 +1,4 @@
-import { notificationTypes } from '@skerry/contract/notification-types'
+import { notificationTypes } from '@skerry/contract/notifications/types'
 import type { Sql, Tx } from '../../db/database.ts'
 import { type EventOf, subscriber } from '../../events/events.ts'
 import type { Context } from '../../http/context.ts'

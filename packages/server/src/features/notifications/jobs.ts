@@ -1,4 +1,4 @@
-import type { NotificationType } from '@skerry/contract/notification-types'
+import type { NotificationType } from '@skerry/contract/notifications/types'
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'

@@ -1,4 +1,4 @@
-import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 
 /** What a mail of each type tells: names and instants, never a value, nor what another system said in its own words. */
 interface ChangeFacts {

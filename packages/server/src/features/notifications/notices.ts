@@ -1,4 +1,4 @@
-import type { NotificationType } from '@skerry/contract/notification-types'
+import type { NotificationType } from '@skerry/contract/notifications/types'
 import type { Event, EventOf } from '../../events/events.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Facts } from './mails.ts'

@@ -1,5 +1,5 @@
-import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
-import type { notifications } from '@skerry/contract/notifications'
+import type { notifications } from '@skerry/contract/notifications/endpoints'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'

@@ -1,4 +1,4 @@
-import { notifications } from '@skerry/contract/notifications'
+import { notifications } from '@skerry/contract/notifications/endpoints'
 import { person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { get, put } from './notifications.ts'

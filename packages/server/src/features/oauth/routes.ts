@@ -1,4 +1,4 @@
-import { oauth } from '@skerry/contract/oauth'
+import { oauth } from '@skerry/contract/oauth/endpoints'
 import { open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { issue } from './token.ts'

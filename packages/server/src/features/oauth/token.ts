@@ -1,5 +1,6 @@
 import { limits } from '@skerry/contract/limits'
-import { type oauth, unsupportedGrant } from '@skerry/contract/oauth'
+import type { oauth } from '@skerry/contract/oauth/endpoints'
+import { unsupportedGrant } from '@skerry/contract/oauth/schemas'
 import type { In, Out } from '../../http/route.ts'
 import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/client-credentials.ts'
 import { insertAccessToken } from '../../identity/store.ts'

@@ -1,4 +1,4 @@
-import type { mfaPolicy } from '@skerry/contract/orgs'
+import type { mfaPolicy } from '@skerry/contract/orgs/endpoints'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,4 +1,4 @@
-import type { orgs } from '@skerry/contract/orgs'
+import type { orgs } from '@skerry/contract/orgs/endpoints'
 import type { Sql } from '../../db/database.ts'
 import type { Caller } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'

@@ -1,4 +1,4 @@
-import { mfaPolicy, orgs } from '@skerry/contract/orgs'
+import { mfaPolicy, orgs } from '@skerry/contract/orgs/endpoints'
 import { person, signedIn } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import * as mfa from './mfa-policy.ts'

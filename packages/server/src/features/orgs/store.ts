@@ -1,4 +1,5 @@
-import type { Member, Organization } from '@skerry/contract/orgs'
+import type { Member } from '@skerry/contract/members/schemas'
+import type { Organization } from '@skerry/contract/orgs/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { passkeys } from '@skerry/contract/passkeys'
+import type { passkeys } from '@skerry/contract/passkeys/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'

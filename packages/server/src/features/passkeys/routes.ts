@@ -1,4 +1,4 @@
-import { passkeys } from '@skerry/contract/passkeys'
+import { passkeys } from '@skerry/contract/passkeys/endpoints'
 import { person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { create, list, remove } from './passkeys.ts'

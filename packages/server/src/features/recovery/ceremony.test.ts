@@ -1,5 +1,5 @@
-import { me } from '@skerry/contract/me'
-import { secrets } from '@skerry/contract/secrets'
+import { me } from '@skerry/contract/me/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { exportPrivateKey, generateKeyPair } from '@skerry/crypto/keys'
 import { rewrapShare } from '@skerry/crypto/recovery'
 import { unwrapKey } from '@skerry/crypto/wrap'

@@ -1,4 +1,4 @@
-import type { recoveryRequestStatuses } from '@skerry/contract/recovery'
+import type { recoveryRequestStatuses } from '@skerry/contract/recovery/schemas'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
 export type Status = (typeof recoveryRequestStatuses)[number]

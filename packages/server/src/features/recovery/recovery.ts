@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import type { recovery as endpoints } from '@skerry/contract/recovery'
+import type { recovery as endpoints } from '@skerry/contract/recovery/endpoints'
 import type { Sql, Tx } from '../../db/database.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'

@@ -1,4 +1,4 @@
-import type { RecoveryRequest as RequestRow } from '@skerry/contract/recovery'
+import type { RecoveryRequest as RequestRow } from '@skerry/contract/recovery/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { recoveryRequests } from '@skerry/contract/recovery'
+import type { recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'

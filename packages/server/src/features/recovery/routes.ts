@@ -1,4 +1,4 @@
-import { recovery, recoveryRequests } from '@skerry/contract/recovery'
+import { recovery, recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import { route } from '../../http/route.ts'
 import { feature } from '../billing/scope.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'

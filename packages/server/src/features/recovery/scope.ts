@@ -1,4 +1,4 @@
-import type { RecoveryRequest as RequestRow } from '@skerry/contract/recovery'
+import type { RecoveryRequest as RequestRow } from '@skerry/contract/recovery/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'

@@ -1,5 +1,5 @@
-import { grants } from '@skerry/contract/grants'
-import { secrets } from '@skerry/contract/secrets'
+import { grants } from '@skerry/contract/grants/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'

@@ -1,5 +1,5 @@
-import type { rekey } from '@skerry/contract/envs'
-import { isReader } from '@skerry/contract/readers'
+import { isReader } from '@skerry/contract/grants/readers'
+import type { rekey } from '@skerry/contract/rekey/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'

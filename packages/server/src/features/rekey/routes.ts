@@ -1,4 +1,4 @@
-import { rekey } from '@skerry/contract/envs'
+import { rekey } from '@skerry/contract/rekey/endpoints'
 import { route } from '../../http/route.ts'
 import { env, grantee } from '../envs/scope.ts'
 import { admin } from '../orgs/scope.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { idPattern } from '@skerry/contract/prefixes'
-import type { resolve } from '@skerry/contract/resolve'
+import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { accessOf, secondFactorNeeded, signedIn } from '../../http/access.ts'
 import type { Context } from '../../http/context.ts'
 import { matches } from '../../http/etag.ts'

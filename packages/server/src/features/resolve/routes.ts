@@ -1,4 +1,4 @@
-import { resolve } from '@skerry/contract/resolve'
+import { resolve } from '@skerry/contract/resolve/endpoints'
 import { route } from '../../http/route.ts'
 import { fastPath, get, resolver } from './resolve.ts'
 

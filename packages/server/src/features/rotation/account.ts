@@ -1,4 +1,4 @@
-import type { AccountKind, RotationConfig, RotationKind } from '@skerry/contract/rotation-kinds'
+import type { AccountKind, RotationConfig, RotationKind } from '@skerry/contract/rotation/kinds'
 import type { AccountCall } from '@skerry/providers/children/messages'
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
 import type { Context } from '../../http/context.ts'

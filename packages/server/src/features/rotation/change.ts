@@ -1,4 +1,4 @@
-import { type AccountKind, passwordLengthDefault, type RotationConfig } from '@skerry/contract/rotation-kinds'
+import { type AccountKind, passwordLengthDefault, type RotationConfig } from '@skerry/contract/rotation/kinds'
 import { generatePassword } from '@skerry/providers/rotation/generated'
 import { instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'

@@ -3,7 +3,7 @@ import {
   type RotationKind,
   rotationConfigProblem,
   rotationKinds,
-} from '@skerry/contract/rotation-kinds'
+} from '@skerry/contract/rotation/kinds'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { checkShape } from '../../http/validate.ts'

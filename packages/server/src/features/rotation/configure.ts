@@ -1,4 +1,4 @@
-import type { rotation as endpoints } from '@skerry/contract/rotation'
+import type { rotation as endpoints } from '@skerry/contract/rotation/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'

@@ -1,4 +1,4 @@
-import type { rotationStatuses } from '@skerry/contract/rotation'
+import type { rotationStatuses } from '@skerry/contract/rotation/schemas'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
 export type Status = (typeof rotationStatuses)[number]

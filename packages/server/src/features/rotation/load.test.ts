@@ -1,4 +1,4 @@
-import { rotation } from '@skerry/contract/rotation'
+import { rotation } from '@skerry/contract/rotation/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isQuick } from '../../../test/extent.ts'
 import { type KeyedEnv, newKeyedEnv, newRotation, wrappedForRotator } from '../../../test/rotation-steps.ts'

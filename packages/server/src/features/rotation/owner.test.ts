@@ -1,4 +1,4 @@
-import { rotation } from '@skerry/contract/rotation'
+import { rotation } from '@skerry/contract/rotation/endpoints'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { newKeyedEnv } from '../../../test/rotation-steps.ts'
 import { openTenant } from '../../../test/scene.ts'

@@ -1,5 +1,5 @@
-import type { LeaseConfig } from '@skerry/contract/lease-providers'
-import type { AccountKind, RotationConfig } from '@skerry/contract/rotation-kinds'
+import type { LeaseConfig } from '@skerry/contract/leases/providers'
+import type { AccountKind, RotationConfig } from '@skerry/contract/rotation/kinds'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
 import { type LeaseTarget, lockTarget } from '../leases/scope.ts'

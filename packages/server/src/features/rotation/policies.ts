@@ -1,4 +1,4 @@
-import type { rotation as endpoints } from '@skerry/contract/rotation'
+import type { rotation as endpoints } from '@skerry/contract/rotation/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

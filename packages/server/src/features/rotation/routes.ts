@@ -1,4 +1,4 @@
-import { rotation as endpoints } from '@skerry/contract/rotation'
+import { rotation as endpoints } from '@skerry/contract/rotation/endpoints'
 import { route } from '../../http/route.ts'
 import { admin } from '../orgs/scope.ts'
 import { create, rotate } from './configure.ts'

@@ -1,4 +1,4 @@
-import type { Rotation as RotationRow } from '@skerry/contract/rotation'
+import type { Rotation as RotationRow } from '@skerry/contract/rotation/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'

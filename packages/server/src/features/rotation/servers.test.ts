@@ -1,5 +1,5 @@
-import { rotation } from '@skerry/contract/rotation'
-import { secrets } from '@skerry/contract/secrets'
+import { rotation } from '@skerry/contract/rotation/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { expect, test } from 'vitest'
 import { engine } from '../../../test/engine.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from '../../../test/rotation-steps.ts'

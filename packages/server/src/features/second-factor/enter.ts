@@ -1,4 +1,4 @@
-import type { secondFactor } from '@skerry/contract/second-factor'
+import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'

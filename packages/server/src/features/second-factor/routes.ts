@@ -1,4 +1,4 @@
-import { secondFactor } from '@skerry/contract/second-factor'
+import { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { awaitingSecondFactor, browser, fresh } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { enter, enterOptions } from './enter.ts'

@@ -1,4 +1,4 @@
-import type { secondFactor } from '@skerry/contract/second-factor'
+import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'

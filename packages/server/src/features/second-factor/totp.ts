@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { limits } from '@skerry/contract/limits'
-import type { secondFactor } from '@skerry/contract/second-factor'
+import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import type { TOTP } from 'otpauth'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'

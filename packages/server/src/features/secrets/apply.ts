@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '@skerry/contract/changes'
+import type { ChangeRequest } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'

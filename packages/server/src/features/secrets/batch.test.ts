@@ -1,5 +1,6 @@
-import { branches, envs } from '@skerry/contract/envs'
-import { secrets } from '@skerry/contract/secrets'
+import { branches } from '@skerry/contract/branches/endpoints'
+import { envs } from '@skerry/contract/envs/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'

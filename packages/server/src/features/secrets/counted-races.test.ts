@@ -1,4 +1,4 @@
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'

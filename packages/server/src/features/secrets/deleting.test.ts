@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { secrets } from '@skerry/contract/secrets'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'

@@ -1,4 +1,4 @@
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'

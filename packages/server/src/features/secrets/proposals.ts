@@ -1,4 +1,4 @@
-import type { changes } from '@skerry/contract/changes'
+import type { changes } from '@skerry/contract/changes/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { In } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,5 +1,5 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
-import type { ChangeRequest } from '@skerry/contract/changes'
+import type { AuditAction } from '@skerry/contract/actions'
+import type { ChangeRequest } from '@skerry/contract/changes/schemas'
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'

@@ -1,4 +1,4 @@
-import { secrets } from '@skerry/contract/secrets'
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { route } from '../../http/route.ts'
 import { env, grantee, granteeOrMachine } from '../envs/scope.ts'
 import { member } from '../orgs/scope.ts'

@@ -1,5 +1,6 @@
 import { limits } from '@skerry/contract/limits'
-import type { Secret, secrets } from '@skerry/contract/secrets'
+import type { secrets } from '@skerry/contract/secrets/endpoints'
+import type { Secret } from '@skerry/contract/secrets/schemas'
 import type { Static } from 'typebox'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'

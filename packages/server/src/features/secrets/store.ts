@@ -1,4 +1,4 @@
-import type { Secret } from '@skerry/contract/secrets'
+import type { Secret } from '@skerry/contract/secrets/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'

@@ -1,4 +1,4 @@
-import { sessions } from '@skerry/contract/sign-in'
+import { sessions } from '@skerry/contract/sessions/endpoints'
 import { browser, person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { end, list } from './sessions.ts'

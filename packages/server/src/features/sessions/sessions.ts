@@ -1,4 +1,4 @@
-import type { sessions } from '@skerry/contract/sign-in'
+import type { sessions } from '@skerry/contract/sessions/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { endSession } from '../../identity/session-store.ts'
 import { auditPerson } from '../../identity/trail.ts'

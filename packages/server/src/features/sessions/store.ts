@@ -1,4 +1,4 @@
-import type { WebSession } from '@skerry/contract/sign-in'
+import type { WebSession } from '@skerry/contract/sessions/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { signInPasskeys } from '@skerry/contract/second-factor'
+import type { signInPasskeys } from '@skerry/contract/sign-in-passkeys/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { enrollmentOptions, verifyEnrollment } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'

@@ -1,4 +1,4 @@
-import { signInPasskeys } from '@skerry/contract/second-factor'
+import { signInPasskeys } from '@skerry/contract/sign-in-passkeys/endpoints'
 import { browser, fresh, person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { create, list, options, remove } from './passkeys.ts'

@@ -1,4 +1,4 @@
-import { ReturnTo } from '@skerry/contract/sign-in'
+import { ReturnTo } from '@skerry/contract/sign-in/schemas'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWTPayload } from 'jose'
 import type { Context } from '../../http/context.ts'

@@ -1,4 +1,4 @@
-import type { signIn } from '@skerry/contract/sign-in'
+import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { checkSameOrigin, cookieLine, readCookie } from '../../identity/cookies.ts'
 import {

@@ -1,4 +1,4 @@
-import { signIn } from '@skerry/contract/sign-in'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { limited, open } from '../../http/access.ts'
 import { raw } from '../../http/raw.ts'
 import { route } from '../../http/route.ts'

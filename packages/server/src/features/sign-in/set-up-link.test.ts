@@ -1,5 +1,6 @@
-import { members, orgs } from '@skerry/contract/orgs'
-import { signIn } from '@skerry/contract/sign-in'
+import { members } from '@skerry/contract/members/endpoints'
+import { orgs } from '@skerry/contract/orgs/endpoints'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { beforeEach, expect, test } from 'vitest'
 import { archiveOf } from '../../../test/archives.ts'
 import { signInByLink } from '../../../test/people.ts'

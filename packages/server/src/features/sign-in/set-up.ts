@@ -1,4 +1,4 @@
-import type { signIn } from '@skerry/contract/sign-in'
+import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import type { Context } from '../../http/context.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'

@@ -1,7 +1,8 @@
-import { me } from '@skerry/contract/me'
-import { invites, orgs } from '@skerry/contract/orgs'
-import { ownInvites } from '@skerry/contract/own-invites'
-import { signIn } from '@skerry/contract/sign-in'
+import { me } from '@skerry/contract/me/endpoints'
+import { invites } from '@skerry/contract/members/endpoints'
+import { ownInvites } from '@skerry/contract/members/own-invites'
+import { orgs } from '@skerry/contract/orgs/endpoints'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { describe, expect, test } from 'vitest'
 import {
   browserOf,

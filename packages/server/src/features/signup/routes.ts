@@ -1,4 +1,4 @@
-import { signup } from '@skerry/contract/signup'
+import { signup } from '@skerry/contract/signup/endpoints'
 import { limited, open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { create } from './signup.ts'

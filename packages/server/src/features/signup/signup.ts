@@ -1,4 +1,4 @@
-import type { signup } from '@skerry/contract/signup'
+import type { signup } from '@skerry/contract/signup/endpoints'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'

@@ -1,7 +1,8 @@
-import { branches, rekey } from '@skerry/contract/envs'
-import { composition } from '@skerry/contract/groups'
-import { secrets } from '@skerry/contract/secrets'
-import { sync } from '@skerry/contract/sync'
+import { branches } from '@skerry/contract/branches/endpoints'
+import { composition } from '@skerry/contract/groups/endpoints'
+import { rekey } from '@skerry/contract/rekey/endpoints'
+import { secrets } from '@skerry/contract/secrets/endpoints'
+import { sync } from '@skerry/contract/sync/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openSync } from '../../../test/scene.ts'
 import {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import type { SyncLimits } from '@skerry/providers/sync/provider'
 import type { Context } from '../../http/context.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'

@@ -1,4 +1,4 @@
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { In } from '../../http/route.ts'

@@ -1,5 +1,6 @@
-import { audit } from '@skerry/contract/audit'
-import { sync, syncRunStatuses } from '@skerry/contract/sync'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { sync } from '@skerry/contract/sync/endpoints'
+import { syncRunStatuses } from '@skerry/contract/sync/schemas'
 import { expect, test } from 'vitest'
 import { openSync } from '../../../test/scene.ts'
 import { stopSchedules } from '../../../test/state.ts'

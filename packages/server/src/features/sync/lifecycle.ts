@@ -1,4 +1,4 @@
-import type { SyncConnection, syncRunStatuses } from '@skerry/contract/sync'
+import type { SyncConnection, syncRunStatuses } from '@skerry/contract/sync/schemas'
 import type { Static } from 'typebox'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 

@@ -1,4 +1,4 @@
-import { isIncluded } from '@skerry/contract/sync-names'
+import { isIncluded } from '@skerry/contract/sync/names'
 import type { NameRule } from '@skerry/providers/sync/provider'
 import type { Binding } from './scope.ts'
 

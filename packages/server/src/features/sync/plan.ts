@@ -1,4 +1,4 @@
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'

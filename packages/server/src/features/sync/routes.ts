@@ -1,4 +1,4 @@
-import { sync } from '@skerry/contract/sync'
+import { sync } from '@skerry/contract/sync/endpoints'
 import { route } from '../../http/route.ts'
 import { feature, quota } from '../billing/scope.ts'
 import { admin, unbound } from '../orgs/scope.ts'

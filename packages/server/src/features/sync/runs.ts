@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '@skerry/contract/limits'
-import type { sync } from '@skerry/contract/sync'
+import type { sync } from '@skerry/contract/sync/endpoints'
 import type { Context } from '../../http/context.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'

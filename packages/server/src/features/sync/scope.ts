@@ -2,7 +2,7 @@ import type {
   SyncBinding as BindingRow,
   SyncConnection as ConnectionRow,
   SyncRun as RunRow,
-} from '@skerry/contract/sync'
+} from '@skerry/contract/sync/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'

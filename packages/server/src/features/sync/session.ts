@@ -1,4 +1,4 @@
-import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { OutsideError } from '@skerry/providers/outside'
 import { ProviderError, redactSecrets } from '@skerry/providers/provider-error'
 import { textSearchFor } from '@skerry/providers/redaction/text'

@@ -1,4 +1,4 @@
-import { sync } from '@skerry/contract/sync'
+import { sync } from '@skerry/contract/sync/endpoints'
 import { describe, expect, test } from 'vitest'
 import { openSync } from '../../../test/scene.ts'
 import type { Answered, Asked } from '../../../test/services/app-platform.ts'

@@ -1,6 +1,6 @@
 import type { Body } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
-import type { tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Agent } from '../agents/scope.ts'
 

@@ -1,6 +1,6 @@
+import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { limits } from '@skerry/contract/limits'
-import type { PolicyRule } from '@skerry/contract/policy-body'
-import type { tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { livePolicy, signedRules } from '../agents/policies.ts'

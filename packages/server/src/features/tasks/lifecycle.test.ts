@@ -1,5 +1,5 @@
-import { audit } from '@skerry/contract/audit'
-import { tasks } from '@skerry/contract/tasks'
+import { audit } from '@skerry/contract/audit/endpoints'
+import { tasks } from '@skerry/contract/tasks/endpoints'
 import { expect, test } from 'vitest'
 import { newTask, newWorkingAgent } from '../../../test/agent-steps.ts'
 import { openTenant } from '../../../test/scene.ts'

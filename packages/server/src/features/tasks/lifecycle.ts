@@ -1,4 +1,4 @@
-import type { AgentTask } from '@skerry/contract/tasks'
+import type { AgentTask } from '@skerry/contract/tasks/schemas'
 import type { Static } from 'typebox'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 import type { Task } from './scope.ts'

@@ -1,4 +1,4 @@
-import { tasks } from '@skerry/contract/tasks'
+import { tasks } from '@skerry/contract/tasks/endpoints'
 import { keyed, signedIn } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { agent, agentRef, dispatcher, inReach, reporter } from '../agents/scope.ts'

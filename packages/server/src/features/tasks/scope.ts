@@ -1,4 +1,4 @@
-import type { AgentTask } from '@skerry/contract/tasks'
+import type { AgentTask } from '@skerry/contract/tasks/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { accessOf, type Checked, narrowed, signedIn } from '../../http/access.ts'

@@ -1,5 +1,5 @@
-import { agents } from '@skerry/contract/agents'
-import { tasks } from '@skerry/contract/tasks'
+import { agents } from '@skerry/contract/agents/endpoints'
+import { tasks } from '@skerry/contract/tasks/endpoints'
 import { expect, test } from 'vitest'
 import { cell, newAgent, newTask, newTaskToken, newWorkingAgent, publish } from '../../../test/agent-steps.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'

@@ -1,5 +1,6 @@
 import { limits } from '@skerry/contract/limits'
-import type { AgentTask, tasks } from '@skerry/contract/tasks'
+import type { tasks } from '@skerry/contract/tasks/endpoints'
+import type { AgentTask } from '@skerry/contract/tasks/schemas'
 import type { Static } from 'typebox'
 import { secondFactorNeeded } from '../../http/access.ts'
 import { checkPublicKey } from '../../http/public-key.ts'

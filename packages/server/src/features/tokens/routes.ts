@@ -1,4 +1,4 @@
-import { tokens } from '@skerry/contract/tokens'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'
 import { admin, unbound } from '../orgs/scope.ts'

@@ -1,4 +1,4 @@
-import type { tokens } from '@skerry/contract/tokens'
+import type { tokens } from '@skerry/contract/tokens/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'

@@ -1,13 +1,13 @@
-import { vaultConnect } from '@skerry/contract/vault-connect'
-import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultConnect } from '@skerry/contract/vault/connect'
+import { vaultExecutor } from '@skerry/contract/vault/executor'
 import {
   vaultConnectionStatuses,
   vaultExecutorStatuses,
   vaultProjectStatuses,
   vaultSessionStatuses,
-} from '@skerry/contract/vault-facts'
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultProjects } from '@skerry/contract/vault-projects'
+} from '@skerry/contract/vault/facts'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import {

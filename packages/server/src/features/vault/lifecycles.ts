@@ -5,7 +5,7 @@ import type {
   vaultProjectStatuses,
   vaultSessionStatuses,
   vaultWebhookStatuses,
-} from '@skerry/contract/vault-facts'
+} from '@skerry/contract/vault/facts'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
 export type ProjectStatus = (typeof vaultProjectStatuses)[number]

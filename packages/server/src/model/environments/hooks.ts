@@ -1,4 +1,4 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { AuditAction } from '@skerry/contract/actions'
 import type { Tx } from '../../db/database.ts'
 import type { KernelContext } from '../../kernel/context.ts'
 import type { Origin } from '../../kernel/unit.ts'

@@ -1,5 +1,5 @@
-import type { Protection as ProtectionSettings } from '@skerry/contract/changes'
-import type { Environment } from '@skerry/contract/envs'
+import type { Protection as ProtectionSettings } from '@skerry/contract/changes/schemas'
+import type { Environment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 

@@ -1,4 +1,4 @@
-import type { KeyGrant } from '@skerry/contract/grants'
+import type { KeyGrant } from '@skerry/contract/grants/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { OfEnvironment } from '../environments/table.ts'

@@ -1,4 +1,4 @@
-import type { passkeys } from '@skerry/contract/passkeys'
+import type { passkeys } from '@skerry/contract/passkeys/endpoints'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 

@@ -1,4 +1,4 @@
-import type { SignInPasskey } from '@skerry/contract/second-factor'
+import type { SignInPasskey } from '@skerry/contract/sign-in-passkeys/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 

@@ -1,4 +1,4 @@
-import type { Secret } from '@skerry/contract/secrets'
+import type { Secret } from '@skerry/contract/secrets/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import type { OfEnvironment } from '../environments/table.ts'

@@ -1,4 +1,4 @@
-import type { ServiceToken } from '@skerry/contract/tokens'
+import type { ServiceToken } from '@skerry/contract/tokens/schemas'
 import type { Static } from 'typebox'
 
 // `service_tokens`. Only write.ts changes its rows.

@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core'
-import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
+import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'

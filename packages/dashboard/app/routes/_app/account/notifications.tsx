@@ -1,5 +1,5 @@
 import { Stack, Switch } from '@mantine/core'
-import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { AccountPage } from '../../../account/account-page.tsx'

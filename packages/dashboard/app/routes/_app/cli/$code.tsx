@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Group, Paper, Stack, Table, Text } from '@mantine/core'
-import type { cliLogin } from '@skerry/contract/cli-login'
+import type { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'

@@ -1,6 +1,6 @@
 import { Badge, Text } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
-import type { honeyTokens as endpoints } from '@skerry/contract/honey-tokens'
+import type { honeyTokens as endpoints } from '@skerry/contract/honey-tokens/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, useState } from 'react'

@@ -1,5 +1,5 @@
-import type { VaultExecutorCapture } from '@skerry/contract/vault'
-import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
+import { type VaultSlot, vaultSlots } from '@skerry/contract/vault/facts'
+import type { VaultExecutorCapture } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../../db/database.ts'
 import type { Work } from '../../../http/route.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
-import type { vaultConnect } from '@skerry/contract/vault-connect'
+import type { vaultConnect } from '@skerry/contract/vault/connect'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import { endUserDigest } from '../../../kernel/end-user.ts'

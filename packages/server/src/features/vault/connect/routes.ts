@@ -1,4 +1,4 @@
-import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultConnect } from '@skerry/contract/vault/connect'
 import { limited, open } from '../../../http/access.ts'
 import { route } from '../../../http/route.ts'
 import { cancel, claim, consent, get, manage, revoke, submit } from './connect.ts'

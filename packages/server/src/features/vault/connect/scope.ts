@@ -1,4 +1,4 @@
-import type { vaultSessionPurposes } from '@skerry/contract/vault-facts'
+import type { vaultSessionPurposes } from '@skerry/contract/vault/facts'
 import type { Sql, Tx } from '../../../db/database.ts'
 import { accessOf, type Checked } from '../../../http/access.ts'
 import { fail } from '../../../kernel/errors.ts'

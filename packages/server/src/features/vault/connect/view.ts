@@ -1,4 +1,4 @@
-import type { VaultConnectView, VaultManageView } from '@skerry/contract/vault'
+import type { VaultConnectView, VaultManageView } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { toResponse } from '../connections/scope.ts'

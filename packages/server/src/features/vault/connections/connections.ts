@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { ConnectionsQuery } from '@skerry/contract/vault'
+import type { ConnectionsQuery } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../../http/page.ts'

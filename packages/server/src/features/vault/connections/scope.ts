@@ -1,4 +1,4 @@
-import type { VaultConnection as ConnectionRow } from '@skerry/contract/vault'
+import type { VaultConnection as ConnectionRow } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { type Checked, narrowed } from '../../../http/access.ts'

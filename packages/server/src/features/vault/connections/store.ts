@@ -1,5 +1,5 @@
-import type { ConnectionsQuery } from '@skerry/contract/vault'
-import type { VaultSlot, vaultRevokers } from '@skerry/contract/vault-facts'
+import type { VaultSlot, vaultRevokers } from '@skerry/contract/vault/facts'
+import type { ConnectionsQuery } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../../db/database.ts'
 import type { KeysetCursor } from '../../../http/page.ts'

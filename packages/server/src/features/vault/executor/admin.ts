@@ -1,4 +1,4 @@
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import type { Sql } from '../../../db/database.ts'
 import type { In, Out } from '../../../http/route.ts'
 import { fail } from '../../../kernel/errors.ts'

@@ -1,5 +1,5 @@
-import type { VaultCatalog, VaultProvider } from '@skerry/contract/vault'
-import { vaultMethods } from '@skerry/contract/vault-facts'
+import { vaultMethods } from '@skerry/contract/vault/facts'
+import type { VaultCatalog, VaultProvider } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import { fail } from '../../../kernel/errors.ts'
 import { checkHttps } from '../urls.ts'

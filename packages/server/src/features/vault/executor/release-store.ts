@@ -1,4 +1,4 @@
-import type { VaultSlot } from '@skerry/contract/vault-facts'
+import type { VaultSlot } from '@skerry/contract/vault/facts'
 import type { Sql } from '../../../db/database.ts'
 import type { ExecutorPrincipal } from '../../../kernel/principal.ts'
 import type { ConnectionStatus, ProjectStatus } from '../lifecycles.ts'

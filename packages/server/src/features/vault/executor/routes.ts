@@ -1,4 +1,4 @@
-import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultExecutor } from '@skerry/contract/vault/executor'
 import { limited, open } from '../../../http/access.ts'
 import { route } from '../../../http/route.ts'
 import { get, release, revoke, setStatus, writeBack } from './credentials.ts'

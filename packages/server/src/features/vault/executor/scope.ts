@@ -1,4 +1,4 @@
-import type { VaultExecutor as ExecutorRow } from '@skerry/contract/vault'
+import type { VaultExecutor as ExecutorRow } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { accessOf, type Checked, narrowed } from '../../../http/access.ts'

@@ -1,4 +1,4 @@
-import type { vaultExecutor } from '@skerry/contract/vault-executor'
+import type { vaultExecutor } from '@skerry/contract/vault/executor'
 import type { In, Out } from '../../../http/route.ts'
 import { sha256 } from '../../../kernel/context.ts'
 import { fail } from '../../../kernel/errors.ts'

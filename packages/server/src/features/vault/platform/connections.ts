@@ -1,4 +1,4 @@
-import type { vaultPlatform } from '@skerry/contract/vault-platform'
+import type { vaultPlatform } from '@skerry/contract/vault/platform'
 import type { In, Out } from '../../../http/route.ts'
 import { pageOfConnections, revokeConnection } from '../connections/connections.ts'
 import { type OnConnection, toResponse } from '../connections/scope.ts'

@@ -1,4 +1,4 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { route } from '../../../http/route.ts'
 import { get, list, revoke } from './connections.ts'
 import { connection, platformKey, session } from './scope.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { emailPattern } from '@skerry/contract/patterns'
-import type { vaultPlatform } from '@skerry/contract/vault-platform'
+import type { vaultPlatform } from '@skerry/contract/vault/platform'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import { endUserDigest } from '../../../kernel/end-user.ts'

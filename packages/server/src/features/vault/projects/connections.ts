@@ -1,4 +1,4 @@
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import type { In, Out } from '../../../http/route.ts'
 import { pageOfConnections, revokeConnection } from '../connections/connections.ts'
 import { type OnConnection, toResponse } from '../connections/scope.ts'

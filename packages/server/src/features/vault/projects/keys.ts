@@ -1,6 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import type { UserPrincipal } from '../../../kernel/principal.ts'

@@ -1,5 +1,5 @@
-import type { NewVaultDisplay, VaultDisplay } from '@skerry/contract/vault'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
+import type { NewVaultDisplay, VaultDisplay } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import { byCreation, pageFrom, pageOf } from '../../../http/page.ts'
 import type { In, Out } from '../../../http/route.ts'

@@ -1,4 +1,4 @@
-import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { fresh } from '../../../http/access.ts'
 import { route } from '../../../http/route.ts'
 import { feature, quota } from '../../billing/scope.ts'

@@ -1,4 +1,4 @@
-import type { VaultKey as KeyRow, VaultProject as ProjectRow } from '@skerry/contract/vault'
+import type { VaultKey as KeyRow, VaultProject as ProjectRow } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { accessOf, browser, type Checked, narrowed } from '../../../http/access.ts'

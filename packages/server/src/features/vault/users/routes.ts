@@ -1,5 +1,5 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultProjects } from '@skerry/contract/vault/projects'
 import { route } from '../../../http/route.ts'
 import { admin, unbound } from '../../orgs/scope.ts'
 import { platformKey } from '../platform/scope.ts'

@@ -1,5 +1,5 @@
-import type { vaultPlatform } from '@skerry/contract/vault-platform'
-import type { vaultProjects } from '@skerry/contract/vault-projects'
+import type { vaultPlatform } from '@skerry/contract/vault/platform'
+import type { vaultProjects } from '@skerry/contract/vault/projects'
 import type { In, Out, Work } from '../../../http/route.ts'
 import { endUserDigest } from '../../../kernel/end-user.ts'
 import type { Place } from '../connections/scope.ts'

@@ -1,5 +1,5 @@
-import { vaultDeliveryStatuses, vaultWebhookStatuses } from '@skerry/contract/vault-facts'
-import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { vaultDeliveryStatuses, vaultWebhookStatuses } from '@skerry/contract/vault/facts'
+import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isQuick } from '../../../../test/extent.ts'
 import { longMs } from '../../../../test/patience.ts'

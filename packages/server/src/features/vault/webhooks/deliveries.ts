@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { byCreation, pageFrom, pageOf } from '../../../http/page.ts'
 import type { In, Out } from '../../../http/route.ts'
 import { deliveryLifecycle, webhookLifecycle } from '../lifecycles.ts'

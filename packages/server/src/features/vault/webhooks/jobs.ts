@@ -1,4 +1,4 @@
-import type { vaultEventTypes } from '@skerry/contract/vault-facts'
+import type { vaultEventTypes } from '@skerry/contract/vault/facts'
 import { type EventOf, type Subscriber, subscriber } from '../../../events/events.ts'
 import type { Context } from '../../../http/context.ts'
 import { type Job, job } from '../../../jobs/job.ts'

@@ -1,5 +1,5 @@
-import { vaultPlatform } from '@skerry/contract/vault-platform'
-import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { vaultPlatform } from '@skerry/contract/vault/platform'
+import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { route } from '../../../http/route.ts'
 import { admin, unbound } from '../../orgs/scope.ts'
 import { platformKey } from '../platform/scope.ts'

@@ -1,4 +1,4 @@
-import type { VaultDelivery as DeliveryRow, VaultWebhook as WebhookRow } from '@skerry/contract/vault-webhooks'
+import type { VaultDelivery as DeliveryRow, VaultWebhook as WebhookRow } from '@skerry/contract/vault/webhooks'
 import type { Static } from 'typebox'
 import type { Sql } from '../../../db/database.ts'
 import { type Checked, narrowed } from '../../../http/access.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { VaultConnection } from '@skerry/contract/vault'
+import type { VaultConnection } from '@skerry/contract/vault/schemas'
 import { type Outside, OutsideError } from '@skerry/providers/outside'
 import type { Static } from 'typebox'
 import type { Context } from '../../../http/context.ts'

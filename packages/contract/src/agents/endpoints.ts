@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, Slug, Strict, Version } from '../schema.ts'
+import { Agent, AgentPolicy, NamedAgent, Thumbprint } from './schemas.ts'
+
+/** What stands in it, its verifier checks; published clients take the same form. */
+const Bundle = Type.String({
+  maxLength: limits.policyBundleCharacters,
+  pattern: '^ap1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+  description: 'a signed policy: `ap1.<body>.<signature>`',
+})
+
+const Environment = Nullable(Id('environment'))
+
+/** Identities of agents, and the signed policies that their proxies enforce. The server keeps bundles and signs none. */
+export const agents = {
+  list: get('/v1/orgs/:orgId/agents', {
+    summary: 'Identities of agents',
+    query: Page,
+    responses: { 200: Strict({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/agents', {
+    summary: 'Make an identity; it holds no key',
+    body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
+    responses: { 201: Strict({ agent: Agent }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['agent.created'],
+  }),
+  signer: get('/v1/orgs/:orgId/agents/signers/me', {
+    summary: 'The thumbprint under which the caller signs policies; null for a caller without keys',
+    responses: {
+      200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
+    },
+  }),
+  get: get('/v1/orgs/:orgId/agents/:agentId', {
+    summary: 'An identity, and the slug of its environment',
+    responses: { 200: Strict({ agent: Agent, environmentSlug: Nullable(Slug) }) },
+  }),
+  update: patch('/v1/orgs/:orgId/agents/:agentId', {
+    summary: 'Rename, bind, enable or disable an identity',
+    body: Strict({
+      name: Type.Optional(DisplayName),
+      enabled: Type.Optional(Type.Boolean()),
+      environmentId: Type.Optional(Environment),
+    }),
+    responses: { 200: Strict({ agent: Agent }) },
+    refuses: ['conflict'],
+    audits: ['agent.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/agents/:agentId', {
+    summary: 'Delete an identity with its versions, tasks and activity',
+    responses: { 200: Ok },
+    audits: ['agent.deleted'],
+  }),
+  policies: get('/v1/orgs/:orgId/agents/:agentId/policies', {
+    summary: `The newest ${limits.agentPoliciesListed} versions of the policy, newest first`,
+    responses: { 200: Strict({ policies: Type.Array(AgentPolicy) }) },
+  }),
+  publish: post('/v1/orgs/:orgId/agents/:agentId/policies', {
+    summary: 'Publish a policy that the caller has signed',
+    body: Strict({ bundle: Bundle }),
+    responses: { 201: Strict({ policy: AgentPolicy }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['agent.policy_published'],
+  }),
+  rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
+    summary: 'Serve an earlier bundle again, as a new version, as long as it is valid',
+    responses: { 201: Strict({ policy: AgentPolicy }) },
+    audits: ['agent.policy_rolled_back'],
+  }),
+  policy: get('/v1/agents/:agentRef/policy', {
+    summary: 'The bundle that a proxy enforces for the agent',
+    unit: 'transaction',
+    unaudited: 'proxies fetch it every few seconds; when they last did is noted, at most once a minute',
+    tagged: true,
+    refuses: ['forbidden', 'not_found', 'mfa_required'],
+    responses: {
+      200: Strict({
+        bundle: Type.String(),
+        version: Version,
+        expiresAt: Instant,
+        agent: NamedAgent,
+        signerThumbprint: Thumbprint,
+      }),
+    },
+  }),
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
+import { DisplayName, NextCursor, Ok, Page, Slug, Strict } from '../schema.ts'
+import { Application } from './schemas.ts'
+
+const One = Strict({ app: Application })
+
+export const apps = {
+  list: get('/v1/orgs/:orgId/apps', {
+    summary: 'List applications',
+    query: Page,
+    responses: { 200: Strict({ apps: Type.Array(Application), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/apps', {
+    summary: 'Create an application',
+    body: Strict({ name: DisplayName, slug: Slug }),
+    responses: { 201: One },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['app.created'],
+  }),
+  get: get('/v1/orgs/:orgId/apps/:appId', {
+    summary: 'One application with its environments',
+    responses: { 200: Strict({ app: Application, environments: Type.Array(EnvironmentWithAccess) }) },
+  }),
+  update: patch('/v1/orgs/:orgId/apps/:appId', {
+    summary: 'Rename an application; its slug is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['app.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/apps/:appId', {
+    summary: 'Delete an application with its environments, branches, secrets and key grants',
+    responses: { 200: Ok },
+    audits: ['app.deleted'],
+  }),
+  envs: get('/v1/orgs/:orgId/apps/:appId/envs', {
+    summary: 'Environments of an application, without branches',
+    query: Page,
+    responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
+  }),
+  createEnv: post('/v1/orgs/:orgId/apps/:appId/envs', {
+    summary: 'Create an environment; its key is granted to the caller',
+    body: CreateEnvironment,
+    responses: { 201: Strict({ environment: Environment }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['env.created'],
+  }),
+  branches: get('/v1/orgs/:orgId/apps/:appId/branches', {
+    summary: 'Every branch in an application',
+    query: Page,
+    responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
+  }),
+}

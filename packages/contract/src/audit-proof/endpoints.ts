@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { AuditEntry } from '../audit/schemas.ts'
+import { get } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Id, Instant, Nullable, Strict } from '../schema.ts'
+import { Hash } from './schemas.ts'
+
+const Size = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'how many entries a tree has' })
+
+const LeafIndex = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'the place of an entry in the tree, from 0',
+})
+
+const BrokenAt = {
+  ...Nullable(Instant),
+  description:
+    'when the server found that stored hashes of the trail were changed: nothing is sealed since; null while they are whole',
+}
+
+/** A sealed entry. What is sealed is the entry itself, in the one spelling that RFC 8785 gives its JSON. */
+const AuditLeaf = Strict({
+  index: LeafIndex,
+  entryId: Id('audit'),
+  createdAt: Instant,
+  hash: Hash,
+  entry: Nullable(AuditEntry),
+})
+
+/** Proof that the audit trail is what it was: an append-only Merkle tree (RFC 6962) for each organization. */
+export const auditProof = {
+  checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
+    summary: 'The signed note about the trail as it is sealed now: how many entries, and the hash over all of them',
+    responses: {
+      200: Strict({
+        checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        size: Size,
+        signedAt: Instant,
+        brokenAt: BrokenAt,
+      }),
+    },
+    refuses: ['conflict'],
+  }),
+  inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
+    summary: 'Proof that an entry is in the tree of a size, the current one unless given',
+    query: Strict({ entry: Id('audit'), size: Type.Optional(Size) }),
+    responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
+    refuses: ['conflict'],
+  }),
+  consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
+    summary: 'Proof that the tree of one size is the beginning of that of another, the current one unless given',
+    query: Strict({ from: Size, to: Type.Optional(Size) }),
+    responses: { 200: Strict({ proof: Strict({ from: Size, to: Size, hashes: Type.Array(Hash) }) }) },
+    refuses: ['conflict'],
+  }),
+  leaves: get('/v1/orgs/:orgId/audit/leaves', {
+    summary: 'Sealed entries in the order of the tree, each with its hash; `entry` is null where it is gone',
+    query: Strict({
+      from: Type.Optional({ ...LeafIndex, description: 'index of the first; 0 unless given' }),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
+    }),
+    responses: { 200: Strict({ leaves: Type.Array(AuditLeaf), size: Size, brokenAt: BrokenAt }) },
+    refuses: ['conflict'],
+  }),
+  exportKey: get('/.well-known/skerry-export-signing-key', {
+    summary: 'The public key with which this server signs checkpoints and archives; 404 where it signs nothing',
+    surface: 'none',
+    responses: {
+      200: Strict({
+        algorithm: Type.Literal('Ed25519'),
+        publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: '32 bytes, base64url' }),
+        keyId: Type.String(),
+      }),
+    },
+    refuses: ['not_found'],
+  }),
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Ok, Strict } from '../schema.ts'
+import { BillingView, Family } from './schemas.ts'
+
+const Url = Strict({ url: Type.String() })
+
+/** Plans, what they include, and how much of it is used. */
+export const billing = {
+  get: get('/v1/orgs/:orgId/billing', {
+    summary:
+      'The plan, what it includes and what is used; `plan`, `subscription` and `promo` are those of the platform',
+    responses: { 200: BillingView },
+  }),
+  checkout: post('/v1/orgs/:orgId/billing/checkout', {
+    summary: 'Begin to pay for a plan: an address at the payment provider, where a person goes on',
+    unit: 'manual',
+    body: Strict({
+      family: Family,
+      plan: Type.Optional(
+        Type.String({
+          maxLength: limits.planIdCharacters,
+          pattern: '^[a-z]+$',
+          description: 'unless given, the lowest one above the present plan that is for sale',
+        }),
+      ),
+    }),
+    responses: { 200: Url },
+    refuses: ['conflict'],
+    audits: ['billing.checkout_started'],
+  }),
+  portal: post('/v1/orgs/:orgId/billing/portal', {
+    summary: 'An address at the payment provider where a person sees invoices and changes how they pay',
+    unit: 'manual',
+    responses: { 200: Url },
+    refuses: ['conflict'],
+    audits: ['billing.portal_opened'],
+  }),
+  cancel: post('/v1/orgs/:orgId/billing/cancel', {
+    summary: 'End every plan above the free ones, at once',
+    unit: 'manual',
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['billing.cancelled'],
+  }),
+  promo: post('/v1/orgs/:orgId/billing/promo', {
+    summary: 'Redeem a promo code',
+    body: Strict({ code: Type.String({ maxLength: limits.promoCodeCharacters, pattern: '^[A-Za-z0-9-]+$' }) }),
+    responses: { 200: BillingView },
+    refuses: ['conflict'],
+    audits: ['billing.promo_redeemed'],
+  }),
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { Instant, Nullable, Strict } from '../schema.ts'
+
+export const Family = Type.Union([Type.Literal('platform'), Type.Literal('vault')])
+
+const Price = Strict({
+  amount: Type.Integer({ description: 'in the smallest unit of the currency' }),
+  currency: Type.String({ description: 'ISO 4217, lowercase' }),
+  interval: Type.String({ description: '`month` or `year`' }),
+})
+
+export const PlanView = Strict({
+  id: Type.String(),
+  name: Type.String(),
+  family: Family,
+  price: Nullable(Price),
+})
+
+export const Subscription = Strict({
+  family: Family,
+  plan: Type.String(),
+  status: Type.String({ description: 'as the payment provider calls it: `active`, `past_due`, `canceled`' }),
+  currentPeriodEnd: Nullable(Instant),
+})
+
+export const Promo = Strict({ code: Type.String(), plan: Type.String(), endsAt: Nullable(Instant) })
+
+export const BillingView = Strict({
+  subscription: Nullable(Subscription),
+  plan: PlanView,
+  promo: Nullable(Promo),
+  entitlements: Type.Array(
+    Strict({
+      key: Type.String({ description: 'a feature: `feature.<name>`' }),
+      plan: Type.String({ description: 'the plan that the organization has in the feature’s family' }),
+      granted: Type.Boolean({ description: 'by that plan or an override; always while nothing is enforced' }),
+    }),
+  ),
+  usage: Type.Array(
+    Strict({
+      key: Type.String(),
+      metric: Type.String({ description: 'how it is counted: `total`, `month` (since its first day in UTC), `days`' }),
+      label: Type.String(),
+      quantity: Nullable(Type.Integer({ description: 'null where it cannot be measured' })),
+      included: Nullable(Type.Integer({ description: 'null is without a limit' })),
+      available: Type.Boolean({ description: 'whether it can be measured' }),
+    }),
+  ),
+  overrides: Type.Array(
+    Strict({
+      key: Type.String({ description: 'a metric, or `feature.<name>`' }),
+      value: Nullable(Type.Union([Type.Integer(), Type.Boolean()])),
+      reason: Type.String(),
+    }),
+    { description: 'written by the operator of the server alone' },
+  ),
+  enforced: Type.Boolean({ description: 'false: limits are for information' }),
+  manage: Strict({
+    checkout: Type.Boolean({ description: 'whether the server can sell a plan' }),
+    checkoutFamilies: Type.Array(Family),
+    portal: Type.Boolean({ description: 'whether there are payments to manage' }),
+  }),
+  families: Type.Array(Strict({ plan: PlanView, subscription: Nullable(Subscription), promo: Nullable(Promo) })),
+})

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { BranchGrant, Environment } from '../envs/schemas.ts'
+import { limits } from '../limits.ts'
+import { DisplayName, NextCursor, Nullable, Page, Slug, Strict, WrappedKey } from '../schema.ts'
+
+export const branches = {
+  list: get('/v1/orgs/:orgId/envs/:envId/branches', {
+    summary: 'Branches of an environment',
+    query: Page,
+    responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/envs/:envId/branches', {
+    summary:
+      'Fork an environment into a branch, which holds only the values that differ and starts with the parent’s protection',
+    body: Strict({
+      slug: Slug,
+      name: Type.Optional(DisplayName),
+      ttlSeconds: Type.Optional(
+        Nullable(
+          Type.Integer({
+            minimum: limits.branchTtlMinSeconds,
+            maximum: limits.branchTtlMaxSeconds,
+            description: '7 days unless given; null: no expiry',
+          }),
+        ),
+      ),
+      wrappedDek: WrappedKey,
+      recoveryWrappedDek: Type.Optional(WrappedKey),
+      grants: Type.Optional(
+        Type.Array(BranchGrant, {
+          maxItems: limits.branchGrantsMax,
+          description:
+            'only to holders of the parent’s key; the caller has the key from `wrappedDek`, named here or not',
+        }),
+      ),
+    }),
+    responses: { 201: Strict({ branch: Environment }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['branch.created', 'branch.expired'],
+  }),
+}

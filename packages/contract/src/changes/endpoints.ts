@@ -1,0 +1,126 @@
+import { Type } from 'typebox'
+import { del, get, post, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import {
+  Ciphertext,
+  ExpectedVersion,
+  FreeText,
+  Id,
+  Instant,
+  NextCursor,
+  Nullable,
+  Ok,
+  Page,
+  SecretName,
+  Strict,
+} from '../schema.ts'
+import { ChangeRequest, ChangeStatus, changeNote, Protection, RequiredApprovals } from './schemas.ts'
+
+const Review = Strict({
+  id: Id('review'),
+  reviewerId: Id('user'),
+  decision: Type.Union([Type.Literal('approve'), Type.Literal('reject')]),
+  comment: Nullable(Type.String()),
+  createdAt: Instant,
+})
+
+const Comment = Strict({ comment: Type.Optional(FreeText) })
+
+export const protection = {
+  get: get('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'How an environment is protected, null if it is not, and how many changes wait',
+    responses: {
+      200: Strict({ protection: Nullable(Protection), openChangeRequests: Type.Integer() }),
+    },
+  }),
+  put: put('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'Protect an environment, or change how; queued changes keep the settings that they were proposed under',
+    body: Strict({
+      requiredApprovals: Type.Optional(RequiredApprovals),
+      allowSelfApproval: Type.Optional(Type.Boolean()),
+    }),
+    responses: { 200: Strict({ protection: Protection }) },
+    refuses: ['quota_exceeded'],
+    audits: ['env.protection_enabled', 'env.protection_updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'Stop protecting an environment; queued changes stay queued',
+    responses: { 200: Ok },
+    audits: ['env.protection_disabled'],
+  }),
+}
+
+const One = Strict({ changeRequest: ChangeRequest })
+
+const Expected = { expectedVersion: Type.Optional(ExpectedVersion) }
+
+const several = { maxItems: limits.changeGroupMax }
+
+export const changes = {
+  list: get('/v1/orgs/:orgId/change-requests', {
+    summary: 'Change requests, newest first',
+    query: Strict({
+      ...Page.properties,
+      status: Type.Optional(ChangeStatus),
+      envId: Type.Optional(Id('environment')),
+      groupId: Type.Optional(Id('changeGroup')),
+    }),
+    responses: { 200: Strict({ changeRequests: Type.Array(ChangeRequest), nextCursor: NextCursor }) },
+  }),
+  propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
+    summary: 'Propose changes of several secrets of a protected environment: all of them are applied, or none',
+    body: Strict({
+      puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
+      deletes: Type.Optional(Type.Array(Strict({ name: SecretName, ...Expected }), several)),
+    }),
+    headers: changeNote,
+    responses: {
+      202: Strict({
+        queued: Type.Literal(true),
+        groupId: { ...Nullable(Id('changeGroup')), description: 'null for a change of one secret' },
+        changeRequests: Type.Array(ChangeRequest),
+      }),
+    },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['change_request.opened'],
+  }),
+  get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
+    summary: 'A change request with its reviews',
+    responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
+  }),
+  approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
+    summary:
+      'Approve, with its whole group; with enough approvals the stored ciphertext is applied exactly as proposed',
+    body: Comment,
+    responses: {
+      200: Strict({
+        changeRequest: ChangeRequest,
+        status: ChangeStatus,
+        approvals: Type.Integer(),
+        required: Type.Integer(),
+      }),
+    },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: [
+      'change_request.approved',
+      'change_request.applied',
+      'change_request.superseded',
+      'secret.written',
+      'secret.restored',
+      'secret.deleted',
+    ],
+  }),
+  reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
+    summary: 'Reject, with its whole group; one rejection closes it',
+    body: Comment,
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['change_request.rejected'],
+  }),
+  withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
+    summary: 'Take a change request off the queue, with its whole group: its proposer, or an admin',
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['change_request.withdrawn'],
+  }),
+}

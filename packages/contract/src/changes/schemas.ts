@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { changeNoteHeader } from '../headers.ts'
+import { limits } from '../limits.ts'
+import { FreeText, Id, Instant, Nullable, SecretName, Strict, Version } from '../schema.ts'
+
+export const RequiredApprovals = Type.Integer({ minimum: 1, maximum: limits.requiredApprovalsMax })
+
+export const Protection = Strict({ requiredApprovals: RequiredApprovals, allowSelfApproval: Type.Boolean() })
+
+export const ChangeStatus = Type.Union([
+  Type.Literal('open'),
+  Type.Literal('applied'),
+  Type.Literal('superseded'),
+  Type.Literal('rejected'),
+  Type.Literal('withdrawn'),
+])
+
+/**
+ * A proposed change of one secret. The settings are those of the moment at which it was proposed; `baseVersion` is the
+ * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to a caller who holds a key grant on the
+ * environment; it is removed when the secret that it was proposed for is deleted. A restore names `restoreVersion`. Changes
+ * that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all of them.
+ */
+export const ChangeRequest = Strict({
+  id: Id('changeRequest'),
+  environmentId: Id('environment'),
+  secretName: SecretName,
+  action: Type.Union([Type.Literal('put'), Type.Literal('delete'), Type.Literal('restore')]),
+  ciphertext: Nullable(Type.String()),
+  restoreVersion: Nullable(Version),
+  baseVersion: Type.Integer({ minimum: 0 }),
+  note: Nullable(Type.String()),
+  groupId: Nullable(Id('changeGroup')),
+  groupSize: Type.Integer({ minimum: 1, maximum: limits.changeGroupMax }),
+  proposedByType: Type.String(),
+  proposedById: Type.String(),
+  requiredApprovals: RequiredApprovals,
+  allowSelfApproval: Type.Boolean(),
+  status: ChangeStatus,
+  createdAt: Instant,
+  closedAt: Nullable(Instant),
+})
+
+export const changeNote = {
+  [changeNoteHeader]: {
+    ...FreeText,
+    description: 'why, for those who approve, in a protected environment; percent-encoded UTF-8',
+  },
+}
+
+/** What PUT, DELETE and restore answer in a protected environment, with 202. Callers branch on `queued`. */
+export const Queued = Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest })

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { CliLoginCode, DisplayName, Id, Instant, Nullable, Ok, Strict } from '../schema.ts'
+
+const CliLoginStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('approved'),
+  Type.Literal('denied'),
+  Type.Literal('expired'),
+])
+
+export const cliLogin = {
+  create: post('/v1/cli-login', {
+    summary: 'Ask for a CLI session; a person approves it in a browser',
+    surface: 'none',
+    body: Strict({
+      sessionId: Id('cliSession'),
+      tokenHash: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'base64url SHA-256 of the exact string presented as bearer',
+      }),
+      deviceLabel: DisplayName,
+      client: Type.Optional(DisplayName),
+    }),
+    responses: {
+      201: Strict({
+        code: CliLoginCode,
+        verifyUrl: Type.String(),
+        requestExpiresAt: Instant,
+        pollIntervalSeconds: Type.Integer(),
+      }),
+    },
+    refuses: ['conflict'],
+    unaudited: 'nobody stands behind the request until it is approved',
+  }),
+  poll: post('/v1/cli-login/poll', {
+    summary: 'What has become of a request',
+    surface: 'none',
+    body: Strict({ code: CliLoginCode }),
+    responses: {
+      200: Strict({
+        status: CliLoginStatus,
+        sessionId: Type.Optional(Id('cliSession')),
+        email: Type.Optional(Nullable(Type.String())),
+        expiresAt: Type.Optional(Instant),
+      }),
+    },
+    refuses: ['not_found'],
+    unaudited: 'reads',
+  }),
+  get: get('/v1/cli-login/:code', {
+    summary: 'What a person is asked to approve; label and client are what the requester says of itself',
+    responses: {
+      200: Strict({
+        request: Strict({
+          code: CliLoginCode,
+          status: CliLoginStatus,
+          deviceLabel: Type.String(),
+          client: Nullable(Type.String()),
+          ipAddress: Nullable(Type.String()),
+          createdAt: Instant,
+          requestExpiresAt: Instant,
+        }),
+      }),
+    },
+    refuses: ['forbidden', 'not_found'],
+    unit: 'transaction',
+    unaudited: 'it counts how often a code was tried, and changes nothing else',
+  }),
+  approve: post('/v1/cli-login/:code/approve', {
+    summary: 'Approve a CLI session',
+    responses: { 200: Strict({ session: Strict({ id: Id('cliSession'), expiresAt: Instant }) }) },
+    refuses: ['forbidden', 'mfa_required', 'not_found', 'conflict'],
+    audits: ['cli_session.approved'],
+  }),
+  deny: post('/v1/cli-login/:code/deny', {
+    summary: 'Deny a CLI session',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['cli_session.denied'],
+  }),
+}

@@ -1,0 +1,161 @@
+import type { ErrorCode } from '../errors.ts'
+import { type OpenApiDocument, type OpenApiOperation, openApiDocument, type Parameter } from './openapi.ts'
+import { exampleOf } from './reference-examples.ts'
+import { referenceTables, type Table } from './reference-tables.ts'
+import { type Field, fieldsOf, type Schema } from './reference-words.ts'
+
+/** What a server knows of who may call what; the contract does not. */
+export interface AccessFacts {
+  /** The name of the access of each operation, by method and path: `GET /v1/me`. */
+  names: ReadonlyMap<string, string>
+  /** What the words mean that those names are made of. */
+  words: Readonly<Record<string, string>>
+}
+
+export interface Operation {
+  /** `apps.create`, as in the OpenAPI document. */
+  id: string
+  method: string
+  path: string
+  summary: string
+  /** Empty where nobody said. */
+  access: string
+  /** Empty for a read that records nothing. */
+  audit: string
+  fields: (Field & { in: 'path' | 'query' | 'header' | 'body' })[]
+  answers: { statuses: string; example: string }[]
+  refusals: [status: number, codes: ErrorCode[]][]
+}
+
+export interface Section {
+  anchor: string
+  title: string
+  operations: Operation[]
+}
+
+/** Everything that a reference shows, whatever it is written in. Text in backquotes is code. */
+export interface Reference {
+  version: string
+  conventions: string[]
+  sections: Section[]
+  tables: Table[]
+}
+
+const conventions = [
+  'Bodies and answers are JSON in UTF-8; `content-type: application/json`.',
+  'A credential goes into the `Authorization` header: `Bearer` with a service token, a session JWT, a CLI session or an access token; ' +
+    '`Basic` with the id and secret of a machine client.',
+  'A field or query parameter that an operation does not name is refused, never ignored.',
+  'Lists that can grow take `limit` and `cursor`; `nextCursor` of one page is the `cursor` of the next, and null at the end.',
+  'An instant is ISO 8601 in UTC with milliseconds.',
+  'Every answer carries `x-request-id`, under which the server’s log and the audit trail have the request.',
+]
+
+const noAccess: AccessFacts = { names: new Map(), words: {} }
+
+/**
+ * The reference as data, from the OpenAPI document and, where given, the names of who may call.
+ *
+ * @example reference().sections[0]?.operations[0]?.path // '/health'
+ */
+export function reference(access: AccessFacts = noAccess, document: OpenApiDocument = openApiDocument()): Reference {
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation: dereference(operation, document) })),
+  )
+  const sections = document.tags.map(({ name, description }) => ({
+    anchor: name,
+    title: description,
+    operations: operations
+      .filter(({ operation }) => operation.tags.includes(name))
+      .map(({ path, method, operation }) => operationOf(method.toUpperCase(), path, operation, access)),
+  }))
+  return {
+    version: document.info.version,
+    conventions,
+    sections,
+    tables: [...accessTable(access), ...referenceTables()],
+  }
+}
+
+/** A part of the document without references. */
+type Whole<T> = T extends { $ref: string } ? never : T extends object ? { [K in keyof T]: Whole<T[K]> } : T
+
+/** Puts the component in place of each reference to it. No component holds itself. */
+function dereference<T>(value: T, document: OpenApiDocument): Whole<T> {
+  if (typeof value !== 'object' || value === null) return value as Whole<T>
+  if (Array.isArray(value)) return value.map((one) => dereference(one, document)) as Whole<T>
+  if ('$ref' in value) return dereference(lookUp(value.$ref as string, document), document) as Whole<T>
+  const entries = Object.entries(value).map(([key, inner]) => [key, dereference(inner, document)])
+  return Object.fromEntries(entries) as Whole<T>
+}
+
+function lookUp(pointer: string, document: OpenApiDocument): unknown {
+  const [, kind, name] = /^#\/components\/(\w+)\/(.+)$/.exec(pointer) ?? []
+  const found = (document.components as unknown as Record<string, Record<string, unknown>>)[kind ?? '']?.[name ?? '']
+  if (found === undefined) throw new Error(`the OpenAPI document has no ${pointer}`)
+  return found
+}
+
+function accessTable({ words }: AccessFacts): Table[] {
+  const rows = Object.entries(words).map(([word, meaning]) => [`\`${word}\``, meaning])
+  if (rows.length === 0) return []
+  const about =
+    'Who may call is written as a word, or as one around another: each narrows what stands inside it. Whatever lies in ' +
+    'an organization that the caller does not belong to is not found.'
+  return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Asks for'], rows }]
+}
+
+function operationOf(
+  method: string,
+  pathTemplate: string,
+  operation: Whole<OpenApiOperation>,
+  access: AccessFacts,
+): Operation {
+  const path = pathTemplate.replace(/\{(\w+)\}/g, ':$1')
+  const body = operation.requestBody?.content['application/json']?.schema
+  return {
+    id: operation.operationId,
+    method,
+    path,
+    summary: operation.summary,
+    access: access.names.get(`${method} ${path}`) ?? '',
+    audit: auditWords(method, operation['x-skerry-audit']),
+    fields: [
+      ...operation.parameters.flatMap(parameterFields),
+      ...fieldsOf((body ?? {}) as Schema).map((field) => ({ ...field, in: 'body' as const })),
+    ],
+    answers: answersOf(operation),
+    refusals: refusalsOf(operation),
+  }
+}
+
+function auditWords(method: string, { actions, reason }: OpenApiOperation['x-skerry-audit']): string {
+  const named = actions.map((action) => `\`${action}\``).join(', ')
+  if (method === 'GET') return named && `${named}, when it is denied`
+  return reason === undefined ? named : `none: ${reason}`
+}
+
+function parameterFields({ name, in: place, required, description, schema }: Parameter): Operation['fields'] {
+  const described = { ...schema, ...(description !== undefined && { description }) } as Schema
+  const fields = fieldsOf({ properties: { [name]: described }, required: required ? [name] : [] })
+  return fields.map((field) => ({ ...field, in: place }))
+}
+
+/** Statuses that carry the same shape are told together. */
+function answersOf({ responses }: Whole<OpenApiOperation>): Operation['answers'] {
+  const examples = Object.entries(responses).flatMap(([status, { content, ...rest }]) => {
+    const schema = content?.['application/json']?.schema
+    if (schema === undefined || rest['x-skerry-codes']) return []
+    return [{ status, example: JSON.stringify(exampleOf(schema as Schema), null, 2) }]
+  })
+  return [...Map.groupBy(examples, ({ example }) => example)].map(([example, same]) => ({
+    statuses: same.map(({ status }) => status).join(' or '),
+    example,
+  }))
+}
+
+function refusalsOf({ responses }: Whole<OpenApiOperation>): Operation['refusals'] {
+  return Object.entries(responses).flatMap(([status, { 'x-skerry-codes': codes }]) =>
+    codes ? [[Number(status), [...codes]]] : [],
+  )
+}

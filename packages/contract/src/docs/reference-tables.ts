@@ -1,0 +1,106 @@
+import { auditActions } from '../actions.ts'
+import { type ErrorCode, errorStatus } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { blobKinds, credentialPrefixes, idLength, idPrefixes } from '../prefixes.ts'
+import { errorMeanings } from '../refusals.ts'
+
+/** A table of the reference. Text in backquotes is code. */
+export interface Table {
+  /** Names the section, and where links to it lead. */
+  anchor: string
+  title: string
+  about: string
+  columns: string[]
+  rows: string[][]
+}
+
+const code = (text: string | number) => `\`${text}\``
+
+const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/**
+ * The tables that hold for all operations: errors, limits, ids, credentials, blobs, audit actions.
+ *
+ * @example referenceTables()[0]?.rows[0] // ['`invalid_request`', '400', '...']
+ */
+export function referenceTables(): Table[] {
+  return [
+    {
+      anchor: 'errors',
+      title: 'Errors',
+      about: 'A refusal is `{ "error": { "code", "message" } }`. Programs look at the code, people read the message.',
+      columns: ['Code', 'Status', 'Means'],
+      rows: (Object.keys(errorStatus) as ErrorCode[]).map((name) => [
+        code(name),
+        String(errorStatus[name]),
+        errorMeanings[name],
+      ]),
+    },
+    {
+      anchor: 'limits',
+      title: 'Limits',
+      about: 'More than this is refused with `invalid_request`; lifetimes and defaults are given here too.',
+      columns: ['Limit', 'Value'],
+      rows: Object.entries(limits).map(([name, value]) => [code(name), amount(name, value)]),
+    },
+    {
+      anchor: 'ids',
+      title: 'Ids',
+      about: `A prefix, then ${idLength} characters of A-Z, a-z and 0-9.`,
+      columns: ['Prefix', 'Names'],
+      rows: Object.entries(idPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
+    },
+    {
+      anchor: 'credentials',
+      title: 'Credentials',
+      about: 'What a bearer starts with. A person’s session is a JWT and has no prefix.',
+      columns: ['Prefix', 'Names'],
+      rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
+    },
+    {
+      anchor: 'blobs',
+      title: 'Blobs',
+      about:
+        'What clients seal. The server checks prefix and number of segments, and cannot look inside. Segments are ' +
+        'base64url, joined by dots.',
+      columns: ['Prefix', 'Segments', 'Holds'],
+      rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
+    },
+    {
+      anchor: 'audit-actions',
+      title: 'Audit actions',
+      about: 'What the audit trail records, and the type of the resource that an entry is about.',
+      columns: ['Action', 'About'],
+      rows: Object.entries(auditActions).map(([action, { about }]) => [code(action), code(about)]),
+    },
+  ]
+}
+
+const units: [suffix: RegExp, steps: [size: number, unit: string][]][] = [
+  [
+    /Bytes$/,
+    [
+      [1024 * 1024, 'MiB'],
+      [1024, 'KiB'],
+    ],
+  ],
+  [
+    /Seconds$/,
+    [
+      [86_400, 'days'],
+      [3600, 'hours'],
+      [60, 'minutes'],
+    ],
+  ],
+]
+
+/** A number in the largest unit that divides it: the name of a limit ends in the unit that it is given in. */
+function amount(name: string, value: number): string {
+  const plain = value.toLocaleString('en-US')
+  const [, steps] = units.find(([suffix]) => suffix.test(name)) ?? []
+  const step = steps?.find(([size]) => value % size === 0)
+  if (!step) return plain
+  const [size, unit] = step
+  const count = value / size
+  return `${plain} (${count} ${count === 1 ? unit.replace(/s$/, '') : unit})`
+}

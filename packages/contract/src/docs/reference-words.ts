@@ -1,0 +1,132 @@
+import { auditActions } from '../actions.ts'
+import { type BlobPrefix, blobKinds, blobPattern, type IdKind, idPattern, idPrefixes } from '../prefixes.ts'
+import * as shared from '../schema.ts'
+
+/** The parts of a JSON Schema that the contract uses, as a reader of it sees them. */
+export interface Schema {
+  type?: string
+  description?: string | undefined
+  const?: unknown
+  enum?: string[]
+  anyOf?: Schema[]
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  items?: Schema
+  maxItems?: number
+  required?: string[]
+  properties?: Record<string, Schema>
+}
+
+/** One field of a body, or one parameter. Text in backquotes is code. */
+export interface Field {
+  /** With the way to it: `grants[].principalId`. */
+  name: string
+  type: string
+  required: boolean
+  note: string
+}
+
+/**
+ * What values a schema takes, in words.
+ *
+ * @example typeWords(shared.Id('environment')) // 'id `env_...`'
+ */
+export function typeWords(schema: Schema): string {
+  if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.enum) return alternatives(schema.enum.map((value) => `\`${value}\``))
+  if (schema.anyOf) return alternatives(schema.anyOf.map(typeWords))
+  if (schema.type === 'string') return stringWords(schema)
+  if (schema.type === 'integer') return `integer${range(schema.minimum, schema.maximum, '')}`
+  if (schema.type === 'array' && schema.items)
+    return `list of ${typeWords({ description: schema.description, ...schema.items })}${range(undefined, schema.maxItems, '')}`
+  return schema.type ?? 'any'
+}
+
+const alternatives = (words: string[]) =>
+  words.length < 3 ? words.join(' or ') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (max === undefined) return min === undefined || unit !== '' ? '' : `, at least ${min}`
+  const most = max.toLocaleString('en-US')
+  return min ? `, ${min.toLocaleString('en-US')} to ${most}${unit}` : `, at most ${most}${unit}`
+}
+
+function stringWords({ pattern, minLength, maxLength, description }: Schema): string {
+  const kind =
+    pattern === undefined ? 'text' : (patternWords(pattern) ?? (description ? 'text' : `text like \`${pattern}\``))
+  return kind + range(minLength, maxLength, ' characters')
+}
+
+const idKinds = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPattern(kind), kind]))
+
+const knownPatterns = new Map([
+  [patternOf(shared.Instant), 'instant'],
+  [patternOf(shared.GivenInstant), 'instant, RFC 3339'],
+  [patternOf(shared.Slug), 'slug'],
+  [patternOf(shared.SecretName), 'secret name'],
+  [patternOf(shared.DisplayName), 'text without control characters'],
+  [patternOf(shared.Email), 'e-mail address'],
+  [patternOf(shared.PublicKeyJwk), 'printable ASCII'],
+  ['^[\\u0020-\\u007e]*$', 'printable ASCII'],
+  ['^[A-Za-z0-9_]+$', 'letters, digits and `_`'],
+  ['^[A-Za-z0-9_-]+$', 'letters, digits, `_` and `-`'],
+  ['^[A-Za-z0-9_-]*$', 'letters, digits, `_` and `-`'],
+])
+
+/**
+ * The pattern of a schema that has one: what TypeBox infers of a string does not say.
+ *
+ * @example patternOf(shared.Id('group')) // '^grp_[0-9A-Za-z]{22}$'
+ */
+export function patternOf(schema: unknown): string {
+  return (schema as Schema).pattern as string
+}
+
+/** Undefined for a pattern that only its own text tells; where the schema has a description, that does it better. */
+function patternWords(pattern: string): string | undefined {
+  const known = knownPatterns.get(pattern)
+  if (known) return known
+  const id = idKinds.get(pattern)
+  if (id) return `id \`${idPrefixes[id]}...\``
+  const blobs = blobsOf(pattern)
+  if (blobs.length > 0) return `blob ${alternatives(blobs.map((prefix) => `\`${prefix}.\``))}`
+  return namesIn(pattern)
+}
+
+/**
+ * The blob prefixes that a pattern takes, if it is one of blobs.
+ *
+ * @example blobsOf(patternOf(shared.WrappedKey)) // ['wd1']
+ */
+export function blobsOf(pattern: string): BlobPrefix[] {
+  const prefixes = (Object.keys(blobKinds) as BlobPrefix[]).filter((prefix) => pattern.includes(prefix))
+  return blobPattern(...prefixes) === pattern ? prefixes : []
+}
+
+/** A pattern that is a list of fixed names. The longest such list has a table of its own. */
+function namesIn(pattern: string): string | undefined {
+  const list = /^\^\(\?:([\w.\\|]+)\)\$$/.exec(pattern)?.[1]
+  if (!list) return undefined
+  const names = list.replaceAll('\\.', '.').split('|')
+  if (names.length === Object.keys(auditActions).length) return 'an audit action'
+  return alternatives(names.map((name) => `\`${name}\``))
+}
+
+/**
+ * The fields of an object, those of the objects inside it too.
+ *
+ * @example fieldsOf(apps.create.body).map(({ name }) => name) // ['name', 'slug']
+ */
+export function fieldsOf({ properties = {}, required = [] }: Schema, at = ''): Field[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const row = { name: at + name, type: typeWords(schema), required: required.includes(name), note: noteOf(schema) }
+    if (schema.properties) return [row, ...fieldsOf(schema, `${at}${name}.`)]
+    return schema.items?.properties ? [row, ...fieldsOf(schema.items, `${at}${name}[].`)] : [row]
+  })
+}
+
+const noteOf = (schema: Schema): string =>
+  schema.description ?? schema.anyOf?.map(noteOf).find((note) => note !== '') ?? ''

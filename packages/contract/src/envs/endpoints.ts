@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { del, get, patch } from '../endpoint.ts'
+import { DisplayName, HolderType, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+import { Environment } from './schemas.ts'
+
+const Grantee = Strict({
+  principalType: HolderType,
+  principalId: Type.String(),
+  name: Nullable(Type.String()),
+  publicKeyJwk: Type.String(),
+})
+
+const One = Strict({ environment: Environment })
+
+export const envs = {
+  get: get('/v1/orgs/:orgId/envs/:envId', { summary: 'One environment', responses: { 200: One } }),
+  update: patch('/v1/orgs/:orgId/envs/:envId', {
+    summary: 'Rename an environment; its slug is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['env.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId', {
+    summary: 'Delete an environment, or tear down a branch, with everything that hangs on it',
+    responses: { 200: Ok },
+    audits: ['env.deleted', 'branch.deleted'],
+  }),
+  grantees: get('/v1/orgs/:orgId/envs/:envId/grantees', {
+    summary: 'Public keys of those who hold a key grant',
+    query: Page,
+    responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
+  }),
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { DisplayName, Id, Instant, Nullable, PrincipalType, Slug, Strict, WrappedKey } from '../schema.ts'
+
+const environmentFields = {
+  id: Id('environment'),
+  applicationId: Nullable(Id('application')),
+  groupId: Nullable(Id('group')),
+  parentEnvironmentId: Nullable(Id('environment')),
+  name: Type.String(),
+  slug: Type.String(),
+  expiresAt: Nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+}
+
+/** Exactly one of `applicationId` and `groupId` is set; a branch also has `parentEnvironmentId`. */
+export const Environment = Strict(environmentFields)
+
+export const EnvironmentWithAccess = Strict({
+  ...environmentFields,
+  canDecrypt: Type.Boolean({ description: 'The caller holds a key grant' }),
+})
+
+export const CreateEnvironment = Strict({
+  name: DisplayName,
+  slug: Slug,
+  wrappedDek: WrappedKey,
+  recoveryWrappedDek: Type.Optional(WrappedKey),
+})
+
+export const PrincipalId = Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })
+
+export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedKey })

@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { post } from '../endpoint.ts'
+import { Id, Instant, Nullable, Strict } from '../schema.ts'
+import { archiveFormat } from './archive-format.ts'
+import { HexDigest, SignatureValue } from './schemas.ts'
+
+const RowCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+const ArchiveSection = Strict({
+  name: Type.String({ description: 'the key in `data`' }),
+  rows: RowCount,
+  sha256: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of each row, newline-joined; hex' },
+  truncated: Type.Boolean({ description: 'rows that there are were left out, by `auditLimit`' }),
+})
+
+const ArchiveManifest = Strict({
+  createdAt: Instant,
+  digest: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of `sections`; hex' },
+  format: Type.Literal(archiveFormat),
+  included: Strict({
+    audit: Type.Boolean(),
+    auditLimit: Nullable(RowCount),
+    versions: Type.Boolean(),
+  }),
+  organization: Strict({ id: Id('organization'), slug: Type.String() }),
+  requestedBy: Strict({ id: Nullable(Type.String()), type: Type.String() }),
+  sections: Type.Array(ArchiveSection),
+})
+
+const ArchiveSignature = Strict({
+  algorithm: Type.Literal('Ed25519'),
+  keyId: Type.String({ description: 'of the key that `/.well-known/skerry-export-signing-key` answers' }),
+  value: SignatureValue,
+})
+
+/** Everything that an organization has here, in one file that can be checked without this server. */
+export const exporting = {
+  create: post('/v1/orgs/:orgId/export', {
+    summary:
+      'An archive of the organization as it is at one moment, streamed: structure, ciphertext, wrapped keys, audit',
+    unit: 'manual',
+    body: Strict({
+      includeVersions: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+      includeAudit: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+      auditLimit: Type.Optional(
+        Nullable(
+          Type.Integer({
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'the newest so many entries; null, as without it: all',
+          }),
+        ),
+      ),
+    }),
+    responses: {
+      200: Strict({
+        format: Type.Literal(archiveFormat),
+        data: Type.Record(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+        manifest: ArchiveManifest,
+        signature: Nullable(ArchiveSignature),
+      }),
+    },
+    audits: ['org.exported'],
+  }),
+}

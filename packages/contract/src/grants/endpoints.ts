@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { BranchGrant } from '../envs/schemas.ts'
+import { NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+import { KeyGrant, Reader, RecoveryReaders } from './schemas.ts'
+
+export const grants = {
+  own: get('/v1/orgs/:orgId/envs/:envId/key', {
+    summary: 'The environment’s key, wrapped to the caller',
+    responses: { 200: Strict({ wrappedDek: Type.String() }) },
+  }),
+  list: get('/v1/orgs/:orgId/envs/:envId/keys', {
+    summary: 'Every key grant of an environment',
+    query: Page,
+    responses: { 200: Strict({ grants: Type.Array(KeyGrant), nextCursor: NextCursor }) },
+  }),
+  readers: get('/v1/orgs/:orgId/envs/:envId/readers', {
+    summary: 'Who can read an environment, since when, and through which grant; and who could open it together',
+    responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
+  }),
+  create: post('/v1/orgs/:orgId/envs/:envId/keys', {
+    summary: 'Grant an environment’s key, wrapped to a principal, by an admin who holds it',
+    body: BranchGrant,
+    responses: { 201: Strict({ grant: KeyGrant }) },
+    refuses: ['conflict'],
+    audits: ['key.granted'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/keys/:grantId', {
+    summary: 'Revoke a key grant',
+    responses: { 200: Ok },
+    audits: ['key.revoked'],
+  }),
+}

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
+import { limits } from '../limits.ts'
+import { DisplayName, Id, NextCursor, Ok, Page, Slug, Strict } from '../schema.ts'
+import { Composition, Group } from './schemas.ts'
+
+const One = Strict({ group: Group })
+
+export const groups = {
+  list: get('/v1/orgs/:orgId/groups', {
+    summary: 'List groups',
+    query: Page,
+    responses: { 200: Strict({ groups: Type.Array(Group), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/groups', {
+    summary: 'Create a group: a bag of secrets that applications share',
+    body: Strict({ name: DisplayName, slug: Slug }),
+    responses: { 201: One },
+    refuses: ['conflict'],
+    audits: ['group.created'],
+  }),
+  get: get('/v1/orgs/:orgId/groups/:groupId', {
+    summary: 'One group with its environments',
+    responses: { 200: Strict({ group: Group, environments: Type.Array(EnvironmentWithAccess) }) },
+  }),
+  update: patch('/v1/orgs/:orgId/groups/:groupId', {
+    summary: 'Rename a group; its slug is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['group.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/groups/:groupId', {
+    summary: 'Delete a group with its environments, secrets, key grants and compositions',
+    responses: { 200: Ok },
+    audits: ['group.deleted'],
+  }),
+  envs: get('/v1/orgs/:orgId/groups/:groupId/envs', {
+    summary: 'Environments of a group',
+    query: Page,
+    responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
+  }),
+  createEnv: post('/v1/orgs/:orgId/groups/:groupId/envs', {
+    summary: 'Create an environment of a group; its key is granted to the caller',
+    body: CreateEnvironment,
+    responses: { 201: Strict({ environment: Environment }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['env.created'],
+  }),
+}
+
+export const composition = {
+  list: get('/v1/orgs/:orgId/envs/:envId/groups', {
+    summary: 'Groups composed into an environment, lowest precedence first',
+    responses: { 200: Strict({ groups: Type.Array(Composition) }) },
+  }),
+  set: post('/v1/orgs/:orgId/envs/:envId/groups', {
+    summary: 'Compose a group into an environment, or move it; appended when no position is given',
+    body: Strict({
+      groupId: Id('group'),
+      position: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.compositionPositionMax })),
+    }),
+    responses: { 200: Strict({ group: Composition }), 201: Strict({ group: Composition }) },
+    refuses: ['conflict'],
+    audits: ['composition.set'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/groups/:groupId', {
+    summary: 'Take a group out of an environment',
+    responses: { 200: Ok },
+    audits: ['composition.removed'],
+  }),
+}

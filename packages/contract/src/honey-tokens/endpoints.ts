@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Id, NextCursor, Ok, Page, Strict } from '../schema.ts'
+import { HoneyToken } from './schemas.ts'
+
+/** Decoys: service tokens that never worked. Presenting one is answered like an unknown token, and told to the admins. */
+export const honeyTokens = {
+  list: get('/v1/orgs/:orgId/honey-tokens', {
+    summary: 'Decoys, with how often and from where they were tried; never a hash',
+    query: Page,
+    responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
+    refuses: ['quota_exceeded'],
+  }),
+  create: post('/v1/orgs/:orgId/honey-tokens', {
+    summary: 'Register a decoy that the caller generated',
+    body: Strict({
+      tokenId: Id('serviceToken'),
+      tokenHash: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'base64url SHA-256 of the exact string that is planted',
+      }),
+      placement: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: limits.noteCharacters,
+          pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+        }),
+      ),
+    }),
+    responses: { 201: Strict({ honeyToken: HoneyToken }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['honey_token.created'],
+  }),
+  delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
+    summary: 'Delete a decoy for good; it stays as unknown as it always was',
+    responses: { 200: Ok },
+    refuses: ['quota_exceeded'],
+    audits: ['honey_token.deleted'],
+  }),
+}

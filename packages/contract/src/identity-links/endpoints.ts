@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { Instant, Nullable, Ok, Strict } from '../schema.ts'
+import { EnteredFactor } from '../second-factor/schemas.ts'
+import { LinkToken, StartedSession, WebAuthnChallenge } from '../sign-in/schemas.ts'
+
+const ReturnTo = Type.String({ description: 'The path on this server at which the sign-in began' })
+
+/** The second factors that can be entered next. Null before the mailbox is confirmed, and if the person has none. */
+const Factors = Strict({
+  totp: Type.Boolean({ description: 'an authenticator app' }),
+  passkeys: Type.Boolean({ description: 'a passkey for signing in' }),
+})
+
+export const identityLinks = {
+  get: get('/v1/sign-in/identity-link', {
+    summary: 'The sign-in at the issuer that this browser has not confirmed yet; null if there is none',
+    surface: 'none',
+    responses: {
+      200: Strict({
+        link: Nullable(
+          Strict({
+            issuer: Type.String(),
+            email: Type.String(),
+            name: Nullable(Type.String({ description: 'The name that the issuer gives' })),
+            secondFactor: Nullable(Factors),
+            expiresAt: Instant,
+          }),
+        ),
+      }),
+    },
+  }),
+  requestMail: post('/v1/sign-in/identity-link/mail', {
+    summary: 'Mail a confirmation link to the address of the existing person; it works in this browser only',
+    surface: 'none',
+    responses: { 200: Ok },
+    refuses: ['unauthorized', 'forbidden', 'conflict'],
+    unaudited: 'nothing is linked before the mailbox is confirmed',
+  }),
+  confirm: post('/v1/sign-in/identity-link/confirm', {
+    summary:
+      'Confirm the mailbox with the token of the mailed link, once. Links the identity, unless a second factor is needed',
+    surface: 'none',
+    body: Strict({ token: LinkToken }),
+    responses: {
+      200: Strict({
+        session: Nullable(StartedSession),
+        secondFactor: Nullable(Factors),
+        returnTo: ReturnTo,
+      }),
+    },
+    refuses: ['unauthorized', 'forbidden', 'conflict'],
+    audits: ['user.identity_linked', 'session.started'],
+  }),
+  passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
+    summary: 'Make a challenge for a passkey as the second factor',
+    surface: 'none',
+    responses: { 200: WebAuthnChallenge },
+    refuses: ['unauthorized', 'forbidden', 'conflict'],
+    unaudited: 'gives a challenge and changes nothing',
+  }),
+  enterSecondFactor: post('/v1/sign-in/identity-link/second-factor', {
+    summary: 'Enter the second factor of the existing person: a code, a recovery code or a passkey. Links the identity',
+    surface: 'none',
+    body: EnteredFactor,
+    responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
+    refuses: ['unauthorized', 'forbidden', 'conflict'],
+    audits: ['user.recovery_code_used', 'user.identity_linked', 'session.started'],
+  }),
+  decline: post('/v1/sign-in/identity-link/decline', {
+    summary: 'Continue as a separate person. Nothing is linked',
+    surface: 'none',
+    responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
+    refuses: ['unauthorized', 'forbidden', 'conflict'],
+    audits: ['user.created', 'session.started'],
+  }),
+}

@@ -1,0 +1,127 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { DisplayName, Id, NextCursor, Ok, Page, PrincipalType, PublicKeyJwk, Strict, Version } from '../schema.ts'
+import { grantFields, KmsKey, KmsVersion, NewKmsGrant, Purpose, Spec } from './schemas.ts'
+
+const NewGrants = Type.Array(NewKmsGrant, {
+  minItems: 1,
+  maxItems: limits.kmsGrantsMax,
+  description: 'the key, wrapped to each who may use it; one for each principal',
+})
+
+const PublicKey = Type.Optional(
+  Type.String({
+    ...PublicKeyJwk,
+    description: 'JWK JSON of the public key, as a string; of a key that signs, and needed there',
+  }),
+)
+
+const oneKey = { responses: { 200: Strict({ key: KmsKey }) } }
+
+/** Keys that clients make and use; the server stores them wrapped, and says who may have them. */
+export const kms = {
+  list: get('/v1/orgs/:orgId/kms/keys', {
+    summary: 'Managed keys: all of them for admins, for others those that they hold a grant for',
+    query: Page,
+    responses: { 200: Strict({ keys: Type.Array(KmsKey), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/kms/keys', {
+    summary: 'Register a managed key that the client has made',
+    body: Strict({
+      name: DisplayName,
+      purpose: Purpose,
+      spec: Spec,
+      applicationId: Type.Optional(Id('application')),
+      groupId: Type.Optional(Id('group')),
+      publicKeyJwk: PublicKey,
+      grants: NewGrants,
+    }),
+    responses: { 201: Strict({ key: KmsKey }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['kms_key.created'],
+  }),
+  get: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
+    summary: 'One managed key with its versions',
+    responses: { 200: Strict({ key: KmsKey, versions: Type.Array(KmsVersion) }) },
+  }),
+  own: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/key', {
+    summary:
+      'The versions of a managed key that the caller was granted, wrapped to the caller; refused while it is disabled',
+    responses: {
+      200: Strict({
+        purpose: Purpose,
+        spec: Spec,
+        currentVersion: Version,
+        grants: Type.Array(Strict({ version: Version, wrappedKey: Type.String() })),
+      }),
+    },
+  }),
+  public: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/public', {
+    summary: 'Public keys of a managed key that signs; also while it is disabled, for what it has signed',
+    responses: {
+      200: Strict({
+        purpose: Purpose,
+        spec: Spec,
+        currentVersion: Version,
+        keys: Type.Array(Strict({ version: Version, publicKeyJwk: Type.String() })),
+      }),
+    },
+  }),
+  grants: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
+    summary: 'Who holds which versions of a managed key',
+    responses: {
+      200: Strict({
+        grants: Type.Array(
+          Strict({ principalType: Type.String(), principalId: Type.String(), versions: Type.Array(Version) }),
+        ),
+      }),
+    },
+  }),
+  grant: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
+    summary: 'Grant the current version of a managed key, wrapped to a principal',
+    body: Strict({
+      ...grantFields,
+      version: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'the version that was wrapped: refused with 409 unless it is the current one',
+        }),
+      ),
+    }),
+    responses: {
+      201: Strict({ grant: Strict({ principalType: Type.String(), principalId: Type.String(), version: Version }) }),
+    },
+    refuses: ['conflict'],
+    audits: ['kms_grant.created'],
+  }),
+  revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
+    summary: 'Revoke all versions of a managed key from a principal; both parameters are needed',
+    query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
+    responses: { 200: Ok },
+    audits: ['kms_grant.revoked'],
+  }),
+  rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
+    summary: 'Add a version to a managed key, which is the current one from then on',
+    body: Strict({ publicKeyJwk: PublicKey, grants: NewGrants }),
+    ...oneKey,
+    refuses: ['conflict'],
+    audits: ['kms_key.rotated'],
+  }),
+  disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
+    summary: 'Stop all use, grants and rotations of a managed key; who holds it stays known. Again is fine',
+    ...oneKey,
+    audits: ['kms_key.disabled'],
+  }),
+  enable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/enable', {
+    summary: 'Let a managed key be used again. Again is fine',
+    ...oneKey,
+    audits: ['kms_key.enabled'],
+  }),
+  delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
+    summary: 'Delete a managed key: nothing shows it any more, and its name is free',
+    responses: { 200: Ok },
+    audits: ['kms_key.deleted'],
+  }),
+}

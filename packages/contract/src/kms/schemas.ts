@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import { Id, Instant, Nullable, PrincipalType, Strict, Version, WrappedKey } from '../schema.ts'
+import { type KmsPurpose, type KmsSpec, kmsSpecs } from './specs.ts'
+
+export const Purpose = Type.Unsafe<KmsPurpose>(Type.Union([Type.Literal('encrypt'), Type.Literal('sign')]))
+
+export const Spec = Type.Unsafe<KmsSpec>(
+  Type.Union(
+    Object.keys(kmsSpecs).map((spec) => Type.Literal(spec)),
+    { description: 'the algorithm; it decides the purpose' },
+  ),
+)
+
+export const KmsKey = Strict({
+  id: Id('kmsKey'),
+  name: Type.String(),
+  purpose: Purpose,
+  spec: Spec,
+  applicationId: Nullable(Id('application')),
+  groupId: Nullable(Id('group')),
+  currentVersion: Version,
+  disabled: Type.Boolean(),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const KmsVersion = Strict({ version: Version, publicKeyJwk: Nullable(Type.String()), createdAt: Instant })
+
+export const grantFields = {
+  principalType: PrincipalType,
+  principalId: Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' }),
+  wrappedKey: WrappedKey,
+}
+
+/** A key that was wrapped to someone. */
+export const NewKmsGrant = Strict(grantFields)

@@ -1,0 +1,120 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { DisplayName, NextCursor, Ok, Page, PublicKeyJwk, Strict } from '../schema.ts'
+import { RoleName, TargetId } from './fields.ts'
+import { leaseProviders } from './providers.ts'
+import { AdminSecret, Config, Lease, LeaseTarget, Provider } from './schemas.ts'
+
+/** Beside the lease, under the name of the provider’s row. */
+const results = {
+  connection: Type.Optional(leaseProviders.postgres.result),
+  ssh: Type.Optional(leaseProviders.ssh.result),
+  cloudA: Type.Optional(leaseProviders['cloud-a'].result),
+  cloudB: Type.Optional(leaseProviders['cloud-b'].result),
+  mongodb: Type.Optional(leaseProviders.mongodb.result),
+}
+
+/** Accounts that live for minutes, made on targets of the customer. */
+export const leases = {
+  brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
+    summary:
+      'The public key to which admin credentials of targets are wrapped; the server can open what is wrapped to it',
+    unit: 'transaction',
+    unaudited: 'the keypair is made with the first request, and gives nobody anything',
+    responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
+    refuses: ['conflict'],
+  }),
+  targets: get('/v1/orgs/:orgId/leases/targets', {
+    summary: 'Lease targets; never a credential',
+    query: Page,
+    responses: { 200: Strict({ targets: Type.Array(LeaseTarget), nextCursor: NextCursor }) },
+  }),
+  createTarget: post('/v1/orgs/:orgId/leases/targets', {
+    summary:
+      'Register a target, after signing in to it with the credential; a provisioner has 20 seconds for that, then it is untested',
+    unit: 'manual',
+    body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
+    responses: { 201: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.created'],
+  }),
+  updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
+    summary: 'Rename a target, or replace its credential after signing in with the new one',
+    unit: 'manual',
+    body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
+    responses: { 200: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.updated'],
+  }),
+  verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
+    summary: 'Sign in to a target again, and record what it says',
+    unit: 'manual',
+    responses: { 200: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.verified', 'lease_target.verification_requested'],
+  }),
+  deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
+    summary:
+      'Delete a target that no rotation policy uses; with live leases only by force, which leaves their accounts where they are',
+    query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['lease_target.deleted'],
+  }),
+  list: get('/v1/orgs/:orgId/leases', {
+    summary: 'The ledger of leases, newest first',
+    query: Strict({
+      ...Page.properties,
+      requestedById: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          pattern: '^[A-Za-z0-9_]+$',
+          description: 'only leases that this member, service token or machine client asked for',
+        }),
+      ),
+      live: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: 'only leases that may still have a credential that works',
+        }),
+      ),
+    }),
+    responses: { 200: Strict({ leases: Type.Array(Lease), nextCursor: NextCursor }) },
+  }),
+  get: get('/v1/orgs/:orgId/leases/:leaseId', {
+    summary: 'One lease',
+    responses: { 200: Strict({ lease: Lease }) },
+  }),
+  create: post('/v1/orgs/:orgId/leases', {
+    summary:
+      'Mint a lease; the fields beside provider, target and lifetime are those of the provider. Where a provisioner takes longer than 20 seconds, it is answered while it is pending',
+    unit: 'manual',
+    body: Strict({
+      provider: Provider,
+      targetId: TargetId,
+      ttlSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+      roleName: Type.Optional(RoleName),
+      verifier: Type.Optional(Type.String({ maxLength: 500, pattern: '^[\\u0020-\\u007e]*$' })),
+      publicKey: Type.Optional(Type.String({ maxLength: 4096, pattern: '^[\\u0020-\\u007e]*$' })),
+      principals: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64, pattern: '^[\\u0020-\\u007e]*$' }), { maxItems: 32 }),
+      ),
+      recipientPublicKey: Type.Optional(PublicKeyJwk),
+    }),
+    responses: { 201: Strict({ lease: Lease, ...results }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['lease.created', 'lease.requested'],
+  }),
+  revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
+    summary: 'Revoke a lease: its account is removed and its sessions end; again is fine',
+    unit: 'manual',
+    responses: { 200: Strict({ lease: Lease }) },
+    refuses: ['conflict'],
+    audits: ['lease.revoked'],
+  }),
+  forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
+    summary: 'Close the entry of an orphaned lease; the account may still be on the target',
+    responses: { 200: Strict({ lease: Lease }) },
+    refuses: ['conflict'],
+    audits: ['lease.forgotten'],
+  }),
+}

@@ -1,0 +1,83 @@
+// What is known of every lease provider without its schemas, for clients. Config, mint and answer: providers.ts.
+
+/** Lifetimes that a mint may ask for. A target’s `maxTtlSeconds` narrows them. */
+export const leaseTtlSeconds = {
+  database: { min: 60, max: 86_400 },
+  ssh: { min: 60, max: 43_200 },
+  cloudA: { min: 900, max: 43_200 },
+  cloudB: { min: 60, max: 43_200 },
+} as const
+
+/** How many connections a lease may have open at a time on PostgreSQL, MySQL and MariaDB, unless its target says otherwise. */
+export const leaseConnectionsDefault = 20
+
+/** Clouds grant no more without being told to; a target that allows more proves it when it is registered. */
+export const cloudTtlDefaultMaxSeconds = 3600
+
+/** A lease’s account name. Every database takes it without quoting, and the shortest limit (32, MySQL) holds it. */
+export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
+
+/** A lease’s account on MongoDB, where no caller names it. It follows from the lease, so that what a crash leaves is found. */
+export const mongodbUserName = (leaseId: string) => `skerry_${leaseId}`
+
+interface Facts {
+  /** What people call it. */
+  label: string
+  ttlSeconds: { min: number; max: number }
+  /** What the admin credential is, for the person who is asked for it. */
+  adminSecret: string
+  /** False where the target cannot take a credential back: revoking marks the ledger alone. */
+  revocable: boolean
+}
+
+/** Every lease provider, by tag. */
+export const leaseFacts = {
+  postgres: {
+    label: 'PostgreSQL',
+    ttlSeconds: leaseTtlSeconds.database,
+    adminSecret:
+      'Connection string (postgres://user:password@host:port/database) of an account with CREATEROLE that may grant on the schema. Make one for Skerry alone.',
+    revocable: true,
+  },
+  mysql: {
+    label: 'MySQL or MariaDB',
+    ttlSeconds: leaseTtlSeconds.database,
+    adminSecret:
+      'Connection string (mysql://user:password@host:port/database) of an account with CREATE USER, CONNECTION ADMIN, SELECT on mysql.* and the leases’ rights with GRANT OPTION.',
+    revocable: true,
+  },
+  redis: {
+    label: 'Redis or Valkey',
+    ttlSeconds: leaseTtlSeconds.database,
+    adminSecret:
+      'Connection string (redis://user:password@host:port/db) of an account that may run ACL, INFO and CONFIG GET.',
+    revocable: true,
+  },
+  ssh: {
+    label: 'SSH certificates',
+    ttlSeconds: leaseTtlSeconds.ssh,
+    adminSecret: 'Private key of the certificate authority (OpenSSH or PEM), without a passphrase.',
+    revocable: false,
+  },
+  'cloud-a': {
+    label: 'AWS roles',
+    ttlSeconds: leaseTtlSeconds.cloudA,
+    adminSecret: 'Access key of an IAM user that may assume the role, as JSON: { "accessKeyId", "secretAccessKey" }.',
+    revocable: false,
+  },
+  'cloud-b': {
+    label: 'Google service accounts',
+    ttlSeconds: leaseTtlSeconds.cloudB,
+    adminSecret: 'Key (JSON) of a service account that may create tokens for the target account.',
+    revocable: false,
+  },
+  mongodb: {
+    label: 'MongoDB',
+    ttlSeconds: leaseTtlSeconds.database,
+    adminSecret:
+      'Connection string (mongodb://user:password@host:port/database) of an account with userAdmin on the accounts’ database.',
+    revocable: true,
+  },
+} satisfies Record<string, Facts>
+
+export type LeaseTag = keyof typeof leaseFacts

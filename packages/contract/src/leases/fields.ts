@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Blob, Id, PublicKeyJwk, Strict } from '../schema.ts'
+import { leaseConnectionsDefault, roleNamePattern } from './facts.ts'
+
+// Fields that lease targets share. Every description is a sentence that clients show beside the field they ask for. The
+// patterns leave no character that could end a quoted name or literal: what passes can stand in a statement.
+
+export const Host = Type.String({
+  pattern: '^[A-Za-z0-9:][A-Za-z0-9._:-]{0,252}$',
+  description: 'Host name or IP address of the server, as the process that creates leases reaches it.',
+})
+
+export const Port = Type.Integer({
+  minimum: 1,
+  maximum: 65_535,
+  description: 'TCP port on which the server listens.',
+})
+
+const Database = Type.String({
+  pattern: '^[A-Za-z0-9_][A-Za-z0-9_$.-]{0,62}$',
+  description: 'Database that a lease may use.',
+})
+
+export const Tls = Type.Union([Type.Literal('disable'), Type.Literal('require'), Type.Literal('verify-full')], {
+  description:
+    'How the connection is protected: `verify-full` checks the certificate and its name, `require` encrypts without that check, `disable` sends everything in the clear. Default: `verify-full`, or `disable` where the host is this machine.',
+})
+
+export const CaCertificate = Type.String({
+  minLength: 1,
+  maxLength: 65_536,
+  pattern: '^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s-]+$',
+  description:
+    'Certificates (PEM) of the authority that signed the server’s certificate, where it is not a public one.',
+})
+
+export const RoleName = Type.String({
+  pattern: roleNamePattern,
+  description: 'Name of the account that the lease creates. It must not exist on the target.',
+})
+
+export const AccessLevel = Type.Union([Type.Literal('readonly'), Type.Literal('readwrite'), Type.Literal('custom')], {
+  description:
+    'What a lease may do: read, read and write data, or what your own statements grant. No level but `custom` may change the structure of a database.',
+})
+
+export const Executor = Type.Union([Type.Literal('in_broker'), Type.Literal('provisioner')], {
+  description:
+    'Who signs in to the target: this server (`in_broker`), or a provisioner that runs in your own network (`provisioner`).',
+})
+
+export const ProvisionerTokenId = Type.Optional({
+  ...Id('serviceToken'),
+  description: 'Service token of the provisioner, where the executor is one.',
+})
+
+/** Text with placeholders of `templates.ts`. */
+const Statement = Type.String({ minLength: 1, maxLength: 4000, pattern: '^[^\\u0000]+$' })
+
+export const CreateStatements = Type.Optional(
+  Type.Array(Statement, {
+    minItems: 1,
+    maxItems: 20,
+    description:
+      'Statements that create the account at the level `custom`, in order. They may hold the placeholders {{roleName}}, {{verifier}}, {{expiresAt}}, {{database}}, {{schema}} and {{userHost}}.',
+  }),
+)
+
+export const RevokeStatements = Type.Optional(
+  Type.Array(Statement, {
+    maxItems: 20,
+    description:
+      'Statements that undo what the create statements did beside the account, at the level `custom`. They run before the account is removed.',
+  }),
+)
+
+export const AllowedTtl = (max: number) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: max,
+      description: 'Longest lifetime of a lease on this target, in seconds.',
+    }),
+  )
+
+export const MaxConnections = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    description: `Connections that a lease may have open at a time. Default: ${leaseConnectionsDefault}.`,
+  }),
+)
+
+export const TargetId = Id('leaseTarget')
+export const RecipientPublicKey = PublicKeyJwk
+
+export const TtlSeconds = ({ min, max }: { min: number; max: number }) =>
+  Type.Integer({ minimum: min, maximum: max, description: 'Lifetime of the lease in seconds.' })
+
+/** Where the admin credential is a connection string, it names this host, port and database, or it is refused. */
+export const SqlConnection = Strict({
+  host: Host,
+  port: Port,
+  database: Database,
+  tls: Type.Optional(Tls),
+  caCertificate: Type.Optional(CaCertificate),
+  allowCleartextPassword: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the server may ask for passwords in a form that it can read, over a connection whose certificate is not verified. Anyone between can then read them, too. Default: false.',
+    }),
+  ),
+})
+
+/** A credential that only the holder of the recipient’s private key can read. */
+export const WrappedCredential = Blob(limits.wrappedCredentialCharacters, 'wd1')

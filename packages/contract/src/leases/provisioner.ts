@@ -1,0 +1,87 @@
+import { Type } from 'typebox'
+import { post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Id, Instant, Nullable, Ok, Strict } from '../schema.ts'
+import { AdminSecret, LeaseTarget } from './schemas.ts'
+
+export const provisionerJobKinds = ['verify', 'create', 'revoke'] as const
+
+/** What is shown to admins: text without control characters. */
+const Told = Type.String({
+  minLength: 1,
+  maxLength: limits.provisionerTextCharacters,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+})
+
+const Objects = (description: string) =>
+  Type.Optional(Type.Array(Told, { maxItems: limits.leaseObjectsNamedMax, description }))
+
+const ProvisionerLease = Strict({
+  id: Id('lease'),
+  resourceRef: Type.String({ description: 'name of the account' }),
+  verifier: Nullable(Type.String({ description: 'of its password, where the account is to be made' })),
+  verifierDigest: Nullable(Type.String({ description: 'SHA-256 of the verifier in hex' })),
+  expiresAt: Instant,
+})
+
+const Job = Strict({
+  id: Id('provisionerJob'),
+  kind: Type.Unsafe<(typeof provisionerJobKinds)[number]>(
+    Type.Union(
+      provisionerJobKinds.map((kind) => Type.Literal(kind)),
+      { description: 'what is to be done: sign in and tell what is there, make an account, or remove one' },
+    ),
+  ),
+  attempt: Type.Integer({ description: 'from 2 on somebody had this work before, and may have done a part of it' }),
+  target: Strict({
+    id: LeaseTarget.properties.id,
+    name: LeaseTarget.properties.name,
+    config: LeaseTarget.properties.config,
+    wrappedAdminSecret: AdminSecret,
+  }),
+  lease: Nullable(ProvisionerLease),
+})
+
+/** For a process in a customer's own network, which signs in to the targets there. The caller is the target's service token. */
+export const provisioner = {
+  claim: post('/v1/provisioner/jobs/claim', {
+    summary: 'Wait for work on the targets that name the calling service token as their provisioner',
+    unit: 'manual',
+    body: Strict({
+      waitSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: limits.provisionerWaitSecondsMax,
+          description: 'how long to wait where there is no work; 20 unless given',
+        }),
+      ),
+    }),
+    responses: { 200: Strict({ job: Nullable(Job) }) },
+    unaudited: 'it says who works on what; what comes of it is audited with the report',
+  }),
+  report: post('/v1/provisioner/jobs/:jobId/report', {
+    summary: 'Say what came of a job; one that was given out again has another id, and the earlier one is not found',
+    unit: 'manual',
+    body: Strict({
+      ok: Type.Boolean(),
+      error: Type.Optional(
+        Strict({
+          message: Told,
+          changedNothing: Type.Boolean({ description: 'true where nothing on the target is otherwise than before' }),
+          crashed: Type.Optional(
+            Type.Boolean({
+              description: '(+) true where the target made its driver crash, hang or use too much memory',
+            }),
+          ),
+        }),
+      ),
+      server: Type.Optional(Told),
+      notes: Type.Optional(Type.Array(Told, { maxItems: 20 })),
+      dropped: Objects('objects of the account that ran with its rights, and were dropped'),
+      reassigned: Objects('objects of the account that passed to a role which cannot sign in'),
+    }),
+    responses: { 200: Ok },
+    refuses: ['not_found'],
+    audits: ['lease.created', 'lease.failed', 'lease_target.verified'],
+  }),
+}

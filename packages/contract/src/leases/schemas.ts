@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Blob, Id, Instant, Nullable, Strict } from '../schema.ts'
+import { TargetId } from './fields.ts'
+import { type LeaseTag, leaseProviders } from './providers.ts'
+
+const tags = Object.keys(leaseProviders) as LeaseTag[]
+
+export const Provider = Type.Unsafe<LeaseTag>(
+  Type.Union(
+    tags.map((tag) => Type.Literal(tag)),
+    { description: 'what kind of target it is' },
+  ),
+)
+
+/** What the row of its provider asks for (providers.ts) is checked by that row. */
+export const Config = Type.Object(
+  { provider: Provider },
+  { additionalProperties: true, maxProperties: 30, description: 'the settings of the target, by its provider' },
+)
+
+export const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
+
+export const LeaseTarget = Strict({
+  id: TargetId,
+  name: Type.String(),
+  provider: Provider,
+  config: Config,
+  status: Type.Union(
+    [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
+    { description: '`paused` (+): the target crashed its driver three times in a row; verify it to use it again' },
+  ),
+  lastError: Nullable(Type.String()),
+  server: Nullable(Type.String({ description: 'what the target said it is when it was last verified' })),
+  notes: Type.Array(Type.String(), { description: 'what an admin should know of it' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const leaseStatuses = [
+  'pending',
+  'creating',
+  'active',
+  'revoking',
+  'expired',
+  'revoked',
+  'failed',
+  'orphaned',
+] as const
+
+export const Lease = Strict({
+  id: Id('lease'),
+  targetId: Nullable(TargetId),
+  provider: Provider,
+  status: Type.Unsafe<(typeof leaseStatuses)[number]>(Type.Union(leaseStatuses.map((status) => Type.Literal(status)))),
+  resourceRef: Nullable(Type.String({ description: 'name of the account, or serial of the certificate' })),
+  requestedByType: Type.String(),
+  requestedById: Type.String(),
+  ttlSeconds: Type.Integer(),
+  createdAt: Instant,
+  expiresAt: Instant,
+  revokedAt: Nullable(Instant),
+  revokedById: Nullable(Type.String()),
+  lastError: Nullable(Type.String()),
+})

@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { del, get, post, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { headerNamePattern, headerValuePattern } from '../patterns.ts'
+import { Nullable, Ok, Strict } from '../schema.ts'
+import { LogSink } from './schemas.ts'
+
+const One = Strict({ logSink: LogSink })
+
+/** Where the audit trail of an organization is sent as OpenTelemetry log records (OTLP over HTTP, JSON). */
+export const logSink = {
+  get: get('/v1/orgs/:orgId/log-sink', {
+    summary: 'The log sink and how delivery goes; null where there is none',
+    responses: { 200: Strict({ logSink: Nullable(LogSink) }) },
+  }),
+  set: put('/v1/orgs/:orgId/log-sink', {
+    summary: 'Send the audit trail to a collector from now on; `headers` that are left out stay, `{}` drops them',
+    body: Strict({
+      endpoint: Type.String({
+        maxLength: limits.urlCharacters,
+        pattern: '^https?://[\\u0021-\\u007e]+$',
+        description: 'used as given, such as https://collector.example.com/v1/logs',
+      }),
+      headers: Type.Optional(
+        Type.Record(
+          Type.String({ pattern: headerNamePattern }),
+          Type.String({ maxLength: limits.logSinkHeaderCharacters, pattern: headerValuePattern }),
+          { additionalProperties: false, maxProperties: limits.logSinkHeadersMax },
+        ),
+      ),
+      enabled: Type.Optional(Type.Boolean()),
+    }),
+    responses: { 200: One },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['log_sink.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/log-sink', {
+    summary: 'Send the trail no longer, and forget where to',
+    responses: { 200: Ok },
+    audits: ['log_sink.deleted'],
+  }),
+  test: post('/v1/orgs/:orgId/log-sink/test', {
+    summary: 'Send one made-up record now; what became of it is the answer',
+    unit: 'manual',
+    responses: {
+      200: Strict({ ok: Type.Boolean(), status: Nullable(Type.Integer()), error: Nullable(Type.String()) }),
+    },
+    refuses: ['conflict'],
+    audits: ['log_sink.tested'],
+  }),
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { DisplayName, NextCursor, Ok, Page, Strict } from '../schema.ts'
+import { MachineClient } from './schemas.ts'
+
+const WithSecret = Strict({
+  client: MachineClient,
+  clientSecret: Type.String({ description: 'Shown this once' }),
+})
+
+/** Credentials that administer the organization and hold no key. The first one comes with signup. */
+export const machineClients = {
+  list: get('/v1/orgs/:orgId/clients', {
+    summary: 'List machine clients, revoked ones too; never a secret',
+    query: Page,
+    responses: { 200: Strict({ clients: Type.Array(MachineClient), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/clients', {
+    summary: 'Make a machine client; its secret is shown this once',
+    body: Strict({ name: DisplayName }),
+    responses: { 201: WithSecret },
+    audits: ['machine_client.created'],
+  }),
+  renewSecret: post('/v1/orgs/:orgId/clients/:clientId/secret', {
+    summary: 'Give a machine client a new secret; the old one and the access tokens that it got end at once',
+    responses: { 200: WithSecret },
+    refuses: ['conflict'],
+    audits: ['machine_client.secret_renewed'],
+  }),
+  revoke: del('/v1/orgs/:orgId/clients/:clientId', {
+    summary: 'Revoke a machine client and its access tokens; again is fine',
+    responses: { 200: Ok },
+    audits: ['machine_client.revoked'],
+  }),
+}

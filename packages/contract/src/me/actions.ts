@@ -1,0 +1,7 @@
+import type { ActionRow } from '../action.ts'
+
+export const actions = {
+  'user.keys_uploaded': { about: 'user', evicts: 'none', group: 'people', label: 'Keys made' },
+  'user.keys_resealed': { about: 'user', evicts: 'none', group: 'people', label: 'Passphrase changed' },
+  'user.keys_replaced': { about: 'user', evicts: 'organization', group: 'people', label: 'Keypair replaced' },
+} as const satisfies Record<string, ActionRow>

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { del, get } from '../endpoint.ts'
+import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+
+const CliSession = Strict({
+  id: Id('cliSession'),
+  deviceLabel: Type.String(),
+  client: Nullable(Type.String()),
+  ipAddress: Nullable(Type.String({ description: 'Where it was asked for' })),
+  createdAt: Instant,
+  lastUsedAt: Nullable(Instant),
+  expiresAt: Instant,
+  revokedAt: Nullable(Instant),
+})
+
+export const cliSessions = {
+  list: get('/v1/me/cli-sessions', {
+    summary: 'The caller’s CLI sessions, revoked and expired ones too, newest first',
+    query: Page,
+    responses: {
+      200: Strict({
+        sessions: Type.Array(CliSession),
+        currentSessionId: Nullable(Id('cliSession')),
+        nextCursor: NextCursor,
+      }),
+    },
+    refuses: ['forbidden'],
+  }),
+  revoke: del('/v1/me/cli-sessions/:cliSessionId', {
+    summary: 'Revoke a CLI session; it stops working on its next request; again is fine',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['cli_session.revoked'],
+  }),
+}

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { Id, Instant, Nullable, PrincipalType, Strict } from '../schema.ts'
+
+export const User = Strict({
+  id: Id('user'),
+  email: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  publicKeyJwk: Nullable(Type.String()),
+  createdAt: Instant,
+})
+
+/** Somebody who holds a key too. */
+export const KeyHolder = Strict({
+  principalType: PrincipalType,
+  principalId: Type.String(),
+  name: Nullable(Type.String()),
+})
+
+/** An environment whose key the caller holds, and who could grant it to them again. */
+export const KeyHolding = Strict({
+  orgId: Id('organization'),
+  orgSlug: Type.String(),
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
+  grantableBy: Type.Array(KeyHolder, {
+    description: 'Admins, in person or by token, who hold the key too; without one of them it is lost',
+  }),
+})

@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { Email, NextCursor, Ok, Page, Role, Strict } from '../schema.ts'
+import { Invite, Member } from './schemas.ts'
+
+export const members = {
+  update: patch('/v1/orgs/:orgId/members/:userId', {
+    summary: 'Change a member’s role; only an owner makes or unmakes owners, and the last owner stays one',
+    body: Strict({ role: Role }),
+    responses: { 200: Strict({ member: Member }) },
+    refuses: ['conflict'],
+    audits: ['member.role_changed'],
+  }),
+  remove: del('/v1/orgs/:orgId/members/:userId', {
+    summary: 'Remove a member with every key grant; anyone may leave, but the last owner stays',
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['member.removed', 'kms_grant.revoked', 'recovery.custodian_removed'],
+  }),
+}
+
+export const invites = {
+  list: get('/v1/orgs/:orgId/invites', {
+    summary: 'Pending invitations',
+    query: Page,
+    responses: { 200: Strict({ invites: Type.Array(Invite), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/invites', {
+    summary: 'Invite a person by e-mail, who accepts by the link in the mail, or signed in with that verified address',
+    body: Strict({
+      email: Email,
+      role: Type.Optional(
+        Type.Union([Type.Literal('member'), Type.Literal('admin')], { description: 'member unless given' }),
+      ),
+    }),
+    responses: { 201: Strict({ invite: Invite }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['invite.created'],
+  }),
+  delete: del('/v1/orgs/:orgId/invites/:inviteId', {
+    summary: 'Revoke a pending invitation',
+    responses: { 200: Ok },
+    audits: ['invite.revoked'],
+  }),
+}

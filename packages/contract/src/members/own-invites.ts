@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { Organization } from '../orgs/schemas.ts'
+import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+
+/** An invitation as the person sees it whom it is for. */
+export const OwnInvite = Strict({
+  id: Id('invitation'),
+  orgName: Type.String({ description: 'as the organization calls itself, which may be a stranger’s' }),
+  orgSlug: Type.String(),
+  role: Type.Union([Type.Literal('admin'), Type.Literal('member')]),
+  invitedBy: Nullable(Type.String({ description: 'Address of the person; null for a token or a machine client' })),
+  createdAt: Instant,
+  expiresAt: Instant,
+})
+
+/** What waits for the address that the caller’s issuer has verified. Nobody joins by signing in alone. */
+export const ownInvites = {
+  list: get('/v1/me/invites', {
+    summary: 'Invitations that wait for the caller’s verified address',
+    query: Page,
+    responses: { 200: Strict({ invites: Type.Array(OwnInvite), nextCursor: NextCursor }) },
+    refuses: ['forbidden'],
+  }),
+  accept: post('/v1/me/invites/:inviteId/accept', {
+    summary: 'Join the organization; its first admin in person owns what nobody owns',
+    responses: { 200: Strict({ org: Organization }) },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['member.joined'],
+  }),
+  decline: post('/v1/me/invites/:inviteId/decline', {
+    summary: 'Decline an invitation, which is then gone',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['invite.declined'],
+  }),
+}

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { get, put } from '../endpoint.ts'
+import { Strict } from '../schema.ts'
+import { Prefs } from './schemas.ts'
+
+const PartialPrefs = Type.Partial(Prefs, { additionalProperties: false })
+
+export const notifications = {
+  get: get('/v1/me/notifications', {
+    summary: 'Which events are mailed to the caller, defaults applied',
+    responses: { 200: Strict({ prefs: Prefs }) },
+    refuses: ['forbidden'],
+  }),
+  put: put('/v1/me/notifications', {
+    summary: 'Change some of the caller’s notification preferences',
+    body: Strict({ prefs: PartialPrefs }),
+    responses: { 200: Strict({ prefs: Prefs }) },
+    refuses: ['forbidden'],
+    audits: ['user.notifications_updated'],
+  }),
+}

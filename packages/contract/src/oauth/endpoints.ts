@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { post } from '../endpoint.ts'
+import { Strict } from '../schema.ts'
+
+/** Section 3.2: parameters that the server does not know are ignored. */
+const TokenRequest = Type.Object(
+  {
+    grant_type: Type.String({ maxLength: 100, pattern: '^[\\u0020-\\u007e]+$', description: '`client_credentials`' }),
+    client_id: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' })),
+    client_secret: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]*$' })),
+    scope: Type.Optional(Type.String({ maxLength: 200, pattern: '^[\\u0020-\\u007e]*$' })),
+  },
+  { additionalProperties: true, maxProperties: 30 },
+)
+
+export const oauth = {
+  token: post('/oauth/token', {
+    summary: 'Exchange machine client credentials for an access token (client credentials grant)',
+    surface: 'none',
+    body: TokenRequest,
+    responses: {
+      200: Strict({
+        access_token: Type.String(),
+        token_type: Type.Literal('Bearer'),
+        expires_in: Type.Integer({ description: 'seconds' }),
+      }),
+    },
+    refuses: ['unauthorized'],
+    audits: ['machine_client.token_issued'],
+  }),
+}

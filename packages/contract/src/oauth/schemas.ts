@@ -1,0 +1,35 @@
+import { type Static, Type } from 'typebox'
+import type { ErrorCode } from '../errors.ts'
+import { Strict } from '../schema.ts'
+
+/** RFC 6749 section 5.2: OAuth libraries read these two members, and know nothing of `ErrorBody`. */
+export const OAuthErrorBody = Strict({
+  error: Type.String({ description: 'Stable, for programs, such as `invalid_client`' }),
+  error_description: Type.String({ description: 'For people' }),
+})
+
+export type OAuthErrorBody = Static<typeof OAuthErrorBody>
+
+/** Our codes in the words of RFC 6749 sections 5.2 and 4.1.2.1. */
+const oauthCodes: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'invalid_request',
+  unauthorized: 'invalid_client',
+  rate_limited: 'temporarily_unavailable',
+  internal: 'server_error',
+}
+
+/** The one refusal of the endpoint that has a code of its own. */
+export const unsupportedGrant = 'body.grant_type: only client_credentials is supported'
+
+/** Section 5.2 allows printable ASCII without quotes and backslashes in a description. */
+const undescribable = /[^\u0020-\u0021\u0023-\u005b\u005d-\u007e]/g
+
+/**
+ * A refusal of the token endpoint, as OAuth libraries read it.
+ *
+ * @example oauthErrorOf('unauthorized', 'unknown client credentials').error // 'invalid_client'
+ */
+export function oauthErrorOf(code: ErrorCode, message: string): OAuthErrorBody {
+  const error = message === unsupportedGrant ? 'unsupported_grant_type' : (oauthCodes[code] ?? 'invalid_request')
+  return { error, error_description: message.replace(/"/g, "'").replace(undescribable, '?') }
+}

@@ -1,0 +1,53 @@
+import { Type } from 'typebox'
+import { get, patch, post } from '../endpoint.ts'
+import { Member } from '../members/schemas.ts'
+import { DisplayName, NextCursor, Page, Slug, Strict } from '../schema.ts'
+import { Organization } from './schemas.ts'
+
+const One = Strict({ org: Organization })
+
+export const orgs = {
+  list: get('/v1/orgs', {
+    summary: 'Organizations in the caller’s reach',
+    query: Page,
+    responses: { 200: Strict({ orgs: Type.Array(Organization), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs', {
+    summary: 'Create an organization; the caller becomes its owner',
+    body: Strict({ name: DisplayName, slug: Slug }),
+    responses: { 201: One },
+    refuses: ['forbidden', 'conflict'],
+    audits: ['org.created'],
+  }),
+  get: get('/v1/orgs/:orgId', { summary: 'One organization and the caller’s role', responses: { 200: One } }),
+  update: patch('/v1/orgs/:orgId', {
+    summary: 'Rename an organization; its slug is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['org.updated'],
+  }),
+  members: get('/v1/orgs/:orgId/members', {
+    summary: 'Members with their public keys',
+    query: Page,
+    responses: { 200: Strict({ members: Type.Array(Member), nextCursor: NextCursor }) },
+  }),
+}
+
+const MfaPolicy = Strict({
+  required: Type.Boolean(),
+  configured: Type.Boolean({ description: 'false where this server has no way to sign people in' }),
+})
+
+export const mfaPolicy = {
+  get: get('/v1/orgs/:orgId/mfa-policy', {
+    summary: 'Whether members need a second factor here',
+    responses: { 200: MfaPolicy },
+  }),
+  update: patch('/v1/orgs/:orgId/mfa-policy', {
+    summary: 'Ask every member for a second factor, or no longer',
+    body: Strict({ required: Type.Boolean() }),
+    responses: { 200: MfaPolicy },
+    refuses: ['mfa_required', 'conflict'],
+    audits: ['org.mfa_policy_updated'],
+  }),
+}

@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Blob, DisplayName, Ok, Strict } from '../schema.ts'
+import { CredentialId, Passkey, PrfInput } from './schemas.ts'
+
+/** Passkeys that unlock the keyring: each holds the private key sealed under its PRF. Signing in is another list. */
+export const passkeys = {
+  list: get('/v1/me/passkeys', {
+    summary: 'Passkeys that unlock the caller’s keyring',
+    responses: { 200: Strict({ passkeys: Type.Array(Passkey) }) },
+    refuses: ['forbidden'],
+  }),
+  create: post('/v1/me/passkeys', {
+    summary: 'Let a passkey unlock the keyring',
+    body: Strict({
+      credentialId: CredentialId,
+      label: DisplayName,
+      prfInput: PrfInput,
+      encryptedPrivateKey: Blob(limits.sealedPrivateKeyCharacters, 'pk2'),
+    }),
+    responses: { 201: Strict({ passkey: Passkey }) },
+    refuses: ['forbidden', 'conflict'],
+    audits: ['user.passkey_enrolled'],
+  }),
+  delete: del('/v1/me/passkeys/:passkeyId', {
+    summary: 'Stop a passkey from unlocking the keyring; private key and grants stay as they are',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['user.passkey_removed'],
+  }),
+}

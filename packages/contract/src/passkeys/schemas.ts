@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Id, Instant, Strict } from '../schema.ts'
+
+export const CredentialId = Type.String({
+  minLength: 1,
+  maxLength: limits.credentialIdCharacters,
+  pattern: '^[A-Za-z0-9_-]+$',
+  description: 'base64url',
+})
+
+export const PrfInput = Type.String({
+  pattern: '^[A-Za-z0-9_-]{16,128}$',
+  description: 'base64url; what the passkey’s PRF is evaluated on',
+})
+
+export const Passkey = Strict({
+  id: Id('passkey'),
+  credentialId: CredentialId,
+  label: Type.String(),
+  prfInput: PrfInput,
+  encryptedPrivateKey: Type.String(),
+  createdAt: Instant,
+})

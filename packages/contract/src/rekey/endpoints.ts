@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { post } from '../endpoint.ts'
+import { Environment, PrincipalId } from '../envs/schemas.ts'
+import { limits } from '../limits.ts'
+import { secretNamePattern } from '../patterns.ts'
+import { Ciphertext, HolderType, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
+
+/** New key, new wrapping for each holder, new ciphertext for each secret, in one go. */
+export const rekey = {
+  run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
+    summary:
+      'Replace an environment’s key: every grant and every current ciphertext, or nothing; not while it is protected',
+    body: Strict({
+      expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
+        additionalProperties: false,
+        maxProperties: limits.rekeySecretsMax,
+        description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
+      }),
+      grants: Type.Array(Strict({ principalType: HolderType, principalId: PrincipalId, wrappedDek: WrappedKey }), {
+        minItems: 1,
+        maxItems: limits.rekeyGrantsMax,
+        description: 'The new key, wrapped to each holder who keeps access; a holder who is not named loses it',
+      }),
+      dropReaders: Type.Optional(
+        Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
+          maxItems: limits.rekeyGrantsMax,
+          description:
+            'Rotator and sync connections that lose the key on purpose: 409 unless each that holds it is here or in `grants`',
+        }),
+      ),
+      secrets: Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext }), { maxItems: limits.rekeySecretsMax }),
+      recoveryWrappedDek: Type.Optional(WrappedKey),
+    }),
+    responses: {
+      200: Strict({ environment: Environment, rekeyedSecrets: Type.Integer(), grants: Type.Integer() }),
+    },
+    bodyBytes: limits.rekeyBodyBytes,
+    refuses: ['conflict'],
+    audits: ['env.rekeyed', 'change_request.superseded'],
+  }),
+}

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { get } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { slugForm } from '../patterns.ts'
+import { Id, Strict } from '../schema.ts'
+import { Layer, Scope } from './schemas.ts'
+
+export const resolve = {
+  get: get('/v1/resolve', {
+    summary: 'Everything a program needs to start: layers of ciphertext and keys, lowest precedence first',
+    tagged: true,
+    query: Strict({
+      env: Type.Optional(Id('environment')),
+      with: Type.Optional(
+        Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
+          maxItems: limits.resolveWithMax,
+          description: 'group slug:environment slug; repeatable',
+        }),
+      ),
+      branch: Type.Optional(
+        Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),
+      ),
+    }),
+    responses: { 200: Strict({ scope: Scope, layers: Type.Array(Layer) }) },
+    refuses: ['not_found', 'forbidden', 'quota_exceeded'],
+    audits: ['env.resolve_denied'],
+  }),
+}

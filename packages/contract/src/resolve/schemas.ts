@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { Id, SecretName, Strict } from '../schema.ts'
+
+/** One environment's secrets and the key to them, wrapped to the caller. Later layers override earlier ones. */
+export const Layer = Strict({
+  source: Type.Union([Type.Literal('group'), Type.Literal('app'), Type.Literal('branch')]),
+  environmentId: Id('environment'),
+  slug: Type.String(),
+  groupSlug: Type.Optional(Type.String()),
+  wrappedDek: Type.String(),
+  secrets: Type.Array(Strict({ name: SecretName, ciphertext: Type.String() })),
+})
+
+export const Scope = Strict({
+  orgId: Id('organization'),
+  orgSlug: Type.String(),
+  appId: Id('application'),
+  appSlug: Type.String(),
+  envId: Id('environment'),
+  envSlug: Type.String(),
+  branchOf: Type.Optional(Id('environment')),
+})

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { TargetId } from '../leases/fields.ts'
+import { Id, Instant, Nullable, SecretName, Strict, Version } from '../schema.ts'
+import { type RotationKind, rotationKinds } from './kinds.ts'
+
+const kinds = Object.keys(rotationKinds) as RotationKind[]
+
+const Kind = Type.Unsafe<RotationKind>(
+  Type.Union(
+    kinds.map((kind) => Type.Literal(kind)),
+    { description: 'what kind of value it is' },
+  ),
+)
+
+/** What the row of its kind asks for (kinds.ts) is checked by that row. */
+export const Config = Type.Object(
+  { kind: Kind },
+  { additionalProperties: true, maxProperties: 10, description: 'how the value is made, by its kind' },
+)
+
+export const rotationStatuses = ['active', 'paused'] as const
+
+export const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')])
+
+export const Rotation = Strict({
+  id: Id('rotation'),
+  environmentId: Id('environment'),
+  secretName: SecretName,
+  kind: Kind,
+  config: Config,
+  intervalSeconds: Type.Integer(),
+  targetId: Nullable(TargetId),
+  status: Status,
+  lastRunAt: Nullable(Instant),
+  nextRunAt: Nullable(Type.String({ ...Instant, description: 'null while paused' })),
+  lastVersion: Nullable(Version),
+  lastError: Nullable(Type.String()),
+  failureStreak: Type.Integer({ description: 'how many runs have failed, one after the other' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+})

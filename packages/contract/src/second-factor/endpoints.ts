@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Instant, Nullable, Ok, Strict } from '../schema.ts'
+import { SignedIn, WebAuthnChallenge } from '../sign-in/schemas.ts'
+import { EnteredFactor, RecoveryCode, TotpCode } from './schemas.ts'
+
+const RecoveryCodes = Strict({
+  recoveryCodes: Type.Array(RecoveryCode, {
+    description: `${limits.recoveryCodes} codes, each good once; shown this once`,
+  }),
+})
+
+export const secondFactor = {
+  get: get('/v1/me/second-factor', {
+    summary: 'Which second factors the caller has, and when one was last entered in this session',
+    responses: {
+      200: Strict({
+        enrolled: Type.Boolean(),
+        managed: Type.Boolean({ description: 'false where an external issuer keeps second factors' }),
+        totp: Type.Boolean(),
+        recoveryCodesLeft: Type.Integer(),
+        signInPasskeys: Type.Integer(),
+        mfaAt: Nullable(Instant),
+      }),
+    },
+    refuses: ['forbidden'],
+  }),
+  enrollTotp: post('/v1/me/second-factor/totp', {
+    summary: 'Begin enrolling an authenticator app; nothing counts until a code has confirmed it',
+    responses: {
+      201: Strict({
+        secret: Type.String({ description: 'base32' }),
+        uri: Type.String({ description: 'otpauth://, for a QR code' }),
+      }),
+    },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    unaudited: 'nothing counts until a code has confirmed it',
+  }),
+  confirmTotp: post('/v1/me/second-factor/totp/confirm', {
+    summary: 'Confirm an authenticator app with its first code; gives the recovery codes',
+    body: Strict({ code: TotpCode }),
+    responses: { 200: RecoveryCodes },
+    refuses: ['forbidden', 'conflict'],
+    audits: ['user.totp_enrolled'],
+  }),
+  removeTotp: del('/v1/me/second-factor/totp', {
+    summary: 'Remove the authenticator app and the recovery codes',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'mfa_required', 'not_found'],
+    audits: ['user.totp_removed'],
+  }),
+  renewRecoveryCodes: post('/v1/me/second-factor/recovery-codes', {
+    summary: 'Replace the recovery codes',
+    responses: { 200: RecoveryCodes },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    audits: ['user.recovery_codes_renewed'],
+  }),
+  stepUpOptions: post('/v1/me/second-factor/passkey-options', {
+    summary: 'A challenge for re-entering the second factor with a passkey',
+    responses: { 200: WebAuthnChallenge },
+    refuses: ['forbidden', 'conflict'],
+    unaudited: 'gives a challenge and changes nothing',
+  }),
+  stepUp: post('/v1/me/second-factor/enter', {
+    summary: 'Re-enter a second factor: a code, a recovery code or a passkey. Stamps the session',
+    body: EnteredFactor,
+    responses: { 200: SignedIn },
+    refuses: ['forbidden', 'conflict'],
+    audits: ['session.second_factor_entered', 'user.recovery_code_used'],
+  }),
+}

@@ -1,0 +1,15 @@
+import { Type } from 'typebox'
+import { Id, Strict } from '../schema.ts'
+import { WebAuthnResponse } from '../sign-in/schemas.ts'
+
+export const TotpCode = Type.String({ pattern: '^\\d{6}$', description: 'six digits' })
+
+/** Ten characters of base32 in two halves: `4XK7P-M2QRA`. */
+export const RecoveryCode = Type.String({ pattern: '^[A-Z2-7]{5}-[A-Z2-7]{5}$' })
+
+/** A second factor as a person enters it: exactly one of the three. */
+export const EnteredFactor = Strict({
+  code: Type.Optional(TotpCode),
+  recoveryCode: Type.Optional(RecoveryCode),
+  passkey: Type.Optional(Strict({ challengeId: Id('challenge'), response: WebAuthnResponse })),
+})

@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { changeNote, Queued } from '../changes/schemas.ts'
+import { del, get, post, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import {
+  Ciphertext,
+  ExpectedVersion,
+  Instant,
+  NextCursor,
+  Nullable,
+  Ok,
+  Page,
+  PageOf,
+  Strict,
+  Version,
+} from '../schema.ts'
+import { Secret } from './schemas.ts'
+
+const SecretVersion = Strict({
+  version: Version,
+  ciphertext: Type.String(),
+  createdByType: Type.String(),
+  createdById: Type.String(),
+  restoredFromVersion: Nullable(Version),
+  createdAt: Instant,
+})
+
+const One = Strict({ secret: Secret })
+
+const Expected = Strict({ expectedVersion: Type.Optional(ExpectedVersion) })
+
+export const secrets = {
+  list: get('/v1/orgs/:orgId/envs/:envId/secrets', {
+    summary: 'Secrets of an environment, with ciphertext',
+    query: Page,
+    responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
+  }),
+  put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
+    summary: 'Create or update a secret; appends a version, or queues that where the environment is protected',
+    body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
+    headers: changeNote,
+    responses: { 200: One, 201: One, 202: Queued },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.written', 'change_request.opened'],
+  }),
+  versions: get('/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', {
+    summary: 'Version history, newest first',
+    query: PageOf(limits.versionsDefault, limits.versionsMax),
+    responses: {
+      200: Strict({ versions: Type.Array(SecretVersion), currentVersion: Version, nextCursor: NextCursor }),
+    },
+  }),
+  restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
+    summary: 'Replay a stored ciphertext as a new version, or queue that; needs no key',
+    body: Strict({ version: Version, expectedVersion: Type.Optional(ExpectedVersion) }),
+    headers: changeNote,
+    responses: { 200: Strict({ secret: Secret, restoredFrom: Version }), 202: Queued },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.restored', 'change_request.opened'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
+    summary: 'Delete a secret and its whole history, or queue that; expectedVersion as query parameter or in a body',
+    query: Expected,
+    body: Expected,
+    headers: changeNote,
+    responses: { 200: Ok, 202: Queued },
+    refuses: ['conflict'],
+    audits: ['secret.deleted', 'change_request.opened'],
+  }),
+}

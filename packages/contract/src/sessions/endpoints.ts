@@ -1,0 +1,20 @@
+import { Type } from 'typebox'
+import { del, get } from '../endpoint.ts'
+import { Id, Nullable, Ok, Strict } from '../schema.ts'
+import { WebSession } from './schemas.ts'
+
+export const sessions = {
+  list: get('/v1/me/sessions', {
+    summary: 'The caller’s browser sessions that are in force, newest first',
+    responses: {
+      200: Strict({ sessions: Type.Array(WebSession), currentSessionId: Nullable(Id('session')) }),
+    },
+    refuses: ['forbidden'],
+  }),
+  end: del('/v1/me/sessions/:webSessionId', {
+    summary: 'End a browser session; its JWT stops working on its next request',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['session.ended'],
+  }),
+}

@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import { del, get, post } from '../endpoint.ts'
+import { DisplayName, Id, Ok, Strict } from '../schema.ts'
+import { WebAuthnChallenge, WebAuthnResponse } from '../sign-in/schemas.ts'
+import { SignInPasskey } from './schemas.ts'
+
+export const signInPasskeys = {
+  list: get('/v1/me/sign-in-passkeys', {
+    summary: 'Passkeys that the caller can sign in with',
+    responses: { 200: Strict({ passkeys: Type.Array(SignInPasskey) }) },
+    refuses: ['forbidden'],
+  }),
+  options: post('/v1/me/sign-in-passkeys/options', {
+    summary: 'A challenge for enrolling a passkey',
+    responses: { 200: WebAuthnChallenge },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    unaudited: 'gives a challenge and changes nothing',
+  }),
+  create: post('/v1/me/sign-in-passkeys', {
+    summary: 'Enroll a passkey for signing in',
+    body: Strict({ challengeId: Id('challenge'), label: DisplayName, response: WebAuthnResponse }),
+    responses: { 201: Strict({ passkey: SignInPasskey }) },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    audits: ['user.sign_in_passkey_enrolled'],
+  }),
+  delete: del('/v1/me/sign-in-passkeys/:signInPasskeyId', {
+    summary: 'Stop a passkey from signing in; what it unlocks in the keyring is another list',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'mfa_required', 'not_found'],
+    audits: ['user.sign_in_passkey_removed'],
+  }),
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { post } from '../endpoint.ts'
+import { Organization } from '../orgs/schemas.ts'
+import { DisplayName, Slug, Strict } from '../schema.ts'
+
+export const signup = {
+  create: post('/v1/signup', {
+    summary: 'Create an organization and the machine client that bootstraps it',
+    surface: 'none',
+    body: Strict({ orgName: DisplayName, orgSlug: Slug, clientName: Type.Optional(DisplayName) }),
+    responses: {
+      201: Strict({
+        org: Organization,
+        m2m: Strict({
+          clientId: Type.String(),
+          clientSecret: Type.String({ description: 'Shown this once' }),
+        }),
+      }),
+    },
+    refuses: ['forbidden', 'conflict'],
+    audits: ['org.created', 'machine_client.created'],
+  }),
+}

@@ -1,0 +1,162 @@
+import { Type } from 'typebox'
+import { Strict } from '../schema.ts'
+import type { SyncRow } from './row.ts'
+
+// What the secret stores of clouds need to be told. What stands between two fields is in rules.ts.
+
+const Region = Type.String({
+  pattern: '^[a-z]{2}(?:-[a-z]+){1,3}-[0-9]$',
+  description: 'AWS region that is written to.',
+})
+
+const AccessKeyId = Type.String({
+  pattern: '^(?!ASIA)[A-Z0-9]{16,128}$',
+  description: 'Id of an IAM user’s access key (AKIA...). Keys of a session (ASIA...) end by themselves.',
+})
+
+const KmsKeyId = (maxLength: number) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^[A-Za-z0-9:/_-]{1,${maxLength}}$`,
+      description: 'Id, alias or ARN of the KMS key that encrypts. Default: the key that AWS manages for the service.',
+    }),
+  )
+
+const Layout = Type.Union([Type.Literal('secret-per-name'), Type.Literal('json-bundle')], {
+  description: 'One secret for each name, or one that holds all names as a JSON object.',
+})
+
+/** Stores of secrets in clouds, by tag. */
+export const syncClouds = {
+  'cloud-a-secrets-manager': {
+    label: 'AWS Secrets Manager',
+    config: Strict({ provider: Type.Literal('cloud-a-secrets-manager'), region: Region, accessKeyId: AccessKeyId }),
+    destination: Strict({
+      provider: Type.Literal('cloud-a-secrets-manager'),
+      layout: Layout,
+      pathPrefix: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9/_+=.@-]{1,400}$',
+          description: 'Put before each name, such as `shop/production/`. Only for secret-per-name.',
+        }),
+      ),
+      secretName: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9/_+=.@-]{1,512}$',
+          description: 'Name of the secret that holds all names. Needed for json-bundle, and only there.',
+        }),
+      ),
+      kmsKeyId: KmsKeyId(2048),
+    }),
+    credential:
+      'Secret access key alone. Its user needs CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets; for json-bundle GetSecretValue as well.',
+  },
+  'cloud-a-parameter-store': {
+    label: 'AWS Systems Manager Parameter Store',
+    config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
+    destination: Strict({
+      provider: Type.Literal('cloud-a-parameter-store'),
+      path: Type.String({
+        maxLength: 900,
+        pattern: '^/(?!(?:[Aa][Ww][Ss]|[Ss][Ss][Mm]))(?:[A-Za-z0-9_.-]+/){0,14}$',
+        description: 'Path of the parameters. It starts and ends with a slash, such as `/shop/production/`.',
+      }),
+      type: Type.Union([Type.Literal('SecureString'), Type.Literal('String')], {
+        description: 'Type of the parameters. A String is stored without encryption by a key of one’s own.',
+      }),
+      tier: Type.Union([Type.Literal('Standard'), Type.Literal('Advanced'), Type.Literal('Intelligent-Tiering')], {
+        description: 'Tier of the parameters. Advanced ones hold 8 KB instead of 4 KB, and AWS charges for them.',
+      }),
+      kmsKeyId: KmsKeyId(256),
+    }),
+    credential:
+      'Secret access key alone. Its user needs PutParameter, GetParametersByPath and DeleteParameters on the path, and the use of the KMS key where one is named.',
+  },
+  'cloud-b-secret-manager': {
+    label: 'Google Cloud Secret Manager',
+    config: Strict({
+      provider: Type.Literal('cloud-b-secret-manager'),
+      projectId: Type.String({
+        pattern: '^(?:[a-z0-9.-]{1,63}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$',
+        description: 'Id of the Google Cloud project that holds the secrets, and not its number.',
+      }),
+    }),
+    destination: Strict({
+      provider: Type.Literal('cloud-b-secret-manager'),
+      layout: Layout,
+      idPrefix: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{1,200}$',
+          description: 'Put before each name, such as `shop-production-`. Only for secret-per-name.',
+        }),
+      ),
+      secretId: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{1,255}$',
+          description: 'Id of the secret that holds all names. Needed for json-bundle, and only there.',
+        }),
+      ),
+      replication: Type.Union([Type.Literal('automatic'), Type.Literal('user-managed')], {
+        description: 'Where Google keeps new secrets: wherever it likes, or in the locations that are named.',
+      }),
+      locations: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]{1,62}$' }), {
+          minItems: 1,
+          maxItems: 50,
+          uniqueItems: true,
+          description: 'Locations for user-managed. Those of a secret that exists cannot be changed.',
+        }),
+      ),
+      kmsKeyName: Type.Optional(
+        Type.String({
+          pattern: '^projects/[^/\\s]{1,64}/locations/[a-z0-9-]{1,63}/keyRings/[\\w-]{1,63}/cryptoKeys/[\\w-]{1,63}$',
+          description: 'Full name of the KMS key that encrypts new secrets. Only with automatic or a single location.',
+        }),
+      ),
+      pruneVersions: Type.Optional(
+        Type.Boolean({
+          description: 'Destroys older versions after a push, of those alone that Skerry wrote. Default: false.',
+        }),
+      ),
+    }),
+    credential:
+      'Key of a service account, the whole JSON file. The account needs secretmanager.secrets create, get, list and delete, and secretmanager.versions add; destroy for pruneVersions, access for json-bundle.',
+  },
+  'cloud-c-key-vault': {
+    label: 'Azure Key Vault',
+    config: Strict({
+      provider: Type.Literal('cloud-c-key-vault'),
+      tenantId: Type.String({
+        pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
+        description: 'Id of the Entra tenant (directory) that the application is registered in.',
+      }),
+      clientId: Type.String({
+        pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
+        description: 'Application (client) id of the registered application.',
+      }),
+      cloud: Type.Optional(
+        Type.Union([Type.Literal('public'), Type.Literal('usgov'), Type.Literal('china')], {
+          description: 'Azure cloud that the vault is in. Default: public.',
+        }),
+      ),
+    }),
+    destination: Strict({
+      provider: Type.Literal('cloud-c-key-vault'),
+      vault: Type.String({
+        pattern: '^(?!.*--)[A-Za-z][A-Za-z0-9-]{1,22}[A-Za-z0-9]$',
+        description: 'Name of the key vault, of 3 to 24 characters.',
+      }),
+      prefix: Type.Optional(
+        Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', description: 'Put before each name, such as `shop-`.' }),
+      ),
+      nameMode: Type.Optional(
+        Type.Union([Type.Literal('dash'), Type.Literal('reject')], {
+          description:
+            'What becomes of characters other than letters, digits and hyphens: hyphens, or a failure of the name. Default: dash.',
+        }),
+      ),
+    }),
+    credential:
+      'Client secret of the application. It needs to list, set, delete and recover secrets of the vault, as the role Key Vault Secrets Officer may.',
+  },
+} satisfies Record<string, SyncRow>

@@ -1,0 +1,175 @@
+import { Type } from 'typebox'
+import { Strict } from '../schema.ts'
+import type { SyncRow } from './row.ts'
+
+// What code hosts, environments and platforms of agents need to be told. What stands between two fields is in rules.ts.
+
+const uuid = '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
+
+const ApiRoot = (description: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: '^https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*/?$',
+      description,
+    }),
+  )
+
+const Owner = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$',
+  description: 'User or organization that owns the repository.',
+})
+const Repo = Type.String({
+  pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,100}$',
+  description: 'Name of the repository.',
+})
+
+const Secret = Type.Optional(
+  Type.Boolean({
+    description: 'Marks the variables as secret, so that the interface hides their values. Default: true.',
+  }),
+)
+const BunnyshellId = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description })
+
+const host =
+  '(?=.{1,253}$)(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*'
+const Hosts = (description: string) =>
+  Type.Union(
+    [Type.Literal('unrestricted'), Type.Array(Type.String({ pattern: `^${host}$` }), { minItems: 1, maxItems: 16 })],
+    { description },
+  )
+
+/** Code hosts, environments and platforms of agents, by tag. */
+export const syncHosts = {
+  'env-platform': {
+    label: 'Bunnyshell',
+    config: Strict({ provider: Type.Literal('env-platform') }),
+    destination: Type.Union([
+      Strict({
+        provider: Type.Literal('env-platform'),
+        kind: Type.Literal('environment', { description: 'The variables of an environment.' }),
+        environmentId: BunnyshellId('Id of the environment whose variables are written.'),
+        secret: Secret,
+      }),
+      Strict({
+        provider: Type.Literal('env-platform'),
+        kind: Type.Literal('project', {
+          description: 'The variables of a project, with which its new environments begin.',
+        }),
+        projectId: BunnyshellId(
+          'Id of the project whose variables are written. Environments that exist already do not get them.',
+        ),
+        secret: Secret,
+      }),
+    ]),
+    credential: 'Access token of a Bunnyshell user who may edit the variables.',
+  },
+  'code-host-ci': {
+    label: 'GitHub Actions',
+    config: Strict({
+      provider: Type.Literal('code-host-ci'),
+      baseUrl: ApiRoot('Root of the API of a GitHub Enterprise Server, such as `https://git.example.com/api/v3`.'),
+    }),
+    destination: Type.Union([
+      Strict({
+        provider: Type.Literal('code-host-ci'),
+        kind: Type.Literal('repo', { description: 'The secrets of a repository.' }),
+        owner: Owner,
+        repo: Repo,
+      }),
+      Strict({
+        provider: Type.Literal('code-host-ci'),
+        kind: Type.Literal('environment', { description: 'The secrets of a deployment environment of a repository.' }),
+        owner: Owner,
+        repo: Repo,
+        environment: Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f]+$',
+          description: 'Name of the deployment environment, which must exist.',
+        }),
+      }),
+      Strict({
+        provider: Type.Literal('code-host-ci'),
+        kind: Type.Literal('org', { description: 'The secrets of an organization.' }),
+        org: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$', description: 'Name of the organization.' }),
+        visibility: Type.Union([Type.Literal('all'), Type.Literal('private'), Type.Literal('selected')], {
+          description: 'Repositories of the organization whose workflows read the secrets.',
+        }),
+        selectedRepositoryIds: Type.Optional(
+          Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+            minItems: 1,
+            maxItems: 1000,
+            uniqueItems: true,
+            description: 'Numeric ids of the repositories. Needed for the visibility selected, and only there.',
+          }),
+        ),
+      }),
+    ]),
+    credential:
+      'Token with write access to Actions secrets: of the repository, of its environments, or of the organization.',
+  },
+  'agent-platform': {
+    label: 'LangSmith Deployment',
+    config: Strict({
+      provider: Type.Literal('agent-platform'),
+      region: Type.Optional(
+        Type.Union([Type.Literal('us'), Type.Literal('eu'), Type.Literal('apac'), Type.Literal('aws-us')], {
+          description: 'Region of LangSmith that hosts the deployment. Default: us.',
+        }),
+      ),
+      baseUrl: ApiRoot(
+        'Root of the control plane of a self-hosted LangSmith, such as `https://smith.example.com/api-host`. Not together with a region.',
+      ),
+      tenantId: Type.Optional(
+        Type.String({ pattern: uuid, description: 'Id of the workspace. Only for keys of a whole organization.' }),
+      ),
+    }),
+    destination: Strict({
+      provider: Type.Literal('agent-platform'),
+      deploymentId: Type.String({
+        pattern: uuid,
+        description: 'Id of the deployment. Every push makes a revision, which is built and rolled out.',
+      }),
+    }),
+    credential: 'API key (lsv2_...) that may change deployments of the workspace.',
+  },
+  'ml-spaces': {
+    label: 'Hugging Face Spaces',
+    config: Strict({ provider: Type.Literal('ml-spaces') }),
+    destination: Strict({
+      provider: Type.Literal('ml-spaces'),
+      repoId: Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}$',
+        description: 'The Space as `owner/name`. Each secret that is written restarts it.',
+      }),
+    }),
+    credential: 'Token (hf_...) with the role write, or a fine-grained one with write access to the Space.',
+  },
+  'ai-agent-vaults': {
+    label: 'Claude Managed Agents vaults',
+    config: Strict({ provider: Type.Literal('ai-agent-vaults') }),
+    destination: Strict({
+      provider: Type.Literal('ai-agent-vaults'),
+      vaultId: Type.String({ pattern: '^vlt_[A-Za-z0-9]{1,64}$', description: 'Id of the vault, vlt_...' }),
+      allowedHosts: Type.Optional(
+        Hosts(
+          'Hosts that agents may send any of the names to: up to 16 hostnames, `*.` wildcards or IPv4 addresses, or `unrestricted`.',
+        ),
+      ),
+      allowedHostsByName: Type.Optional(
+        Type.Record(
+          Type.String({ minLength: 1, maxLength: 255 }),
+          Hosts('Hosts for this name, instead of those for all names.'),
+          { description: 'Hosts for single names, as pushed. A name that neither list covers fails.' },
+        ),
+      ),
+      injectionLocation: Type.Optional(
+        Type.Union([Type.Literal('header'), Type.Literal('body'), Type.Literal('both')], {
+          description: 'Part of an outgoing request in which the value may stand. Default: header.',
+        }),
+      ),
+    }),
+    credential: 'Claude API key of the workspace that the vault belongs to.',
+  },
+} satisfies Record<string, SyncRow>

@@ -1,0 +1,210 @@
+import { Type } from 'typebox'
+import { Strict } from '../schema.ts'
+import type { SyncRow } from './row.ts'
+
+// Sync destinations where code runs: hosting of front ends, of the edge, of applications.
+
+const Config = <const T extends string>(tag: T) => Strict({ provider: Type.Literal(tag) })
+
+const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+const Uuid = (description: string) => Type.String({ pattern: uuid, description })
+
+/** What stands alone between two slashes of an URL, and is no `.` or `..`. */
+const Segment = (description: string, maxLength = 100) =>
+  Type.String({ pattern: `^[A-Za-z0-9_-][A-Za-z0-9._-]{0,${maxLength - 1}}$`, description })
+
+const Branch = (description: string) => Type.String({ minLength: 1, maxLength: 250, description })
+
+const some = <const T extends readonly string[]>(description: string, ...values: T) =>
+  Type.Array(Type.Enum(values), { minItems: 1, maxItems: values.length, uniqueItems: true, description })
+
+const EdgeConfig = <const T extends string>(tag: T) =>
+  Strict({
+    provider: Type.Literal(tag),
+    accountId: Type.String({
+      pattern: '^[0-9a-f]{32}$',
+      description: 'Id of the Cloudflare account, 32 hexadecimal digits.',
+    }),
+  })
+
+const scope = Type.Optional(
+  Type.Union([Type.Literal('RUN_TIME'), Type.Literal('BUILD_TIME'), Type.Literal('RUN_AND_BUILD_TIME')], {
+    description: 'When the values are there: RUN_TIME (default), BUILD_TIME or RUN_AND_BUILD_TIME.',
+  }),
+)
+
+const kind = <const T extends string>(value: T) =>
+  Type.Literal(value, { description: 'What the destination is; it says which of the other fields belong to it.' })
+
+export const syncPlatforms = {
+  'app-platform-c': {
+    label: 'Fly.io',
+    config: Config('app-platform-c'),
+    destination: Strict({
+      provider: Type.Literal('app-platform-c'),
+      appName: Type.String({
+        pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
+        description: 'Name of the Fly.io app whose secrets are written.',
+      }),
+    }),
+    credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
+  },
+  'frontend-cloud': {
+    label: 'Vercel',
+    config: Strict({
+      provider: Type.Literal('frontend-cloud'),
+      teamId: Type.Optional(Segment('Id of the team that owns the project; left out for a personal account.')),
+    }),
+    destination: Strict({
+      provider: Type.Literal('frontend-cloud'),
+      projectId: Segment('Id (prj_...) or name of the Vercel project.'),
+      targets: some('Environments whose variables are written.', 'production', 'preview', 'development'),
+      gitBranch: Type.Optional(Branch('Branch to which values of preview are limited; only with preview alone.')),
+    }),
+    credential:
+      'Access token of an account that may change environment variables of the project. Those of production can need a right of their own.',
+  },
+  'edge-workers': {
+    label: 'Cloudflare Workers',
+    config: EdgeConfig('edge-workers'),
+    destination: Strict({
+      provider: Type.Literal('edge-workers'),
+      scriptName: Segment('Name of the Worker whose secrets are written. It must exist.'),
+    }),
+    credential: 'API token with the permission Workers Scripts: Edit for the account.',
+  },
+  'edge-pages': {
+    label: 'Cloudflare Pages',
+    config: EdgeConfig('edge-pages'),
+    destination: Strict({
+      provider: Type.Literal('edge-pages'),
+      projectName: Segment('Name of the Pages project whose secrets are written.'),
+      environments: some('Environments whose secrets are written.', 'production', 'preview'),
+    }),
+    credential: 'API token with the permission Cloudflare Pages: Edit for the account.',
+  },
+  'edge-secrets-store': {
+    label: 'Cloudflare Secrets Store',
+    config: EdgeConfig('edge-secrets-store'),
+    destination: Strict({
+      provider: Type.Literal('edge-secrets-store'),
+      storeId: Segment('Id of the store.'),
+      scopes: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }), {
+        minItems: 1,
+        maxItems: 16,
+        uniqueItems: true,
+        description:
+          'Products that may use the secrets: workers, ai_gateway, dex, access, containers, websearch. Others that a secret has already stay.',
+      }),
+    }),
+    credential: 'API token with the permission Account Secrets Store: Edit for the account.',
+  },
+  'app-platform-a': {
+    label: 'Railway',
+    config: Strict({
+      provider: Type.Literal('app-platform-a'),
+      tokenKind: Type.Optional(
+        Type.Union([Type.Literal('account'), Type.Literal('project')], {
+          description: 'Kind of the token: account (default; tokens of workspaces too) or project.',
+        }),
+      ),
+    }),
+    destination: Strict({
+      provider: Type.Literal('app-platform-a'),
+      projectId: Uuid('Id of the Railway project.'),
+      environmentId: Uuid('Id of the environment in it.'),
+      serviceId: Type.Optional(Uuid('Id of the service; left out for the shared variables of the environment.')),
+      skipDeploys: Type.Optional(
+        Type.Boolean({ description: 'Whether written values wait for the next deployment (default: no).' }),
+      ),
+    }),
+    credential: 'Project token of this one environment (tokenKind project), or a token of the account or workspace.',
+  },
+  'app-platform-b': {
+    label: 'Render',
+    config: Config('app-platform-b'),
+    destination: Type.Union([
+      Strict({
+        provider: Type.Literal('app-platform-b'),
+        kind: kind('service'),
+        serviceId: Segment('Id of the Render service (srv-...).'),
+      }),
+      Strict({
+        provider: Type.Literal('app-platform-b'),
+        kind: kind('env-group'),
+        envGroupId: Segment('Id of the environment group (evg-...).'),
+      }),
+    ]),
+    credential: 'API key of a user who may change the service or group. It acts as the user in all their workspaces.',
+  },
+  'app-platform-d': {
+    label: 'Northflank',
+    config: Config('app-platform-d'),
+    destination: Strict({
+      provider: Type.Literal('app-platform-d'),
+      projectId: Segment('Id of the Northflank project, as in its URL.'),
+      secretGroupId: Segment('Id of the secret group in it.'),
+    }),
+    credential:
+      'API token of a role that may read and update values of the secret group. One that cannot read them is refused, since a write replaces all.',
+  },
+  'app-platform-e': {
+    label: 'DigitalOcean App Platform',
+    config: Config('app-platform-e'),
+    destination: Type.Union([
+      Strict({
+        provider: Type.Literal('app-platform-e'),
+        kind: kind('app'),
+        appId: Uuid('Id of the app whose own variables are written; all its components see them.'),
+        scope,
+      }),
+      Strict({
+        provider: Type.Literal('app-platform-e'),
+        kind: kind('component'),
+        appId: Uuid('Id of the app.'),
+        componentName: Type.String({
+          pattern: '^[a-z][a-z0-9-]{0,30}[a-z0-9]$',
+          description: 'Name of its service, static site, worker, job or function.',
+        }),
+        scope,
+      }),
+    ]),
+    credential: 'Access token with the scopes app:read and app:update.',
+  },
+  'app-platform-f': {
+    label: 'Heroku',
+    config: Config('app-platform-f'),
+    destination: Strict({
+      provider: Type.Literal('app-platform-f'),
+      app: Type.String({
+        pattern: `^[a-z][a-z0-9-]{1,28}[a-z0-9]$|${uuid}`,
+        description: 'Name or id (UUID) of the app. The id stays when the app is renamed.',
+      }),
+    }),
+    credential: 'OAuth token with the scopes read-protected and write-protected, or an API key.',
+  },
+  'site-host': {
+    label: 'Netlify',
+    config: Strict({
+      provider: Type.Literal('site-host'),
+      accountId: Segment('Slug or id of the team that owns the site.'),
+    }),
+    destination: Strict({
+      provider: Type.Literal('site-host'),
+      siteId: Uuid('Id of the site.'),
+      contexts: some(
+        'Deploy contexts whose values are written.',
+        'production',
+        'deploy-preview',
+        'branch-deploy',
+        'branch',
+        'dev',
+      ),
+      branch: Type.Optional(Branch('Name of the branch; needed for the context branch, and only there.')),
+      secret: Type.Optional(
+        Type.Boolean({ description: 'Whether values can be read at Netlify no more (default: yes).' }),
+      ),
+    }),
+    credential: 'Personal access token of a member of the team.',
+  },
+} satisfies Record<string, SyncRow>

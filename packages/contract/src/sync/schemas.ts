@@ -1,0 +1,120 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Id, Instant, Nullable, PublicKeyJwk, Strict } from '../schema.ts'
+import { type SyncTag, syncProviders } from './providers.ts'
+
+const tags = Object.keys(syncProviders) as SyncTag[]
+
+const Provider = Type.Unsafe<SyncTag>(
+  Type.Union(
+    tags.map((tag) => Type.Literal(tag)),
+    { description: 'what kind of destination it is' },
+  ),
+)
+
+/** What the row of its provider asks for (providers.ts) is checked by that row. */
+export const Config = Type.Object(
+  { provider: Provider },
+  { additionalProperties: true, maxProperties: 30, description: 'the settings of the connection, by its provider' },
+)
+
+export const Destination = Type.Object(
+  { provider: Provider },
+  { additionalProperties: true, maxProperties: 30, description: 'what is written there, by its provider' },
+)
+
+export const ConnectionId = Id('syncConnection')
+
+export const EnvironmentId = Id('environment')
+
+export const SyncConnection = Strict({
+  id: ConnectionId,
+  name: Type.String(),
+  provider: Provider,
+  config: Config,
+  publicKeyJwk: PublicKeyJwk,
+  status: Type.Union([Type.Literal('unverified'), Type.Literal('ready'), Type.Literal('failing')]),
+  lastError: Nullable(Type.String()),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const NameTransform = Strict({
+  prefix: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_.-]*$' })),
+  suffix: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_.-]*$' })),
+  case: Type.Optional(Type.Union([Type.Literal('upper'), Type.Literal('lower')])),
+})
+
+export const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_*]+$' }), {
+  maxItems: limits.syncPatternsMax,
+  description: 'names of secrets; * stands for any characters',
+})
+
+export const OnDelete = Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
+  description: 'what happens there to a name that is no longer pushed: delete removes only what this binding wrote',
+})
+
+export const Mode = Type.Union([Type.Literal('auto'), Type.Literal('manual')], {
+  description: 'auto: a push within 5 seconds of a change; manual: when asked for',
+})
+
+export const Adopt = Type.Boolean({ description: 'whether names that somebody else wrote there are overwritten' })
+
+export const syncRunStatuses = ['running', 'succeeded', 'partial', 'failed'] as const
+
+const RunStatus = Type.Unsafe<(typeof syncRunStatuses)[number]>(
+  Type.Union(syncRunStatuses.map((status) => Type.Literal(status))),
+)
+
+/** A name as it is at the destination. */
+export const Name = Type.String({ minLength: 1, maxLength: 1024 })
+
+export const Refused = Strict({ name: Name, reason: Type.String() })
+
+export const SyncRun = Strict({
+  id: Id('syncRun'),
+  bindingId: Id('syncBinding'),
+  connectionId: ConnectionId,
+  environmentId: EnvironmentId,
+  trigger: Type.Union([Type.Literal('request'), Type.Literal('change'), Type.Literal('retry')]),
+  status: RunStatus,
+  pushed: Type.Array(Name, { description: 'names that were written' }),
+  deleted: Type.Array(Name, { description: 'names that were removed' }),
+  skipped: Type.Array(Refused, {
+    description: 'names of somebody else that were left alone, and what to do to have them pushed',
+  }),
+  failures: Type.Array(Refused, { description: 'names that could not be written or removed, and why' }),
+  unchanged: Type.Integer({ description: 'how many names needed no write' }),
+  error: Nullable(Type.String({ description: 'what ended the run before all was done' })),
+  startedAt: Instant,
+  finishedAt: Nullable(Instant),
+})
+
+export const SyncLastRun = Strict({
+  id: Id('syncRun'),
+  status: RunStatus,
+  startedAt: Instant,
+  finishedAt: Nullable(Instant),
+})
+
+export const SyncBinding = Strict({
+  id: Id('syncBinding'),
+  connectionId: ConnectionId,
+  environmentId: EnvironmentId,
+  destination: Destination,
+  nameTransform: NameTransform,
+  include: Patterns,
+  exclude: Patterns,
+  onDelete: OnDelete,
+  mode: Mode,
+  adopt: Adopt,
+  enabled: Type.Boolean(),
+  missingEnvironmentIds: Type.Array(EnvironmentId, {
+    description: 'layers whose key the connection lacks: until PATCH brings them, every run fails',
+  }),
+  lastRun: Nullable(SyncLastRun),
+  lastError: Nullable(Type.String()),
+  nextTryAt: Nullable(Type.String({ ...Instant, description: 'when what failed is tried again by itself' })),
+  createdAt: Instant,
+  updatedAt: Instant,
+})

@@ -1,0 +1,147 @@
+import { Type } from 'typebox'
+import { hostPattern, methodPattern, policyLimits } from '../agents/policy-body.ts'
+import { NamedAgent, Thumbprint } from '../agents/schemas.ts'
+import { get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { idLength, idPrefixes } from '../prefixes.ts'
+import { DisplayName, Id, Instant, Nullable, Strict, Version } from '../schema.ts'
+import { AgentTask, activityDecisions, Name, Scopes } from './schemas.ts'
+
+const Decision = Type.Unsafe<(typeof activityDecisions)[number]>(
+  Type.Union(activityDecisions.map((decision) => Type.Literal(decision))),
+)
+
+const whole = { maximum: 1_000_000_000 }
+
+const Count = Type.Integer({ ...whole, minimum: 1 })
+
+const RuleIndex = Nullable(Type.Integer({ minimum: 0, maximum: policyLimits.rules - 1 }))
+
+const Counts = Type.Record(Type.String(), Count, { description: 'names of secrets, each with how often' })
+
+const GivenCounts = Type.Record(Name, Count, {
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: limits.activitySecretsMax,
+})
+
+const dimensions = {
+  host: Type.String({ pattern: hostPattern, description: 'hostname in lower case' }),
+  method: Type.String({ pattern: methodPattern, description: 'in capitals' }),
+  decision: Decision,
+  ruleIndex: RuleIndex,
+}
+
+/** Work that an agent is given: a token that lives for minutes and only narrows the policy; and what proxies report. */
+export const tasks = {
+  dispatch: post('/v1/agents/:agentRef/dispatch', {
+    summary: 'Register a task whose token the caller made',
+    body: Strict({
+      taskRef: Id('taskRef'),
+      tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'base64url SHA-256 of the token' }),
+      scopes: Type.Optional(Type.Array(Name, { maxItems: limits.taskScopesMax, uniqueItems: true })),
+      ttlSeconds: Type.Optional(Type.Integer({ minimum: limits.taskTtlMinSeconds, maximum: limits.taskTtlMaxSeconds })),
+      label: Type.Optional(DisplayName),
+      proofJwk: Type.Optional(
+        Type.Object({}, { additionalProperties: true, maxProperties: 10, description: 'EC P-256 public key, as JWK' }),
+      ),
+    }),
+    responses: {
+      201: Strict({ task: AgentTask, header: Type.String({ description: 'in which the agent presents the token' }) }),
+    },
+    refuses: ['forbidden', 'not_found', 'mfa_required', 'conflict'],
+    audits: ['agent.task_dispatched'],
+  }),
+  introspect: post('/v1/tasks/introspect', {
+    summary: 'What a task token is good for, now',
+    unaudited: 'proxies ask for every run; when they last did is noted, at most once a minute',
+    body: Strict({
+      token: Type.String({
+        pattern: `^${idPrefixes.taskRef}[0-9A-Za-z]{${idLength}}_[A-Za-z0-9_-]{43}$`,
+        description: 'the whole token of a task',
+      }),
+    }),
+    responses: {
+      200: Strict({
+        session: Strict({
+          taskId: Id('agentTask'),
+          agent: NamedAgent,
+          scopes: Scopes,
+          policyVersion: Type.Integer(),
+          proofThumbprint: Nullable(Thumbprint),
+          expiresAt: Instant,
+        }),
+      }),
+    },
+    refuses: ['forbidden', 'not_found', 'mfa_required'],
+  }),
+  revoke: post('/v1/tasks/:taskId/revoke', {
+    summary: 'End a task; again is fine',
+    responses: { 200: Strict({ task: AgentTask }) },
+    refuses: ['forbidden', 'not_found', 'mfa_required'],
+    audits: ['agent.task_revoked'],
+  }),
+  get: get('/v1/tasks/:taskId', {
+    summary: 'One task; never its token',
+    responses: { 200: Strict({ task: AgentTask }) },
+    refuses: ['not_found', 'mfa_required'],
+  }),
+  list: get('/v1/orgs/:orgId/agents/:agentId/tasks', {
+    summary: `The newest ${limits.agentTasksListed} tasks, newest first, also those that are over`,
+    responses: { 200: Strict({ tasks: Type.Array(AgentTask) }) },
+  }),
+  report: post('/v1/agents/:agentRef/activity', {
+    summary: 'Add counts of what a proxy decided; no request paths',
+    unaudited: 'counts come every minute, and are evidence themselves',
+    body: Strict({
+      windowStart: Instant,
+      policyVersion: Type.Optional(Version),
+      entries: Type.Array(
+        Strict({
+          ...dimensions,
+          count: Type.Integer({ ...whole, minimum: 0, description: 'of requests; 0 beside `redactions` alone' }),
+          secrets: Type.Optional(GivenCounts),
+          redactions: Type.Optional(GivenCounts),
+        }),
+        { minItems: 1, maxItems: limits.activityEntriesMax },
+      ),
+    }),
+    responses: { 200: Strict({ accepted: Type.Integer() }) },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+  }),
+  activity: get('/v1/orgs/:orgId/agents/:agentId/activity', {
+    summary: 'What proxies reported, summed up over days, with what the policy permits and nobody used',
+    query: Strict({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.activityDaysMax })) }),
+    responses: {
+      200: Strict({
+        activity: Type.Array(
+          Strict({
+            ...dimensions,
+            policyVersion: Nullable(Type.Integer({ description: 'whose rules `ruleIndex` counts' })),
+            count: Type.Integer(),
+            secrets: Counts,
+            redactions: Counts,
+            firstAt: Instant,
+            lastAt: Instant,
+          }),
+        ),
+        timeline: Type.Array(
+          Strict({ startsAt: Instant, host: Type.String(), decision: Decision, count: Type.Integer() }),
+          {
+            description: `when the ${limits.activityTimelineHosts} busiest hosts were called: by the day, over ${limits.activityHourlyDays} days by the hour`,
+          },
+        ),
+        summary: Strict({
+          total: Type.Integer(),
+          allowed: Type.Integer(),
+          refused: Type.Integer(),
+          redacted: Type.Integer({ description: 'how often a secret was replaced that an upstream sent back' }),
+          hosts: Type.Integer(),
+          unusedRules: Type.Array(Type.Integer()),
+          unusedSecrets: Type.Array(Type.String()),
+          days: Type.Integer(),
+        }),
+      }),
+    },
+  }),
+}

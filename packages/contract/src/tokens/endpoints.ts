@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { DisplayName, GivenInstant, Id, NextCursor, Nullable, Ok, Page, PublicKeyJwk, Strict } from '../schema.ts'
+import { ServiceToken, TokenRole } from './schemas.ts'
+
+const One = Strict({ token: ServiceToken })
+
+export const tokens = {
+  list: get('/v1/orgs/:orgId/tokens', {
+    summary: 'List service tokens, revoked ones too; never a hash',
+    query: Page,
+    responses: { 200: Strict({ tokens: Type.Array(ServiceToken), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/tokens', {
+    summary: 'Register a service token that the caller generated',
+    body: Strict({
+      name: DisplayName,
+      tokenId: Id('serviceToken'),
+      tokenHash: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'base64url SHA-256 of the exact string presented as bearer',
+      }),
+      publicKeyJwk: PublicKeyJwk,
+      role: Type.Optional(TokenRole),
+      environmentId: Type.Optional(Nullable(Id('environment'))),
+      expiresAt: Type.Optional(Nullable(GivenInstant)),
+    }),
+    responses: { 201: One },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['token.created', 'token.registered'],
+  }),
+  update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
+    summary: 'Rename a service token; everything else about it is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['token.updated'],
+  }),
+  revoke: del('/v1/orgs/:orgId/tokens/:tokenId', {
+    summary: 'Revoke a service token; again is fine',
+    responses: { 200: Ok },
+    audits: ['token.revoked'],
+  }),
+  delete: del('/v1/orgs/:orgId/tokens/:tokenId/permanent', {
+    summary: 'Delete a revoked service token and the key grants wrapped to it',
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['token.deleted', 'kms_grant.revoked'],
+  }),
+}

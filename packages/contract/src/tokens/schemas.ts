@@ -1,0 +1,17 @@
+import { Type } from 'typebox'
+import { GivenInstant, Id, Instant, Nullable, Strict } from '../schema.ts'
+
+export const TokenRole = Type.Union([Type.Literal('member'), Type.Literal('admin')])
+
+export const ServiceToken = Strict({
+  id: Id('serviceToken'),
+  orgId: Id('organization'),
+  role: TokenRole,
+  environmentId: Nullable(Id('environment')),
+  name: Type.String(),
+  publicKeyJwk: Type.String(),
+  expiresAt: Nullable({ ...GivenInstant, description: 'as it was sent' }),
+  lastUsedAt: Nullable(Instant),
+  revokedAt: Nullable(Instant),
+  createdAt: Instant,
+})

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { Id, Strict } from '../schema.ts'
+import { VaultCapture, VaultCaptured, VaultConnectView, VaultManageView } from './schemas.ts'
+
+const surface = 'claim'
+const oneView = Strict({ session: VaultConnectView })
+const managed = Strict({ session: VaultManageView })
+
+/** For the browser of a person who opened a link. */
+export const vaultConnect = {
+  claim: post('/v1/vault/connect/claim', {
+    surface: 'none',
+    summary:
+      'Spend the token of a link, once, for a claim token: from then on, for 30 minutes, this browser alone has it',
+    body: Strict({
+      token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'token of a link' }),
+    }),
+    responses: {
+      200: Strict({
+        claimToken: Type.String({ description: '`vcl_...`' }),
+        session: Type.Union([VaultConnectView, VaultManageView]),
+      }),
+    },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.connect_session.claimed'],
+  }),
+  session: get('/v1/vault/connect/session', {
+    surface,
+    summary: 'What is to be connected, for whom, and to which keys it is encrypted; also once it is completed',
+    responses: { 200: oneView },
+    refuses: ['forbidden'],
+  }),
+  consent: post('/v1/vault/connect/consent', {
+    surface,
+    summary: 'Record that the person agrees to what they were shown; before that, nothing is captured',
+    body: Strict({ consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
+    responses: { 200: oneView },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['vault.connect_session.consented'],
+  }),
+  submit: post('/v1/vault/connect/submit', {
+    surface,
+    summary: 'Store what the browser has encrypted, which completes the session',
+    body: VaultCapture,
+    responses: { 200: VaultCaptured },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['vault.connection.created', 'vault.connection.reactivated', 'vault.credential.written'],
+  }),
+  cancel: post('/v1/vault/connect/cancel', {
+    surface,
+    summary: 'End the session, because the person does not want to connect anything',
+    responses: { 200: oneView },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['vault.connect_session.cancelled'],
+  }),
+  manage: get('/v1/vault/connect/manage', {
+    surface,
+    summary: 'What the person has connected',
+    responses: { 200: managed },
+    refuses: ['forbidden'],
+  }),
+  revoke: post('/v1/vault/connect/manage/revoke', {
+    surface,
+    summary: 'Revoke one of the person’s own connections; again is fine',
+    body: Strict({ connectionId: Id('vaultConnection') }),
+    responses: { 200: managed },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['vault.connection.revoked'],
+  }),
+}

@@ -1,0 +1,147 @@
+import { Type } from 'typebox'
+import { Thumbprint } from '../agents/schemas.ts'
+import { get, post, put } from '../endpoint.ts'
+import { Id, Strict, Version } from '../schema.ts'
+import { vaultReauthReasons } from './facts.ts'
+import {
+  oneOf,
+  SdkVersion,
+  Slot,
+  Url,
+  VaultCaptured,
+  VaultCatalog,
+  VaultConnection,
+  VaultConnectView,
+  VaultCredential,
+  VaultDisplay,
+  VaultExecutor,
+  VaultExecutorCapture,
+  VaultProject,
+  VaultWriteBack,
+  WrappingKey,
+} from './schemas.ts'
+
+const surface = 'executor'
+const oneConnection = Strict({ connection: VaultConnection })
+const oneExecutor = Strict({ executor: VaultExecutor })
+
+/** The one surface that answers ciphertext, and only to the executor whose key it is wrapped to. */
+export const vaultExecutor = {
+  register: post('/v1/vault/executor/register', {
+    surface: 'none',
+    summary: 'Register an executor with a code that an admin minted; its credential is shown once',
+    body: Strict({
+      code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'a registration code' }),
+      origin: Url('origin at which the executor is reached: https, or http on the loopback interface'),
+      wrappingKey: WrappingKey,
+      catalog: VaultCatalog,
+      sdkVersion: SdkVersion,
+      proof: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{86}$',
+          description:
+            'base64url: signature of the wrapping key over the code and origin; with it, the active executor that has the key registers again and gets a new credential',
+        }),
+      ),
+    }),
+    responses: {
+      201: Strict({
+        executorId: Id('vaultExecutor'),
+        projectId: Id('vaultProject'),
+        credential: Type.String({ description: '`skx_...`' }),
+      }),
+    },
+    refuses: ['unauthorized', 'conflict'],
+    audits: ['vault.executor.registered'],
+  }),
+  me: get('/v1/vault/executor/me', {
+    surface,
+    summary: 'The executor itself, and how its project shows itself; calling it says that the executor is alive',
+    responses: {
+      200: Strict({
+        executor: VaultExecutor,
+        project: Strict({ id: Id('vaultProject'), display: VaultDisplay, status: VaultProject.properties.status }),
+      }),
+    },
+  }),
+  catalog: put('/v1/vault/executor/catalog', {
+    surface,
+    summary: 'Replace what people can connect, as far as it is shown to them',
+    body: Strict({ catalog: VaultCatalog, sdkVersion: SdkVersion }),
+    responses: { 200: oneExecutor },
+    audits: ['vault.executor.catalog_updated'],
+  }),
+  addKey: post('/v1/vault/executor/keys', {
+    surface,
+    summary: 'Register another wrapping key, which is the current one from then on; earlier ones still unwrap',
+    body: Strict({ wrappingKey: WrappingKey }),
+    responses: { 200: oneExecutor },
+    refuses: ['conflict'],
+    audits: ['vault.executor.key_added'],
+  }),
+  verifySession: post('/v1/vault/executor/connect-sessions/verify', {
+    surface,
+    summary: 'What a claim token that a browser brought is good for, while its session is pending',
+    body: Strict({
+      claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'a claim token' }),
+    }),
+    responses: { 200: Strict({ session: VaultConnectView }) },
+    refuses: ['not_found', 'conflict'],
+    unaudited: 'a question, whose answer changes nothing',
+  }),
+  complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
+    surface,
+    summary: 'Store what the executor has captured and encrypted, which completes the session',
+    body: VaultExecutorCapture,
+    responses: { 200: VaultCaptured },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.connection.created', 'vault.connection.reactivated', 'vault.credential.written'],
+  }),
+  connection: get('/v1/vault/executor/connections/:vaultConnectionId', {
+    surface,
+    summary: 'One connection of the project, with whose it is and the key that each credential is wrapped to',
+    responses: {
+      200: Strict({
+        connection: VaultConnection,
+        keys: Type.Array(Strict({ slot: Slot, keyThumbprint: Thumbprint }), {
+          description: 'of the current revision of each slot',
+        }),
+      }),
+    },
+    refuses: ['not_found'],
+  }),
+  release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
+    surface,
+    summary: 'The current revision of a credential, for the executor whose key it is wrapped to',
+    responses: { 200: Strict({ credential: VaultCredential }) },
+    refuses: ['not_found', 'forbidden', 'quota_exceeded'],
+    audits: ['vault.credential.release_denied'],
+  }),
+  writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
+    surface,
+    summary:
+      'Replace a credential, such as a refreshed one, if nobody else has; this revision and the one before are kept',
+    body: VaultWriteBack,
+    responses: { 200: Strict({ slot: Slot, revision: Version }) },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.credential.written'],
+  }),
+  setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
+    surface,
+    summary: 'Report that a connection must be repaired by its person, with the reason, or that it works again',
+    body: Strict({
+      status: oneOf(['reauth_required', 'active']),
+      reason: Type.Optional(oneOf(vaultReauthReasons)),
+    }),
+    responses: { 200: oneConnection },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.connection.reauth_required', 'vault.connection.reactivated'],
+  }),
+  revoke: post('/v1/vault/executor/connections/:vaultConnectionId/revoke', {
+    surface,
+    summary: 'Revoke a connection on behalf of the product; again is fine',
+    responses: { 200: oneConnection },
+    refuses: ['not_found'],
+    audits: ['vault.connection.revoked'],
+  }),
+}

@@ -1,0 +1,165 @@
+import { Type } from 'typebox'
+import { Thumbprint } from '../agents/schemas.ts'
+import { del, get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Id, Instant, Nullable, Ok, Strict } from '../schema.ts'
+import { vaultSessionPurposes, vaultSessionStatuses } from './facts.ts'
+import {
+  ConnectionsQuery,
+  Method,
+  oneOf,
+  ProviderId,
+  Url,
+  UserRef,
+  VaultConnection,
+  VaultConnectionPage,
+  VaultErased,
+} from './schemas.ts'
+import { NewVaultWebhook, VaultWebhookCreated, VaultWebhookList, VaultWebhookTested } from './webhooks.ts'
+
+const surface = 'platform'
+const oneConnection = Strict({ connection: VaultConnection })
+
+const VaultSession = Strict({
+  id: Id('vaultSession'),
+  purpose: oneOf(vaultSessionPurposes),
+  userRef: Type.String(),
+  providerId: Nullable(Type.String()),
+  method: Nullable(Method),
+  status: oneOf(vaultSessionStatuses),
+  connectionId: Nullable(Id('vaultConnection')),
+  expiresAt: Instant,
+  claimedAt: Nullable(Instant),
+  consentedAt: Nullable(Instant),
+  completedAt: Nullable(Instant),
+  createdAt: Instant,
+})
+
+const linkFields = {
+  userRef: UserRef,
+  returnUrl: Type.Optional(Url('where the person is sent back to; its origin is registered on the project')),
+  expiresInSeconds: Type.Optional(
+    Type.Integer({
+      minimum: limits.vaultLinkTtlMinSeconds,
+      maximum: limits.vaultLinkTtlMaxSeconds,
+      description: 'until the link must be opened; an hour unless given',
+    }),
+  ),
+}
+
+/** The executor as the link will name it. */
+const LinkedExecutor = Type.Object(
+  { origin: Url('origin of the executor'), thumbprint: Thumbprint },
+  {
+    additionalProperties: false,
+    description:
+      'as the executor itself says; 409 unless it is registered with this origin, and the key is one of its keys',
+  },
+)
+
+/** For the product's own backend: metadata, and never a credential. */
+export const vaultPlatform = {
+  createSession: post('/v1/vault/connect-sessions', {
+    surface,
+    summary: 'Make a link with which a person connects an account, or repairs a connection; its token is shown once',
+    body: Strict({
+      ...linkFields,
+      providerId: ProviderId,
+      purpose: Type.Optional(oneOf(['connect', 'reconnect'])),
+      connectionId: Type.Optional(Id('vaultConnection')),
+      executor: Type.Optional(LinkedExecutor),
+      allowAccountChange: Type.Optional(
+        Type.Boolean({
+          description: 'to reconnect: the person may bring another account of the provider; false unless given',
+        }),
+      ),
+    }),
+    responses: {
+      201: Strict({
+        session: Strict({
+          id: Id('vaultSession'),
+          token: Type.String({ description: '`vct_...`' }),
+          expiresAt: Instant,
+          method: Method,
+          connectionId: Id('vaultConnection'),
+        }),
+      }),
+    },
+    refuses: ['not_found', 'conflict', 'quota_exceeded'],
+    audits: ['vault.connect_session.created'],
+  }),
+  session: get('/v1/vault/connect-sessions/:connectSessionId', {
+    surface,
+    summary: 'What became of a link',
+    responses: { 200: Strict({ session: VaultSession }) },
+    refuses: ['not_found'],
+  }),
+  connections: get('/v1/vault/connections', {
+    surface,
+    summary: 'Connections of the project, oldest first; a hundred at a time unless told otherwise',
+    query: ConnectionsQuery,
+    responses: { 200: VaultConnectionPage },
+  }),
+  connection: get('/v1/vault/connections/:vaultConnectionId', {
+    surface,
+    summary: 'One connection',
+    responses: { 200: oneConnection },
+    refuses: ['not_found'],
+  }),
+  revoke: del('/v1/vault/connections/:vaultConnectionId', {
+    surface,
+    summary: 'Revoke a connection: every revision of its credentials is deleted; again is fine',
+    responses: { 200: oneConnection },
+    refuses: ['not_found'],
+    audits: ['vault.connection.revoked'],
+  }),
+  createManageSession: post('/v1/vault/manage-sessions', {
+    surface,
+    summary: 'Make a link with which a person sees and revokes their own connections; its token is shown once',
+    body: Strict(linkFields),
+    responses: {
+      201: Strict({
+        session: Strict({
+          id: Id('vaultSession'),
+          token: Type.String({ description: '`vmt_...`' }),
+          expiresAt: Instant,
+        }),
+      }),
+    },
+    audits: ['vault.manage_session.created'],
+  }),
+  eraseUser: del('/v1/vault/users/:userRef', {
+    surface,
+    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    responses: { 200: VaultErased },
+    audits: ['vault.user.erased'],
+  }),
+  webhooks: get('/v1/vault/webhooks', {
+    surface,
+    summary: 'Webhooks of the project',
+    responses: { 200: VaultWebhookList },
+  }),
+  createWebhook: post('/v1/vault/webhooks', {
+    surface,
+    summary: 'Have the events of the project sent to a URL; the signing secret is shown once',
+    body: NewVaultWebhook,
+    responses: { 201: VaultWebhookCreated },
+    refuses: ['conflict'],
+    audits: ['vault.webhook.created'],
+  }),
+  deleteWebhook: del('/v1/vault/webhooks/:vaultWebhookId', {
+    surface,
+    summary: 'Delete a webhook, and what still waits to be sent to it',
+    responses: { 200: Ok },
+    refuses: ['not_found'],
+    audits: ['vault.webhook.deleted'],
+  }),
+  testWebhook: post('/v1/vault/webhooks/:vaultWebhookId/test', {
+    surface,
+    unit: 'manual',
+    summary: 'Send a `ping` now; what became of it is the answer',
+    responses: { 200: VaultWebhookTested },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.webhook.tested'],
+  }),
+}

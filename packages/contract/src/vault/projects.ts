@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { DisplayName, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+import { vaultProjectStatuses } from './facts.ts'
+import {
+  ConnectionsQuery,
+  NewVaultDisplay,
+  oneOf,
+  VaultConnection,
+  VaultConnectionPage,
+  VaultErased,
+  VaultExecutor,
+  VaultKey,
+  VaultProject,
+} from './schemas.ts'
+
+const oneProject = Strict({ project: VaultProject })
+
+/** A product whose users connect their accounts: what its admins set up. */
+export const vaultProjects = {
+  list: get('/v1/orgs/:orgId/vault/projects', {
+    summary: 'Vault projects',
+    query: Page,
+    responses: { 200: Strict({ projects: Type.Array(VaultProject), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/vault/projects', {
+    summary: 'Make a vault project',
+    body: Strict({ name: DisplayName, display: Type.Optional(NewVaultDisplay) }),
+    responses: { 201: oneProject },
+    refuses: ['quota_exceeded'],
+    audits: ['vault.project.created'],
+  }),
+  get: get('/v1/orgs/:orgId/vault/projects/:projectId', {
+    summary: 'One vault project, its platform keys and its active executor',
+    responses: {
+      200: Strict({ project: VaultProject, keys: Type.Array(VaultKey), executor: Nullable(VaultExecutor) }),
+    },
+  }),
+  update: patch('/v1/orgs/:orgId/vault/projects/:projectId', {
+    summary: 'Change a vault project; disabling it stops every release and every new link',
+    body: Strict({
+      name: Type.Optional(DisplayName),
+      display: Type.Optional(NewVaultDisplay),
+      status: Type.Optional(oneOf(vaultProjectStatuses)),
+    }),
+    responses: { 200: oneProject },
+    audits: ['vault.project.updated'],
+  }),
+  createKey: post('/v1/orgs/:orgId/vault/projects/:projectId/keys', {
+    summary: 'Mint a platform key, shown once; it reads metadata and never a credential',
+    body: Strict({ name: DisplayName }),
+    responses: { 201: Strict({ key: VaultKey, secret: Type.String({ description: '`skv_...`' }) }) },
+    audits: ['vault.key.created'],
+  }),
+  revokeKey: del('/v1/orgs/:orgId/vault/projects/:projectId/keys/:vaultKeyId', {
+    summary: 'Revoke a platform key, at once; again is fine',
+    responses: { 200: Ok },
+    audits: ['vault.key.revoked'],
+  }),
+  createRegistrationCode: post('/v1/orgs/:orgId/vault/projects/:projectId/registration-codes', {
+    summary: 'Mint the code with which an executor registers, once and within 10 minutes',
+    responses: { 201: Strict({ code: Type.String({ description: '`vrc_...`' }), expiresAt: Instant }) },
+    audits: ['vault.registration_code.created'],
+  }),
+  executor: get('/v1/orgs/:orgId/vault/projects/:projectId/executor', {
+    summary: 'The active executor of a project, or null',
+    responses: { 200: Strict({ executor: Nullable(VaultExecutor) }) },
+  }),
+  disableExecutor: post('/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', {
+    summary:
+      'End the active executor: its credential is refused, and no connection can be read until another one has its keys',
+    responses: { 200: Strict({ executor: VaultExecutor }) },
+    refuses: ['conflict'],
+    audits: ['vault.executor.disabled'],
+  }),
+  connections: get('/v1/orgs/:orgId/vault/projects/:projectId/connections', {
+    summary: 'Connections of a project, oldest first; a hundred at a time unless told otherwise',
+    query: ConnectionsQuery,
+    responses: { 200: VaultConnectionPage },
+  }),
+  revokeConnection: post('/v1/orgs/:orgId/vault/projects/:projectId/connections/:vaultConnectionId/revoke', {
+    summary: 'Revoke a connection: every revision of its credentials is deleted; again is fine',
+    responses: { 200: Strict({ connection: VaultConnection }) },
+    audits: ['vault.connection.revoked'],
+  }),
+  eraseUser: del('/v1/orgs/:orgId/vault/projects/:projectId/users/:userRef', {
+    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    responses: { 200: VaultErased },
+    audits: ['vault.user.erased'],
+  }),
+}

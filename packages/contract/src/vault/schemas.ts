@@ -1,0 +1,260 @@
+import { Type } from 'typebox'
+import { Thumbprint } from '../agents/schemas.ts'
+import { limits } from '../limits.ts'
+import { displayNamePattern } from '../patterns.ts'
+import {
+  Ciphertext,
+  DisplayName,
+  FreeText,
+  Id,
+  Instant,
+  NextCursor,
+  Nullable,
+  PageOf,
+  Strict,
+  Version,
+  WrappedKey,
+} from '../schema.ts'
+import {
+  vaultConnectionStatuses,
+  vaultExecutorStatuses,
+  vaultMethods,
+  vaultProjectStatuses,
+  vaultReauthReasons,
+  vaultRevokers,
+  vaultSessionStatuses,
+  vaultSlots,
+} from './facts.ts'
+
+// The shapes that several surfaces of the credential vault share.
+
+export const oneOf = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>(Type.Union(values.map((value) => Type.Literal(value))))
+
+const namesOf = <K extends string>(table: Readonly<Record<K, unknown>>) => Object.keys(table) as K[]
+
+export const Method = oneOf(namesOf(vaultMethods))
+export const Slot = oneOf(namesOf(vaultSlots))
+
+const urlPattern = '^[\\u0021-\\u005b\\u005d-\\u007e]+$'
+
+/** What it must begin with, the server says: `https:`, and for development `http:` on the loopback interface. */
+export const Url = (description: string) =>
+  Type.String({ minLength: 1, maxLength: limits.urlCharacters, pattern: urlPattern, description })
+
+/** The integrator's own name for a person, opaque to the vault. */
+export const UserRef = Type.String({
+  minLength: 1,
+  maxLength: limits.vaultUserRefCharacters,
+  pattern: displayNamePattern,
+  description: 'the product’s own, opaque id of its user; never an e-mail address',
+})
+
+/** How a project shows itself on the Connect page. */
+export const NewVaultDisplay = Strict({
+  name: DisplayName,
+  logoUrl: Type.Optional(
+    Type.String({
+      maxLength: limits.vaultLogoCharacters,
+      pattern: '^(?:https://|data:image/(?:png|jpeg|webp);base64,)[\\u0021-\\u005b\\u005d-\\u007e]+$',
+      description: 'https, or a data URL of a PNG, JPEG or WebP image',
+    }),
+  ),
+  accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a color, such as `#3366cc`' })),
+  returnOrigins: Type.Optional(
+    Type.Array(Url('origin that people may be sent back to'), { maxItems: limits.vaultReturnOriginsMax }),
+  ),
+})
+
+export const VaultDisplay = Strict({
+  name: Type.String(),
+  logoUrl: Nullable(Type.String()),
+  accent: Nullable(Type.String()),
+  returnOrigins: Type.Array(Type.String()),
+})
+
+export const VaultProject = Strict({
+  id: Id('vaultProject'),
+  name: Type.String(),
+  display: VaultDisplay,
+  status: oneOf(vaultProjectStatuses),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const VaultKey = Strict({
+  id: Id('vaultKey'),
+  projectId: Id('vaultProject'),
+  name: Type.String(),
+  createdById: Id('user'),
+  createdAt: Instant,
+  lastUsedAt: Nullable(Instant),
+  revokedAt: Nullable(Instant),
+})
+
+export const ProviderId = Type.String({
+  pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
+  description: 'id of a provider in the catalog: lowercase letters, digits, inner hyphens and underscores, at most 64',
+})
+
+export const VaultProvider = Strict({
+  id: ProviderId,
+  displayName: DisplayName,
+  method: Method,
+  slots: Type.Array(Slot, { minItems: 1, maxItems: 2 }),
+  consentSummary: FreeText,
+  consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  scopes: Type.Optional(Type.Array(DisplayName, { maxItems: limits.vaultScopesMax })),
+  keyLabel: Type.Optional(DisplayName),
+  helpUrl: Type.Optional(Url('https')),
+  loginUrl: Type.Optional(Url('https')),
+})
+
+/** What people can connect, as far as the vault shows it. Where credentials go, the executor alone knows. */
+export const VaultCatalog = Strict({
+  providers: Type.Array(VaultProvider, { maxItems: limits.vaultProvidersMax }),
+})
+
+/** An executor's public key, to which credentials are wrapped. */
+export const WrappingKey = Strict({
+  jwk: Type.Object(
+    {},
+    { additionalProperties: true, maxProperties: 12, description: 'JWK of a P-256 public key, as an object' },
+  ),
+  thumbprint: Thumbprint,
+})
+
+export const SdkVersion = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: displayNamePattern,
+  description: 'what runs as the executor, such as `skerry-executor/1.0.0`',
+})
+
+export const VaultExecutor = Strict({
+  id: Id('vaultExecutor'),
+  projectId: Id('vaultProject'),
+  origin: Type.String(),
+  catalog: VaultCatalog,
+  keys: Type.Array(Strict({ thumbprint: Thumbprint, current: Type.Boolean(), createdAt: Instant })),
+  sdkVersion: Type.String(),
+  status: oneOf(vaultExecutorStatuses),
+  lastSeenAt: Nullable(Instant),
+  createdAt: Instant,
+})
+
+export const VaultConnection = Strict({
+  id: Id('vaultConnection'),
+  projectId: Id('vaultProject'),
+  userRef: Type.String(),
+  providerId: Type.String(),
+  providerName: Type.String(),
+  method: Method,
+  accountLabel: Nullable(Type.String()),
+  status: oneOf(vaultConnectionStatuses),
+  statusReason: Nullable(oneOf(vaultReauthReasons)),
+  slots: Type.Array(Strict({ slot: Slot, revision: Version, updatedAt: Instant })),
+  consentedAt: Instant,
+  consentVersion: Version,
+  /** For published clients, which read it: nothing ends a connection but a revocation. */
+  expiresAt: Nullable(Instant),
+  revokedAt: Nullable(Instant),
+  revokedBy: Nullable(oneOf(vaultRevokers)),
+  lastUsedAt: Nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const ConnectionsQuery = Strict({
+  ...PageOf(limits.vaultConnectionsDefault).properties,
+  userRef: Type.Optional(UserRef),
+  status: Type.Optional(oneOf(vaultConnectionStatuses)),
+})
+
+export const VaultConnectionPage = Strict({ connections: Type.Array(VaultConnection), nextCursor: NextCursor })
+
+/** A credential as it is stored: `sc1.` under a key of its own, and that key `wd1.` to a key of the executor. */
+const sealed = { ciphertext: Ciphertext, wrappedDek: WrappedKey, keyThumbprint: Thumbprint }
+
+/** The next revision of a credential; `expectedRevision` is the one that it replaces. */
+export const VaultWriteBack = Strict({
+  expectedRevision: Type.Integer({
+    minimum: 0,
+    maximum: 2_147_483_646,
+    description: 'refused with 409 unless this is the current one; 0: there is none yet',
+  }),
+  ...sealed,
+})
+
+/** What a capture brings, for `submit` and `complete`. */
+export const VaultCapture = Strict({
+  slots: Type.Array(Strict({ slot: Slot, revision: Version, ...sealed }), { minItems: 1, maxItems: 2 }),
+  accountLabel: Type.Optional(DisplayName),
+})
+
+/** As `VaultCapture`, with what an executor can tell of the account itself. */
+export const VaultExecutorCapture = Strict({
+  ...VaultCapture.properties,
+  accountDigest: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      description:
+        'base64url SHA-256 of the provider’s own id of the account and the connection; 409 where a repair brings another account',
+    }),
+  ),
+})
+
+export const VaultCredential = Strict({
+  projectId: Id('vaultProject'),
+  connectionId: Id('vaultConnection'),
+  providerId: Type.String(),
+  slot: Slot,
+  revision: Version,
+  ...sealed,
+})
+
+/** What the Connect page needs to know of its session. */
+export const VaultConnectView = Strict({
+  id: Id('vaultSession'),
+  projectId: Id('vaultProject'),
+  connectionId: Id('vaultConnection'),
+  purpose: oneOf(['connect', 'reconnect']),
+  status: oneOf(vaultSessionStatuses),
+  display: VaultDisplay,
+  provider: VaultProvider,
+  method: Method,
+  slots: Type.Array(Strict({ slot: Slot, revision: Version }), {
+    description: 'with the revision that each is captured as',
+  }),
+  keys: Type.Array(WrappingKey, { description: 'live keys of the executor, the current one first' }),
+  consentedAt: Nullable(Instant),
+  executorOrigin: Nullable(Type.String()),
+  returnUrl: Nullable(Type.String()),
+  expiresAt: Instant,
+})
+
+/** What a person sees who manages what is connected. */
+export const VaultManageView = Strict({
+  id: Id('vaultSession'),
+  projectId: Id('vaultProject'),
+  purpose: Type.Literal('manage'),
+  status: oneOf(vaultSessionStatuses),
+  display: VaultDisplay,
+  connections: Type.Array(VaultConnection),
+  returnUrl: Nullable(Type.String()),
+  expiresAt: Instant,
+})
+
+export const VaultErasedCounts = Strict({
+  connections: Type.Integer(),
+  sessions: Type.Integer(),
+  deliveries: Type.Integer(),
+})
+
+/** The counts of an erasure, and the digest that names the person in the audit log from then on. */
+export const VaultErased = Strict({
+  userDigest: Type.String({ description: 'base64url SHA-256' }),
+  erased: VaultErasedCounts,
+})
+
+export const VaultCaptured = Strict({ connectionId: Id('vaultConnection'), returnUrl: Nullable(Type.String()) })
