@@ -1,5 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { createConnection } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../server/test/until.ts'
 import {
@@ -110,6 +112,27 @@ describe('an unlocked keyring', () => {
     expect((await stat(join(folder, socket))).mode & 0o077).toBe(0)
   })
 
+  it('signs policies, opens wrapped keys, and does nothing else for a program that reaches its socket', async () => {
+    const machine = await holder()
+    await machine.ok('skerry keys unlock')
+    const folder = join(machine.home, '.local/state/skerry')
+    const socket = join(folder, (await readdir(folder)).find((name) => name.startsWith('agent-'))!)
+    const sign = (body: string) => ({ op: 'sign-policy', body: Buffer.from(body).toString('base64url') })
+    const policy = { v: 1, org: 'o', agent: 'a', policy_version: 1, issued_at: 0, expires_at: 1, rules: [] }
+    const asked = [
+      ...['export', 'private-key', 'sign', 'derive'].map((op) => ({ op, body: 'AAAA', blob: 'AAAA' })),
+      { op: 'unwrap', blob: 'wd1.AAAA' },
+      sign('a challenge'),
+      sign('{}'),
+      sign('["org","agent"]'),
+      sign(JSON.stringify(policy)),
+      sign(JSON.stringify({ ...policy, signer: { kid: 'k', jwk: { crv: 'P-256', kty: 'EC', x: 1, y: 2 } } })),
+      'no object',
+    ]
+    for (const request of asked) expect(await answerOf(socket, request)).toEqual({ error: expect.any(String) })
+    expect(Object.keys((await answerOf(socket, { op: 'status' })) as object)).toEqual(['status'])
+  })
+
   it('does not open with a wrong passphrase, and says no more than that', async () => {
     const machine = await holder()
     const wrong = 'five other words of mine'
@@ -142,6 +165,13 @@ describe('an unlocked keyring', () => {
     }
   })
 })
+
+/** What the agent at a socket answers to one request. */
+async function answerOf(path: string, request: unknown): Promise<unknown> {
+  const socket = createConnection(path)
+  socket.end(`${JSON.stringify(request)}\n`)
+  return JSON.parse(await text(socket))
+}
 
 /** Command line and environment of every process that mentions a folder. */
 async function processesOf(home: string): Promise<string[]> {
