@@ -13,6 +13,7 @@ const checks = [
   'typecheck:connect',
   'unused',
   'lint',
+  'rules',
   'lengths',
 ]
 
