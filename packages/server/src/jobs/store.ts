@@ -34,7 +34,7 @@ export type Places = ReadonlyMap<string, number>
 
 /**
  * If several jobs have the same key, only the first one that waits can be taken, and only while none is active. Two servers
- * that poll at the same time then try to take the same row, and one of them skips it.
+ * that poll at the same time then try to take the same row, and one of them skips it. The jobs that are due first come first.
  */
 export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
   db.rows<TakenJob>(
@@ -52,10 +52,12 @@ export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
                                              and (w.due_at, w.number) < (j.due_at, j.number)))
                 order by j.due_at, j.number
                 limit free.places
-                for update of j skip locked) due)
-     update jobs set state = 'active', attempts = attempts + 1, beat_at = now()
-      where id in (select id from next) and state = 'waiting'
-     returning id, name, data, attempts`,
+                for update of j skip locked) due),
+          taken as (
+            update jobs set state = 'active', attempts = attempts + 1, beat_at = now()
+             where id in (select id from next) and state = 'waiting'
+            returning id, name, data, attempts, due_at, number)
+     select id, name, data, attempts from taken order by due_at, number`,
     [[...places.keys()], [...places.values()]],
   )
 
