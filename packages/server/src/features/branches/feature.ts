@@ -1,0 +1,8 @@
+import type { Descriptor } from '../descriptor.ts'
+import { jobs } from './jobs.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  jobs,
+}

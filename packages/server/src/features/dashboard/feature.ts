@@ -1,0 +1,6 @@
+import type { Descriptor } from '../descriptor.ts'
+import { rawRoutes } from './routes.ts'
+
+export const feature: Descriptor = {
+  rawRoutes,
+}

@@ -1,0 +1,23 @@
+import type { Subscriber } from '../events/events.ts'
+import type { Context } from '../http/context.ts'
+import type { RawRoute } from '../http/raw.ts'
+import type { Route } from '../http/route.ts'
+import type { Job } from '../jobs/job.ts'
+import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
+
+/**
+ * What a feature brings to the server. The file `feature.ts` of each feature exports one, `server/src/features.ts` lists
+ * them, and app.ts composes them. `C` is the context that the feature works with.
+ */
+export interface Descriptor<C extends Context = Context> {
+  /** Endpoints of the API, each with its access. */
+  routes?: readonly Route<C>[]
+  /** Paths outside of the API: pages, files, redirects. */
+  rawRoutes?: readonly RawRoute[]
+  /** Work that is done later or on a schedule. */
+  jobs?: readonly Job<never, C>[]
+  /** Handlers of events. */
+  subscribers?: readonly Subscriber<C>[]
+  /** Deletes what the feature keeps about environments that were deleted. */
+  environmentsEnded?: EnvironmentsEnded
+}

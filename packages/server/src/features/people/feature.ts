@@ -1,0 +1,3 @@
+import type { Descriptor } from '../descriptor.ts'
+
+export const feature: Descriptor = {}

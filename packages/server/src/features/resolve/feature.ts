@@ -1,0 +1,7 @@
+import type { Descriptor } from '../descriptor.ts'
+import type { ResolveContext } from './cache.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor<ResolveContext> = {
+  routes,
+}

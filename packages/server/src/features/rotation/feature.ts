@@ -1,0 +1,10 @@
+import type { Descriptor } from '../descriptor.ts'
+import { removeOrphans } from './ended.ts'
+import { jobs } from './jobs.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  jobs,
+  environmentsEnded: removeOrphans,
+}

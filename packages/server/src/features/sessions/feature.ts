@@ -1,0 +1,6 @@
+import type { Descriptor } from '../descriptor.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+}

@@ -1,0 +1,9 @@
+import type { Descriptor } from '../descriptor.ts'
+import { jobs } from './jobs.ts'
+import { rawRoutes, routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  rawRoutes,
+  jobs,
+}
