@@ -1,6 +1,8 @@
 import type { Subscriber } from './events/events.ts'
+import { orderSections } from './features/archive.ts'
 import type { AuditContext } from './features/audit/search.ts'
 import type { Descriptor } from './features/descriptor.ts'
+import type { ExportContext } from './features/export/context.ts'
 import type { ResolveContext } from './features/resolve/cache.ts'
 import type { SecretsContext } from './features/secrets/context.ts'
 import { features } from './features.ts'
@@ -13,7 +15,7 @@ import type { Job } from './jobs/job.ts'
  * Everything that the server works with. Made once in server.ts; tests make their own, with another clock. Each route and
  * each job names the part of it that it needs.
  */
-export interface AppContext extends AuditContext, ResolveContext, SecretsContext {}
+export interface AppContext extends AuditContext, ExportContext, ResolveContext, SecretsContext {}
 
 /** The compiler checks here that no feature needs more than this context. */
 const descriptors: readonly Descriptor<AppContext>[] = features
@@ -35,7 +37,9 @@ export const jobs: Job<never, AppContext>[] = [
 ]
 
 /** The parts of the context that the features make together. */
-export const composed: Pick<AppContext, 'environmentsEnded'> = {
+export const composed: Pick<AppContext, 'archiveSections' | 'auditNames' | 'environmentsEnded'> = {
+  archiveSections: orderSections(descriptors),
+  auditNames: descriptors.flatMap((feature) => feature.auditNames ?? []),
   async environmentsEnded(...given) {
     for (const feature of descriptors) await feature.environmentsEnded?.(...given)
   },

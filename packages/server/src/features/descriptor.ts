@@ -4,6 +4,7 @@ import type { RawRoute } from '../http/raw.ts'
 import type { Route } from '../http/route.ts'
 import type { Job } from '../jobs/job.ts'
 import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
+import type { ArchivePart } from './archive.ts'
 
 /**
  * What a feature brings to the server. The file `feature.ts` of each feature exports one, `server/src/features.ts` lists
@@ -18,6 +19,10 @@ export interface Descriptor<C extends Context = Context> {
   jobs?: readonly Job<never, C>[]
   /** Handlers of events. */
   subscribers?: readonly Subscriber<C>[]
+  /** Which of its tables the archive of an organization holds, and which not. */
+  archive: ArchivePart
+  /** A query `select id, name` about organization $1. The audit log shows these names beside ids, and finds entries by them. */
+  auditNames?: string
   /** Deletes what the feature keeps about environments that were deleted. */
   environmentsEnded?: EnvironmentsEnded
 }

@@ -5,4 +5,5 @@ import { routes } from './routes.ts'
 export const feature: Descriptor = {
   routes,
   jobs,
+  archive: { nothing: 'a branch is an environment' },
 }

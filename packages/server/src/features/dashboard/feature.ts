@@ -3,4 +3,5 @@ import { rawRoutes } from './routes.ts'
 
 export const feature: Descriptor = {
   rawRoutes,
+  archive: { nothing: 'pages without data' },
 }

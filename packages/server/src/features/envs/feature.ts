@@ -3,4 +3,18 @@ import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  archive: {
+    sections: [
+      {
+        name: 'environments',
+        table: 'environments',
+        columns: `id, application_id, group_id, parent_environment_id, name, slug, expires_at, required_approvals,
+          allow_self_approval, created_at, updated_at`,
+        // A branch comes after its parent.
+        order: 'parent_environment_id nulls first, id',
+      },
+    ],
+    withheld: {},
+  },
+  auditNames: 'select id, name from environments where org_id = $1',
 }

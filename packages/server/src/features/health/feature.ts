@@ -3,4 +3,5 @@ import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  archive: { nothing: 'stores nothing' },
 }

@@ -5,4 +5,5 @@ import { routes } from './routes.ts'
 export const feature: Descriptor = {
   routes,
   jobs,
+  archive: { nothing: 'its rows belong to people, who are in several organizations' },
 }

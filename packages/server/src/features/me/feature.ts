@@ -3,4 +3,5 @@ import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  archive: { nothing: 'the export writes the section `users` itself' },
 }

@@ -3,4 +3,18 @@ import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  archive: {
+    sections: [
+      { name: 'memberships', table: 'memberships', columns: 'user_id, role, created_at', order: 'user_id' },
+      {
+        name: 'invitations',
+        table: 'invitations',
+        columns: 'id, email, role, invited_by_id, created_at, expires_at',
+        order: 'id',
+      },
+    ],
+    withheld: {},
+  },
+  auditNames: `select m.user_id, coalesce(u.name, u.email, u.id)
+                 from memberships m join users u on u.id = m.user_id where m.org_id = $1`,
 }

@@ -7,4 +7,5 @@ export const feature: Descriptor = {
   routes,
   jobs,
   subscribers,
+  archive: { nothing: 'its rows belong to people, who are in several organizations' },
 }

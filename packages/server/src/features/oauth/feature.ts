@@ -5,4 +5,8 @@ import { routes } from './routes.ts'
 export const feature: Descriptor = {
   routes,
   jobs,
+  archive: {
+    sections: [],
+    withheld: { machine_tokens: 'hashes of credentials of an hour' },
+  },
 }

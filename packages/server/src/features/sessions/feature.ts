@@ -3,4 +3,5 @@ import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  archive: { nothing: 'its rows belong to people, who are in several organizations' },
 }

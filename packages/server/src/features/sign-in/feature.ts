@@ -6,4 +6,5 @@ export const feature: Descriptor = {
   routes,
   rawRoutes,
   jobs,
+  archive: { nothing: 'its rows belong to people, who are in several organizations' },
 }

@@ -8,8 +8,26 @@ import { routes as users } from './users/routes.ts'
 import { subscribers, jobs as webhookJobs } from './webhooks/jobs.ts'
 import { routes as webhooks } from './webhooks/routes.ts'
 
+const ofEndUsers = 'belongs to end users, whose executor is registered with this server'
+
 export const feature: Descriptor = {
   routes: [...projects, ...users, ...webhooks, ...platform, ...connect, ...executor],
   jobs: [...connectJobs, ...webhookJobs],
   subscribers,
+  archive: {
+    sections: [],
+    withheld: {
+      vault_projects: ofEndUsers,
+      vault_keys: ofEndUsers,
+      vault_registration_codes: ofEndUsers,
+      vault_executors: ofEndUsers,
+      vault_wrapping_keys: ofEndUsers,
+      vault_uses: ofEndUsers,
+      vault_sessions: ofEndUsers,
+      vault_connections: ofEndUsers,
+      vault_credentials: ofEndUsers,
+      vault_webhooks: ofEndUsers,
+      vault_deliveries: ofEndUsers,
+    },
+  },
 }
