@@ -1,5 +1,6 @@
 import type { Subscriber } from '../events/events.ts'
-import type { Context } from '../http/context.ts'
+import type { Notices } from '../events/notices.ts'
+import type { Context, UsageQueries } from '../http/context.ts'
 import type { RawRoute } from '../http/raw.ts'
 import type { Route } from '../http/route.ts'
 import type { Job } from '../jobs/job.ts'
@@ -19,10 +20,14 @@ export interface Descriptor<C extends Context = Context> {
   jobs?: readonly Job<never, C>[]
   /** Handlers of events. */
   subscribers?: readonly Subscriber<C>[]
-  /** Which of its tables the archive of an organization holds, and which not. */
+  /** Which tables the archive of an organization holds, and which it does not hold. */
   archive: ArchivePart
   /** A query `select id, name` about organization $1. The audit log shows these names beside ids, and finds entries by them. */
   auditNames?: string
+  /** Who is mailed about an event, for each event of the feature that anyone is mailed about. */
+  notices?: Notices
+  /** How its metrics are counted: queries about organization $1 at the instant $2. The server counts metrics per month itself. */
+  usage?: Partial<UsageQueries>
   /** Deletes what the feature keeps about environments that were deleted. */
   environmentsEnded?: EnvironmentsEnded
 }

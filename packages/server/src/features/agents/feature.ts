@@ -25,4 +25,5 @@ export const feature: Descriptor = {
     withheld: {},
   },
   auditNames: 'select id, name from agents where org_id = $1',
+  usage: { agents: 'select count(*) from agents where org_id = $1' },
 }

@@ -10,4 +10,5 @@ export const feature: Descriptor = {
     withheld: {},
   },
   auditNames: 'select id, name from applications where org_id = $1',
+  usage: { apps: 'select count(*) from applications where org_id = $1' },
 }

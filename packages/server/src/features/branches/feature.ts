@@ -6,4 +6,8 @@ export const feature: Descriptor = {
   routes,
   jobs,
   archive: { nothing: 'a branch is an environment' },
+  usage: {
+    branches: `select count(*) from environments where org_id = $1 and parent_environment_id is not null
+                  and (expires_at is null or expires_at > $2)`,
+  },
 }

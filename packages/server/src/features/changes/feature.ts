@@ -23,4 +23,27 @@ export const feature: Descriptor<RoomContext> = {
     ],
     withheld: {},
   },
+  notices: {
+    'change_request.opened': ({ facts: { environment, secretName, others, proposedByType, proposedById } }) => ({
+      type: 'change_request_opened',
+      to: { adminsExcept: proposedByType === 'user' ? proposedById : null },
+      facts: { environment, secretName, others },
+    }),
+    // A machine has no mailbox. People are not mailed about their own decisions.
+    'change_request.decided': ({
+      facts: { environment, secretName, others, status, decidedById, proposedByType, proposedById },
+    }) =>
+      proposedByType === 'user' && proposedById !== decidedById
+        ? {
+            type: 'change_request_decided',
+            to: { userId: proposedById },
+            facts: { environment, secretName, others, status },
+          }
+        : null,
+    'env.protection_disabled': ({ at, facts: { environment, by, ipAddress, userAgent } }) => ({
+      type: 'protection_disabled',
+      to: { adminsExcept: null },
+      facts: { environment, by, at, ipAddress, userAgent },
+    }),
+  },
 }

@@ -6,4 +6,11 @@ export const feature: Descriptor = {
   routes,
   jobs,
   archive: { nothing: 'its rows belong to people, who are in several organizations' },
+  notices: {
+    'cli_session.approved': ({ at, facts: { userId, deviceLabel, client, ipAddress, expiresAt } }) => ({
+      type: 'cli_session_approved',
+      to: { userId },
+      facts: { deviceLabel, client, ipAddress, at, expiresAt },
+    }),
+  },
 }

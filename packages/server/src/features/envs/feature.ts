@@ -17,4 +17,7 @@ export const feature: Descriptor = {
     withheld: {},
   },
   auditNames: 'select id, name from environments where org_id = $1',
+  usage: {
+    environments: 'select count(*) from environments where org_id = $1 and parent_environment_id is null',
+  },
 }

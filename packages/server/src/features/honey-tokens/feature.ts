@@ -23,4 +23,8 @@ export const feature: Descriptor = {
     ],
     withheld: {},
   },
+  notices: {
+    'honey_token.tripped': ({ facts }) => ({ type: 'honey_token_tripped', to: { adminsExcept: null }, facts }),
+  },
+  usage: { honey_tokens: 'select count(*) from honey_tokens where org_id = $1' },
 }

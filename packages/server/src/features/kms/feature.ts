@@ -29,4 +29,5 @@ export const feature: Descriptor = {
     withheld: {},
   },
   auditNames: 'select id, name from kms_keys where org_id = $1 and deleted_at is null',
+  usage: { 'kms.keys': 'select count(*) from kms_keys where org_id = $1 and deleted_at is null' },
 }

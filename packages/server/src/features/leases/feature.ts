@@ -25,4 +25,16 @@ export const feature: Descriptor = {
     },
   },
   auditNames: 'select id, name from lease_targets where org_id = $1',
+  notices: {
+    'lease.orphaned': ({ facts }) => ({ type: 'lease_orphaned', to: { adminsExcept: null }, facts }),
+    'lease_target.paused': ({ facts: { target, reason } }) => ({
+      type: 'lease_target_paused',
+      to: { adminsExcept: null },
+      facts: { target, reason },
+    }),
+  },
+  usage: {
+    'leases.active': `select count(*) from leases
+                       where org_id = $1 and status in ('pending', 'creating', 'active', 'revoking')`,
+  },
 }

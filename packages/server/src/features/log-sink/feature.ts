@@ -27,4 +27,7 @@ export const feature: Descriptor = {
     ],
     withheld: {},
   },
+  notices: {
+    'log_sink.disabled': ({ facts }) => ({ type: 'log_sink_disabled', to: { adminsExcept: null }, facts }),
+  },
 }

@@ -17,4 +17,16 @@ export const feature: Descriptor = {
   },
   auditNames: `select m.user_id, coalesce(u.name, u.email, u.id)
                  from memberships m join users u on u.id = m.user_id where m.org_id = $1`,
+  notices: {
+    'invite.created': ({ facts: { inviteId, email, orgName, expiresAt } }) => ({
+      type: 'invitation',
+      to: { address: email },
+      facts: { inviteId, orgName, until: expiresAt },
+    }),
+  },
+  usage: {
+    // An invited person already takes a seat, so that everyone who accepts an invitation finds one.
+    members: `select (select count(*) from memberships where org_id = $1)
+                   + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
+  },
 }

@@ -1,11 +1,9 @@
 import type { Descriptor } from '../descriptor.ts'
-import { subscribers } from './deliver.ts'
 import { jobs } from './jobs.ts'
 import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
   jobs,
-  subscribers,
   archive: { nothing: 'its rows belong to people, who are in several organizations' },
 }

@@ -41,4 +41,8 @@ export const feature: Descriptor = {
     ],
     withheld: {},
   },
+  notices: {
+    'recovery_request.opened': ({ facts }) => ({ type: 'recovery_opened', to: 'adminsAndCustodians', facts }),
+    'recovery_request.completed': ({ facts }) => ({ type: 'recovery_completed', to: 'adminsAndCustodians', facts }),
+  },
 }

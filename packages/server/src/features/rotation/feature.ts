@@ -24,5 +24,13 @@ export const feature: Descriptor = {
     },
   },
   auditNames: 'select id, secret_name from rotation_policies where org_id = $1',
+  notices: {
+    'rotation.failed': ({ facts: { environment, secretName } }) => ({
+      type: 'rotation_failed',
+      to: { adminsExcept: null },
+      facts: { environment, secretName },
+    }),
+  },
+  usage: { 'rotation.policies': 'select count(*) from rotation_policies where org_id = $1' },
   environmentsEnded: removeOrphans,
 }

@@ -22,4 +22,5 @@ export const feature: Descriptor<SecretsContext> = {
     withheld: {},
   },
   auditNames: 'select id, name from secrets where org_id = $1',
+  usage: { secrets: 'select count(*) from secrets where org_id = $1' },
 }

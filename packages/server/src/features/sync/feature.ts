@@ -41,4 +41,12 @@ export const feature: Descriptor = {
     },
   },
   auditNames: 'select id, name from sync_connections where org_id = $1',
+  notices: {
+    'sync.failed': ({ facts: { connection, cause } }) => ({
+      type: 'sync_failed',
+      to: { adminsExcept: null },
+      facts: { connection, cause },
+    }),
+  },
+  usage: { 'sync.connections': 'select count(*) from sync_connections where org_id = $1' },
 }

@@ -21,4 +21,12 @@ export const feature: Descriptor = {
     withheld: { service_token_uses: 'notes of use', token_exposures: 'notes of mails' },
   },
   auditNames: 'select id, name from service_tokens where org_id = $1 and deleted_at is null',
+  notices: {
+    'token.exposed': ({ facts }) => ({ type: 'token_exposed', to: { adminsExcept: null }, facts }),
+  },
+  usage: {
+    service_tokens: `select count(*) from service_tokens t where org_id = $1 and revoked_at is null and deleted_at is null
+                        and (expires_at is null or expires_at > $2)
+                        and not exists (select from honey_tokens h where h.org_id = t.org_id and h.token_id = t.id)`,
+  },
 }

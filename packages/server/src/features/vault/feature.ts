@@ -30,4 +30,18 @@ export const feature: Descriptor = {
       vault_deliveries: ofEndUsers,
     },
   },
+  notices: {
+    'vault.webhook.disabled': ({ facts: { host, error } }) => ({
+      type: 'vault_webhook_disabled',
+      to: { adminsExcept: null },
+      facts: { host, error },
+    }),
+  },
+  usage: {
+    'vault.projects': 'select count(*) from vault_projects where org_id = $1',
+    // A link that can still be used counts already, so that everyone who follows one finds room.
+    'vault.connections.max': `select (select count(*) from vault_connections where org_id = $1 and status <> 'revoked')
+                                   + (select count(*) from vault_sessions where org_id = $1 and status = 'pending'
+                                         and purpose = 'connect' and expires_at > $2)`,
+  },
 }
