@@ -28,7 +28,7 @@ export interface Context extends IdentityContext {
   events: Events
   heavyReads: HeavyReads
   fullDisk: FullDisk
-  /** From the descriptors of features. */
+  /** How metrics are counted, from the descriptors of features. */
   usageQueries: UsageQueries
   /** Calls each feature that keeps something about environments. */
   environmentsEnded: EnvironmentsEnded
