@@ -138,6 +138,13 @@ export default {
       to: { path: '^packages/server/src/(app|server|run)\\.ts$' },
     },
     {
+      name: 'the-list-is-above',
+      comment: 'features.ts imports every feature: only app.ts and commands of operators import it',
+      severity: 'error',
+      from: { path: '^packages/server/src/(?!operator/)[^/]+/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/server/src/features\\.ts$' },
+    },
+    {
       name: 'stores-are-private',
       comment: 'A feature’s SQL is its own; others call its functions. The parts of the vault are one feature',
       severity: 'error',

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -6,9 +6,11 @@ import { expect, test } from 'vitest'
 // Features stand on each other in one order, types included: whoever reads one has to know those below it and no other. The
 // parts of the vault are one feature.
 
-const features = fileURLToPath(new URL('../packages/server/src/features', import.meta.url))
+const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
+const features = join(server, 'features')
 
-const featureOf = (path: string): string => path.slice(0, path.indexOf('/'))
+/** A file beside the folders, such as `descriptor.ts`, counts as a feature too: it must not import those that import it. */
+const featureOf = (path: string): string => path.split('/')[0] as string
 
 /** Feature -> those that it imports from, each with one of the imports. */
 type Graph = Map<string, Map<string, string>>
@@ -51,6 +53,13 @@ test('no feature stands on another that stands on it', () => {
   const graph = graphOf(files, (file) => readFileSync(join(features, file), 'utf8'))
   expect(graph.get('secrets')?.has('envs')).toBe(true)
   expect(circleIn(graph)).toEqual([])
+})
+
+test('every folder has a descriptor, and features.ts lists it', () => {
+  const list = readFileSync(join(server, 'features.ts'), 'utf8')
+  const imported = [...list.matchAll(/import \{ feature as \w+ \} from '\.\/features\/([^']+)\/feature\.ts'/g)]
+  const folders = readdirSync(features, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(imported.map(([, folder]) => folder).sort()).toEqual(folders.map(({ name }) => name).sort())
 })
 
 test('a circle is named by its imports, of types too', () => {

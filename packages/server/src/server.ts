@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { type AppContext, jobs, rawRoutes, routes, subscribers } from './app.ts'
+import { type AppContext, composed, jobs, rawRoutes, routes, subscribers } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { openIdentity } from './db/identity.ts'
 import { pollInvalidations } from './db/invalidations.ts'
@@ -13,7 +13,6 @@ import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
-import { removeOrphans } from './features/rotation/ended.ts'
 import { openRoom } from './features/secrets/room.ts'
 import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
@@ -163,7 +162,7 @@ async function openContext(
     writes: openWrites(writing),
     countedWrites: openCountedWrites(writing),
     propose,
-    environmentsEnded: removeOrphans,
+    ...composed,
     fullDisk: openFullDisk(db, log, now),
     heavyReads: openHeavyReads(db),
     auditSearch: searchLimits(),

@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps/endpoints'
 import { type AuditAction, auditActions } from '@skerry/contract/actions'
+import { apps } from '@skerry/contract/apps/endpoints'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { oauth } from '@skerry/contract/oauth/endpoints'

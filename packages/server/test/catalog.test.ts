@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sql } from '../src/db/database.ts'
-import { sections, withheldColumns, withheldTables } from '../src/features/export/sections.ts'
+import { orderSections } from '../src/features/archive.ts'
 import { listLayers } from '../src/features/resolve/store.ts'
+import { features } from '../src/features.ts'
 import { findServiceToken } from '../src/identity/store.ts'
 import type { Principal } from '../src/kernel/principal.ts'
 import { tablesOf } from './state.ts'
@@ -269,11 +270,17 @@ test('every table and column of an organization is in its archive, or left out w
         and c.table_name !~ '^audit_entries'`,
   )
   const named = (list: string) => list.split(',').map((name) => name.trim())
-  const archived = new Map(sections.map(({ table, columns }) => [table, new Set(named(columns))]))
+  const archived = new Map(
+    orderSections(features).map(({ table, columns, withheld = {} }) => [
+      table,
+      new Set([...named(columns), ...Object.keys(withheld)]),
+    ]),
+  )
+  const withheldTables = features.flatMap(({ archive }) => ('withheld' in archive ? Object.keys(archive.withheld) : []))
   const missing = columns.filter(({ table, name }) => {
-    if (Object.hasOwn(withheldTables, table)) return archived.has(table)
+    if (withheldTables.includes(table)) return archived.has(table)
     if (name === 'org_id') return !archived.has(table)
-    return !archived.get(table)?.has(name) && !Object.hasOwn(withheldColumns[table] ?? {}, name)
+    return !archived.get(table)?.has(name)
   })
   expect(missing).toEqual([])
 })

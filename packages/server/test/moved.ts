@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 /** Takes an organization away with all its rows, as if it had never been here, and restores it from an archive of before. */
 export async function restoreHere(world: World, tenant: Tenant): Promise<void> {
-  const { db } = world.server.context
+  const { db, archiveSections } = world.server.context
   const archive = await archiveOf(world, tenant)
   const tables = await db.rows<{ name: string }>(
     `select table_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
@@ -19,5 +19,5 @@ export async function restoreHere(world: World, tenant: Tenant): Promise<void> {
   const open = async function* () {
     yield archive
   }
-  await restore({ db, now: world.clock.now }, open, undefined)
+  await restore({ db, now: world.clock.now, archiveSections }, open, undefined)
 }

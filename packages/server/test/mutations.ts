@@ -1,5 +1,5 @@
-import { apps } from '@skerry/contract/apps/endpoints'
 import type { AuditAction } from '@skerry/contract/actions'
+import { apps } from '@skerry/contract/apps/endpoints'
 import { branches } from '@skerry/contract/branches/endpoints'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { envs } from '@skerry/contract/envs/endpoints'

@@ -1,5 +1,5 @@
-import type { audit } from '@skerry/contract/audit/endpoints'
 import { auditGroups } from '@skerry/contract/action'
+import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { note, writeJson, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'

@@ -34,6 +34,8 @@ export const families = ['platform', 'vault'] as const
 
 export type Family = (typeof families)[number]
 export type Metric = keyof typeof metrics
+/** Metrics that the server counts when they are used, and adds up by the month. */
+export type MonthlyMetric = { [M in Metric]: (typeof metrics)[M]['per'] extends 'month' ? M : never }[Metric]
 export type Feature = keyof typeof features
 
 export interface Plan {

@@ -1,3 +1,4 @@
+import type { Metric, MonthlyMetric } from '@skerry/contract/billing/plans'
 import type { Events } from '../events/events.ts'
 import type { IdentityContext } from '../identity/context.ts'
 import type { Mailer } from '../jobs/mail.ts'
@@ -27,6 +28,11 @@ export interface Context extends IdentityContext {
   events: Events
   heavyReads: HeavyReads
   fullDisk: FullDisk
-  /** Of rotation/, which stands on environments. */
+  /** How metrics are counted, from the descriptors of features. */
+  usageQueries: UsageQueries
+  /** Calls each feature that keeps something about environments. */
   environmentsEnded: EnvironmentsEnded
 }
+
+/** How each metric is counted: a query about organization $1 at the instant $2. `meter` counts monthly metrics. */
+export type UsageQueries = Readonly<Record<Exclude<Metric, MonthlyMetric>, string>>

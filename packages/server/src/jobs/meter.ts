@@ -1,7 +1,5 @@
+import type { MonthlyMetric as Metric } from '@skerry/contract/billing/plans'
 import type { Database } from '../db/database.ts'
-
-/** What is counted. */
-type Metric = 'resolves' | 'vault.releases'
 
 /** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
 export interface Meter {

@@ -3,7 +3,9 @@ import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { type ArchiveTools, checkArchive } from '@skerry/contract/export/archive-check'
 import type { Command } from 'commander'
+import { orderSections } from '../features/archive.ts'
 import { type Restored, restore } from '../features/export/restoring.ts'
+import { features } from '../features.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 
 interface Options {
@@ -45,7 +47,7 @@ async function openSource(path: string, { key, unverified }: Options): Promise<S
 }
 
 async function restoreFrom({ db, print }: Operation, { open, verify }: Source): Promise<void> {
-  const restored = await restore({ db, now: () => new Date() }, open, verify)
+  const restored = await restore({ db, now: () => new Date(), archiveSections: orderSections(features) }, open, verify)
   for (const line of wordsOf(restored)) print(line)
 }
 
@@ -60,16 +62,6 @@ function signedBy(publicKey: string): NonNullable<ArchiveTools['verify']> {
   }
 }
 
-const nouns: Readonly<Record<string, string>> = {
-  machineClients: 'Machine clients, whose secrets stayed there; make others',
-  honeyTokens: 'Decoys, whose hashes stayed there; plant others',
-  leaseTargets: 'Lease targets, whose credentials stayed there; add them again',
-  rotationPolicies: 'Rotations, whose rotator stayed there; set them up again',
-  syncConnections: 'Sync connections, whose credentials stayed there; connect again',
-  syncBindings: 'Sync bindings, which go with their connections; bind again',
-  logSinks: 'The log sink, whose headers stayed there; set it again',
-}
-
 /** What is here, and by name what could not come along. */
 function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys, trail }: Restored): string[] {
   const { organization, createdAt, included } = manifest
@@ -81,7 +73,7 @@ function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys
     ...(included.audit ? [] : ['The archive has no audit trail; one begins here.']),
     ...named('Service tokens that work once their holders’ hashes are registered again', tokens),
     ...named('People who store their sealed private key again', peopleWithoutKeys),
-    ...[...left].flatMap(([section, names]) => named(nouns[section] ?? section, names)),
+    ...[...left].flatMap(([advice, labels]) => named(advice, labels)),
     ...(readerGrants > 0
       ? [`Grants to rotators and sync connections of the other server: ${readerGrants} left out.`]
       : []),

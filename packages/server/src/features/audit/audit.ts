@@ -17,7 +17,7 @@ export async function list({
   query,
 }: In<typeof audit.list, InOrg, AuditContext>): Out<typeof audit.list> {
   const cursor = pageFrom(query, 'audit', limits.auditDefault)
-  const filter = await filterOf(db, org, query)
+  const filter = await filterOf(context, db, org, query)
   const { listMs, pieceEntries } = context.auditSearch
   const wanted = cursor.take ?? limits.auditDefault
   const found: Entry[] = []
@@ -32,7 +32,7 @@ export async function list({
   const ids = page.rows.flatMap(({ actorId, resourceId }) => [actorId, resourceId]).filter((id) => id !== null)
   return {
     entries: page.rows,
-    names: await namesOf(db, org, [...new Set(ids)]),
+    names: await namesOf(db, context.auditNames, org, [...new Set(ids)]),
     environments: await environmentsOf(db, org, [...new Set(page.rows.flatMap(environmentIdOf))]),
     nextCursor: stopped ? cursorAt(stopped.at, stopped.id) : page.nextCursor,
     searchedUntil: stopped?.at ?? null,
@@ -45,8 +45,13 @@ const environmentIdOf = ({ metadata: { environmentId } }: Entry): string[] =>
 type Query = In<typeof audit.timeline>['query']
 
 /** What a query asks for, as the store compares it. */
-export async function filterOf(db: Sql, org: InOrg['org'], query: Query): Promise<Filter> {
-  const named = query.text === undefined ? [] : (await listNamed(db, org, query.text)).map(({ id }) => id)
+export async function filterOf(
+  { auditNames }: AuditContext,
+  db: Sql,
+  org: InOrg['org'],
+  query: Query,
+): Promise<Filter> {
+  const named = query.text === undefined ? [] : (await listNamed(db, auditNames, org, query.text)).map(({ id }) => id)
   const { since, until } = query
   return { ...query, named, since: since && checkedInstant(since), until: until && checkedInstant(until) }
 }

@@ -2,6 +2,8 @@ import type { Context } from '../../http/context.ts'
 import type { Piece, Place } from './store.ts'
 
 export interface AuditContext extends Context {
+  /** Queries `select id, name` about organization $1, from the descriptors of features. */
+  auditNames: readonly string[]
   auditSearch: SearchLimits
 }
 

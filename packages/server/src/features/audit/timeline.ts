@@ -14,7 +14,7 @@ const dayMs = 24 * hourMs
 
 export async function timeline(input: In<typeof audit.timeline, InOrg, AuditContext>): Out<typeof audit.timeline> {
   const { context, db, org, query, now } = input
-  const given = await filterOf(db, org, query)
+  const given = await filterOf(context, db, org, query)
   const until = given.until === undefined ? endOf(now) : Date.parse(given.until)
   const since = given.since === undefined ? beginningOf(until) : Date.parse(given.since)
   if (until - since > limits.timelineDaysMax * dayMs)

@@ -6,20 +6,20 @@ import { fail } from '../../kernel/errors.ts'
 import { entitledOf, entitledOfEach, includedOf, isGranted, planIn } from './standing.ts'
 import { countMonthOfEach, countUsed, lockMetric } from './usage-store.ts'
 
-type Means = Pick<Context, 'config' | 'now'>
+type QuotaDeps = Pick<Context, 'config' | 'now' | 'usageQueries'>
 
 /**
  * Refuses one more of something where the plan includes no more. In the transaction that adds it, so that of two who take
  * the last one only one does. Answers with how many more are free: Infinity where nothing limits them.
  */
-export async function checkQuota(context: Means, db: Sql, org: { id: string }, metric: Metric): Promise<number> {
+export async function checkQuota(context: QuotaDeps, db: Sql, org: { id: string }, metric: Metric): Promise<number> {
   if (!context.config.plansEnforced) return Number.POSITIVE_INFINITY
   const now = context.now().toISOString()
   const entitled = await entitledOf(db, org, now)
   const included = includedOf(entitled, metric)
   if (included === null) return Number.POSITIVE_INFINITY
   await lockMetric(db, org, metric)
-  const used = await countUsed(db, org, metric, now)
+  const used = await countUsed(db, context.usageQueries, org, { metric, now })
   if (used < included) return included - used
   throw quotaExceeded(metric, included, used)
 }
@@ -41,7 +41,7 @@ export async function checkFeature(context: Context, db: Sql, org: { id: string 
 
 /** Organizations that have used up what a month includes, by a look at what their servers wrote down. */
 export async function findOverMonth(
-  context: Means & Pick<Context, 'db'>,
+  context: Pick<Context, 'config' | 'db' | 'now'>,
   orgIds: readonly string[],
   metric: Metric,
 ): Promise<Map<string, { included: number; used: number }>> {

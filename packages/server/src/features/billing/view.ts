@@ -23,7 +23,7 @@ export async function viewOf(context: Context, db: Sql, org: { id: string }): Pr
   const entitled = await entitledOf(db, org, now)
   const enforced = config.plansEnforced
   const standings = families.map((family) => viewOfStanding(entitled.standings.get(family) as Standing, now))
-  const used = await countAllUsed(db, org, now)
+  const used = await countAllUsed(db, context.usageQueries, org, now)
   const usage = Object.entries(metrics).map(([key, { label, per }]) => {
     const metric = key as Metric
     const included = includedOf(entitled, metric)

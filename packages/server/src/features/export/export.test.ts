@@ -42,6 +42,15 @@ describe('an archive', () => {
     )
   })
 
+  test('has its sections in one order, in which a restore can insert their rows', async () => {
+    const { manifest } = await readArchive(await archiveOf(world, tenant))
+    const order = `organization users memberships invitations machineClients applications groups environments compositions
+      serviceTokens honeyTokens keyGrants secrets secretVersions changeRequests changeReviews kmsKeys kmsKeyVersions
+      kmsGrants recoveries recoveryCustodians recoveryGrants recoveryRequests recoveryContributions agents agentPolicies
+      leaseTargets rotationPolicies syncConnections syncBindings logSinks auditProof auditGaps audit rowDigests`
+    expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
+  })
+
   test('holds every row in the one spelling of RFC 8785, on a line of its own', async () => {
     const text = (await archiveOf(world, tenant)).toString()
     const rows = text.split('\n').filter((line) => /^,?\{"(?!format)/.test(line))

@@ -4,10 +4,11 @@ import type { In, Out } from '../../http/route.ts'
 import { streamed } from '../../http/streamed.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { type Source, writeArchive } from './archive.ts'
+import type { ExportContext } from './context.ts'
 import { planArchive, type Wanted } from './queries.ts'
 import { findOrganization } from './store.ts'
 
-type Input = In<typeof exporting.create, InOrg>
+type Input = In<typeof exporting.create, InOrg, ExportContext>
 
 export async function create(input: Input): Out<typeof exporting.create> {
   return await streamed(writeRecorded(input))
@@ -24,7 +25,7 @@ async function* writeRecorded(input: Input): AsyncGenerator<Buffer> {
   })
   let plan: Source['plan'] = []
   const snapshot = await context.db.openSnapshot(async (db) => {
-    const planned = await planArchive(db, org, principal, wanted)
+    const planned = await planArchive(db, context.archiveSections, { org, caller: principal, wanted })
     plan = planned.plan
     return planned.readings
   }, signal)

@@ -1,8 +1,8 @@
 import type { Reading, Sql } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { Section } from '../archive.ts'
 import { readTrail } from '../audit-proof/archived.ts'
 import type { Org } from '../orgs/scope.ts'
-import { sections } from './sections.ts'
 
 /** A section as it is written: rows that are there already, or those of readings, one after the other. */
 export interface Planned {
@@ -20,7 +20,11 @@ export interface Wanted {
 }
 
 /** What an archive holds at the moment at which `db` looks. */
-export async function planArchive(db: Sql, org: Org, caller: Principal, wanted: Wanted) {
+export async function planArchive(
+  db: Sql,
+  sections: readonly Section[],
+  { org, caller, wanted }: { org: Org; caller: Principal; wanted: Wanted },
+) {
   const readings: Reading[] = []
   const read = (...added: Reading[]) => added.map((reading) => readings.push(reading) - 1)
   const plan: Planned[] = []

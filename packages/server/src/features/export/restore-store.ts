@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import type { Section } from './sections.ts'
+import type { Section } from '../archive.ts'
 
 export type Row = Record<string, unknown>
 

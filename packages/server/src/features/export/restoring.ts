@@ -6,15 +6,15 @@ import type { Database, Tx } from '../../db/database.ts'
 import { recordIn, system } from '../../kernel/unit.ts'
 import { restoreOrganization } from '../../model/organizations/write.ts'
 import { restoreKeys, restoreUser } from '../../model/people/users.ts'
+import type { Section } from '../archive.ts'
 import { openTrailRestore, type TrailRestore } from '../audit-proof/restored.ts'
 import { findSame, insertRows, listKnown, type Row } from './restore-store.ts'
-import { sections } from './sections.ts'
 
 /** What somebody has to do by hand, because no archive holds what it needs. */
 export interface Restored {
   manifest: ArchiveManifest
   rows: number
-  /** By section: what was not restored. */
+  /** Labels of the rows that were not restored, by the advice of their section. */
   left: Map<string, string[]>
   /** Service tokens in force whose holders register them again. */
   tokens: string[]
@@ -38,7 +38,7 @@ type Verify = ArchiveTools['verify']
  * @param open reads the file from its beginning, as often as it is asked
  */
 export async function restore(
-  { db, now }: { db: Database; now: () => Date },
+  { db, now, archiveSections }: { db: Database; now: () => Date; archiveSections: readonly Section[] },
   open: () => AsyncIterable<Uint8Array>,
   verify: Verify,
 ): Promise<Restored> {
@@ -46,7 +46,7 @@ export async function restore(
   const { manifest } = await checkArchive(open(), { sha256, verify })
   if (!manifest.included.versions) throw new NotRestorable('the archive was made without the versions of secrets')
   return await db.transaction(async (tx) => {
-    const restoring = openRestore(tx, manifest, now().toISOString())
+    const restoring = openRestore(tx, archiveSections, manifest, now().toISOString())
     await checkArchive(open(), {
       sha256,
       verify,
@@ -68,7 +68,7 @@ export async function restore(
 const batchRows = 200
 const batchCharacters = 4 * 1024 * 1024
 
-function openRestore(tx: Tx, manifest: ArchiveManifest, now: string) {
+function openRestore(tx: Tx, sections: readonly Section[], manifest: ArchiveManifest, now: string) {
   const restored: Restored = {
     manifest,
     rows: 0,
@@ -78,7 +78,7 @@ function openRestore(tx: Tx, manifest: ArchiveManifest, now: string) {
     peopleWithoutKeys: [],
     trail: null,
   }
-  const keepers = keepersOf(tx, manifest, restored)
+  const keepers = keepersOf(tx, sections, manifest, restored)
   let batch: Row[] = []
   let [current, characters] = ['', 0]
   const flush = async () => {
@@ -105,7 +105,7 @@ function openRestore(tx: Tx, manifest: ArchiveManifest, now: string) {
 type Keep = (rows: Row[]) => Promise<unknown>
 
 /** What is done with the rows of each section. Digests of rows are for those who verify the archive. */
-function keepersOf(tx: Tx, { organization }: ArchiveManifest, restored: Restored) {
+function keepersOf(tx: Tx, sections: readonly Section[], { organization }: ArchiveManifest, restored: Restored) {
   let trail: TrailRestore | undefined
   const special: Record<string, Keep> = {
     organization: ([row = {}]) => addOrganization(tx, organization, row),
@@ -122,7 +122,7 @@ function keepersOf(tx: Tx, { organization }: ArchiveManifest, restored: Restored
     const section = sections.find((one) => one.name === name)
     if (!section) return Object.hasOwn(special, name) ? special[name] : undefined
     return async (rows) => {
-      if (section.isRestored === false) return noteLeft(restored, name, rows, section.label ?? 'id')
+      if (section.notRestored) return noteLeft(restored, section.notRestored, rows)
       const kept = rows.filter(({ principalType }) => !Object.hasOwn(readerWords, String(principalType)))
       restored.readerGrants += rows.length - kept.length
       restored.rows += kept.length
@@ -134,9 +134,9 @@ function keepersOf(tx: Tx, { organization }: ArchiveManifest, restored: Restored
   return { of, trail: () => trail }
 }
 
-function noteLeft({ left }: Restored, section: string, rows: Row[], label: string): void {
-  const names = rows.map((row) => String(row[label] ?? row.id))
-  left.set(section, [...(left.get(section) ?? []), ...names])
+function noteLeft({ left }: Restored, { label, advice }: NonNullable<Section['notRestored']>, rows: Row[]): void {
+  const labels = rows.map((row) => String(row[label] ?? row.id))
+  left.set(advice, [...(left.get(advice) ?? []), ...labels])
 }
 
 async function addOrganization(tx: Tx, told: { id: string; slug: string }, row: Row): Promise<void> {

@@ -1,21 +1,28 @@
 import { notificationTypes } from '@skerry/contract/notifications/types'
 import type { Sql, Tx } from '../../db/database.ts'
-import { type EventOf, subscriber } from '../../events/events.ts'
+import { type EventOf, type Subscriber, subscriber } from '../../events/events.ts'
+import type { Notice, Notices } from '../../events/notices.ts'
+import type { EventType } from '../../events/types.ts'
 import type { Context } from '../../http/context.ts'
 import { idOf } from '../../jobs/schedule.ts'
 import { gathering, mail, type PendingNotice } from './jobs.ts'
 import { isGathered, isUrgent, letterOf } from './mails.ts'
-import { type Notice, type Noticed, noticed, noticeOf } from './notices.ts'
 import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress } from './store.ts'
 
-export const subscribers = [subscriber('notifications', noticed, deliver)]
+/** Hears of every event that becomes a notice. */
+export const mailNotices = (notices: Notices): Subscriber<Context> =>
+  subscriber<EventType, Context>('notifications', Object.keys(notices) as EventType[], (context, event) =>
+    deliver(context, event, noticeOf(notices, event)),
+  )
+
+const noticeOf = (notices: Notices, event: EventOf<EventType>): Notice | null =>
+  (notices[event.type] as (event: EventOf<EventType>) => Notice | null)(event)
 
 /** Long enough for what a script does in one go, and short for a person who waits for a review. */
 const gatherSeconds = 60
 
 /** Mails an event to everyone whom it concerns, who wants to know and who has an address. */
-async function deliver(context: Context, event: EventOf<Noticed>): Promise<void> {
-  const notice = noticeOf(event)
+async function deliver(context: Context, event: EventOf<EventType>, notice: Notice | null): Promise<void> {
   if (!notice) return
   await context.db.transaction(async (tx) => {
     for (const { email, orgName } of await listRecipients(tx, event.orgId, notice)) {

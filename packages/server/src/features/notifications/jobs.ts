@@ -1,10 +1,11 @@
 import type { NotificationType } from '@skerry/contract/notifications/types'
+import type { NoticeFacts } from '../../events/notices.ts'
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
 import { idOf } from '../../jobs/schedule.ts'
 import { mailInvitation } from '../sign-in/link-mail.ts'
-import { type Facts, letterOf } from './mails.ts'
+import { letterOf } from './mails.ts'
 
 /** With `inviteId`, a link goes along that takes the invitation, where Skerry itself signs people in. */
 interface Letter extends Mail {
@@ -22,7 +23,7 @@ export const mail = job<Letter, Context>(
 export interface PendingNotice {
   to: string
   type: NotificationType
-  facts: Facts[NotificationType]
+  facts: NoticeFacts[NotificationType]
   orgId: string | null
   orgName: string
   eventId: string

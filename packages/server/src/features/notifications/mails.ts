@@ -1,43 +1,5 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
-
-/** What a mail of each type tells: names and instants, never a value, nor what another system said in its own words. */
-interface ChangeFacts {
-  environment: string
-  secretName: string
-  /** How many other secrets the same proposal changes. */
-  others: number
-}
-
-export interface Facts {
-  invitation: { inviteId: string; orgName: string; until: string }
-  change_request_opened: ChangeFacts
-  change_request_decided: ChangeFacts & { status: string }
-  protection_disabled: {
-    environment: string
-    by: string
-    at: string
-    ipAddress: string | null
-    userAgent: string | null
-  }
-  honey_token_tripped: { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
-  token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
-  keys_replaced: { person: string; environments: number }
-  rotation_failed: { environment: string; secretName: string }
-  sync_failed: { connection: string; cause: 'credential' | 'failure' }
-  lease_orphaned: { leaseId: string; target: string; account: string | null }
-  lease_target_paused: { target: string; reason: string }
-  log_sink_disabled: { endpoint: string; error: string }
-  vault_webhook_disabled: { host: string; error: string }
-  cli_session_approved: {
-    deviceLabel: string
-    client: string | null
-    ipAddress: string | null
-    at: string
-    expiresAt: string
-  }
-  recovery_opened: { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
-  recovery_completed: { requestId: string; targetId: string; environments: number }
-}
+import type { NoticeFacts } from '../../events/notices.ts'
 
 interface Place {
   baseUrl: string
@@ -46,18 +8,18 @@ interface Place {
 }
 
 interface Row<T extends NotificationType> {
-  subject: (facts: Facts[T], place: Place) => string
+  subject: (facts: NoticeFacts[T], place: Place) => string
   /** Lines of text. */
-  text: (facts: Facts[T], place: Place) => string[]
+  text: (facts: NoticeFacts[T], place: Place) => string[]
   /** The invitation that it tells of: a link goes along that takes it, for one who may not be anybody here yet. */
-  invitation?: (facts: Facts[T]) => string
+  invitation?: (facts: NoticeFacts[T]) => string
   /** Whether it goes before what else waits. */
   urgent?: true
   /** How several that come within a minute are told of in one mail, where they may wait that long. */
   many?: {
     subject: (count: number, place: Place) => string
     /** Of each, one line. */
-    line: (facts: Facts[T]) => string
+    line: (facts: NoticeFacts[T]) => string
   }
 }
 
@@ -66,7 +28,7 @@ const minute = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} U
 const unknown = (text: string | null) => text ?? 'unknown'
 
 /** `API_KEY`, or `API_KEY and 3 other secrets`. */
-const changed = ({ secretName, others }: Omit<ChangeFacts, 'environment'>) =>
+const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>) =>
   others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
 
 /** What mail programs would make a link or an address of is taken apart. */
@@ -298,7 +260,7 @@ interface Letter {
 }
 
 /** One mail about one event, or about several of a type that has `many`. */
-export function letterOf<T extends NotificationType>(type: T, events: Facts[T][], place: Place): Letter {
+export function letterOf<T extends NotificationType>(type: T, events: NoticeFacts[T][], place: Place): Letter {
   const row = mails[type] as Row<T>
   const at = { ...place, orgName: oneLine(place.orgName) }
   const { subject, text } = events.length > 1 ? aboutMany(row, events, at) : aboutOne(row, events, at)
@@ -306,7 +268,7 @@ export function letterOf<T extends NotificationType>(type: T, events: Facts[T][]
   return { subject, text: [...text, ...end].join('\n'), inviteId: (events[0] && row.invitation?.(events[0])) ?? null }
 }
 
-function aboutOne<T extends NotificationType>(row: Row<T>, [event]: Facts[T][], place: Place) {
+function aboutOne<T extends NotificationType>(row: Row<T>, [event]: NoticeFacts[T][], place: Place) {
   if (event === undefined) throw new Error('a mail is about something')
   const facts = inLines(event)
   return { subject: row.subject(facts, place), text: row.text(facts, place) }
@@ -315,7 +277,7 @@ function aboutOne<T extends NotificationType>(row: Row<T>, [event]: Facts[T][], 
 /** A mail about thousands says how many there are, and lists the first. */
 const listedMax = 50
 
-function aboutMany<T extends NotificationType>({ many }: Row<T>, events: Facts[T][], place: Place) {
+function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeFacts[T][], place: Place) {
   if (!many) throw new Error('each is told of in a mail of its own')
   const subject = many.subject(events.length, place)
   const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event))}`)

@@ -25,9 +25,10 @@ import { until } from '../../../test/until.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import type { Sql } from '../../db/database.ts'
 import type { EventOf } from '../../events/events.ts'
+import type { NoticeFacts } from '../../events/notices.ts'
 import type { Context } from '../../http/context.ts'
 import type { Job } from '../../jobs/job.ts'
-import { type Facts, letterOf } from './mails.ts'
+import { letterOf } from './mails.ts'
 
 let mails: MailServer
 let world: World
@@ -302,7 +303,7 @@ describe('a keypair that was replaced', () => {
 
 describe('letters', () => {
   const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
-  const samples: { [T in NotificationType]: Facts[T] } = {
+  const samples: { [T in NotificationType]: NoticeFacts[T] } = {
     invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z' },
     change_request_opened: { environment: evil, secretName: 'KEY', others: 0 },
     change_request_decided: { environment: evil, secretName: 'KEY', others: 2, status: 'rejected' },

@@ -6,7 +6,7 @@ import { lockEnvironment } from '../../model/environments/table.ts'
 import { appendVersion, deleteSecret, type StoredSecret } from '../../model/secrets/versions.ts'
 import { writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
-import { checkRoom, type RoomContext } from './room.ts'
+import { checkRoom, type RoomDeps } from './room.ts'
 import { findVersion, lockSecret } from './store.ts'
 
 /** What was proposed, and by whom. */
@@ -47,7 +47,7 @@ export async function lockBases<Of extends Change>(
 }
 
 interface Work {
-  context: Pick<RoomContext, 'config' | 'now' | 'room'>
+  context: RoomDeps
   db: Tx
   now: string
   newId: (kind: 'secret') => string

@@ -11,6 +11,9 @@ export interface RoomContext extends Context {
   room: Room
 }
 
+/** The parts of the context with which a write finds out whether there is room for it. */
+export type RoomDeps = Pick<RoomContext, 'config' | 'now' | 'room' | 'usageQueries'>
+
 /** How much may still be written before somebody has to count again: into an environment, or an organization under a plan. */
 export interface Room {
   /** Takes a write from what memory knows to be free; false where it does not know. */
@@ -94,7 +97,7 @@ export function openRoom(now: () => Date): Room {
  * of room: then those who write there wait for each other, so that many at once do not fill one last place.
  */
 export async function checkRoom(
-  context: Pick<RoomContext, 'config' | 'now' | 'room'>,
+  context: RoomDeps,
   db: Tx,
   env: Env,
   { name, bytes }: { name: string; bytes: number },
@@ -174,7 +177,7 @@ const takesRoom = (
   bytes: number,
 ): boolean => room.take(environmentId, bytes) && (!config.plansEnforced || room.take(orgId, 0))
 
-async function checkPlan(context: Pick<RoomContext, 'config' | 'now' | 'room'>, db: Tx, orgId: string): Promise<void> {
+async function checkPlan(context: RoomDeps, db: Tx, orgId: string): Promise<void> {
   const free = await checkQuota(context, db, { id: orgId }, 'secrets')
   context.room.counted(orgId, { secrets: free, bytes: Number.POSITIVE_INFINITY })
 }

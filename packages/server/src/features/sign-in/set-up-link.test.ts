@@ -16,8 +16,8 @@ import { makeSetUpLink } from './set-up.ts'
 
 const { world } = await openTenant(builtIn)
 const { context } = world.server
-const { db } = context
-const operator = { db, now: () => new Date() }
+const { db, archiveSections } = context
+const operator = { db, now: () => new Date(), archiveSections }
 
 /** Two links, as two starts print them. */
 let links: (string | null)[]

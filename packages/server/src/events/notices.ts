@@ -1,0 +1,57 @@
+import type { NotificationType } from '@skerry/contract/notifications/types'
+import type { Event } from './events.ts'
+import type { EventType } from './types.ts'
+
+/** A mail before its recipients are known. A feature's descriptor says which notice an event becomes. */
+export type Notice = { [T in NotificationType]: { type: T; to: Audience; facts: NoticeFacts[T] } }[NotificationType]
+
+/** A row for each event that anyone is mailed about. A row that answers null sends no mail about this one. */
+export type Notices = { [E in EventType]?: (event: Event<E>) => Notice | null }
+
+type Audience =
+  | { userId: string }
+  /** Every owner and admin of the event's organization except one: the person who caused the event. */
+  | { adminsExcept: string | null }
+  /** The admins of the event's organization, and the custodians, who hold the shares of its recovery key. */
+  | 'adminsAndCustodians'
+  /** An address, which may belong to no account yet. */
+  | { address: string }
+
+/** The facts of each mail: names and instants, never a value and never the error text of another system. */
+export interface NoticeFacts {
+  invitation: { inviteId: string; orgName: string; until: string }
+  change_request_opened: ChangeFacts
+  change_request_decided: ChangeFacts & { status: string }
+  protection_disabled: {
+    environment: string
+    by: string
+    at: string
+    ipAddress: string | null
+    userAgent: string | null
+  }
+  honey_token_tripped: { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
+  token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
+  keys_replaced: { person: string; environments: number }
+  rotation_failed: { environment: string; secretName: string }
+  sync_failed: { connection: string; cause: 'credential' | 'failure' }
+  lease_orphaned: { leaseId: string; target: string; account: string | null }
+  lease_target_paused: { target: string; reason: string }
+  log_sink_disabled: { endpoint: string; error: string }
+  vault_webhook_disabled: { host: string; error: string }
+  cli_session_approved: {
+    deviceLabel: string
+    client: string | null
+    ipAddress: string | null
+    at: string
+    expiresAt: string
+  }
+  recovery_opened: { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
+  recovery_completed: { requestId: string; targetId: string; environments: number }
+}
+
+interface ChangeFacts {
+  environment: string
+  secretName: string
+  /** How many other secrets the same proposal changes. */
+  others: number
+}

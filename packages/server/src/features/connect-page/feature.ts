@@ -1,0 +1,7 @@
+import type { Descriptor } from '../descriptor.ts'
+import { rawRoutes } from './routes.ts'
+
+export const feature: Descriptor = {
+  rawRoutes,
+  archive: { nothing: 'a page without data' },
+}

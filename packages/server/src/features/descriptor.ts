@@ -1,0 +1,33 @@
+import type { Subscriber } from '../events/events.ts'
+import type { Notices } from '../events/notices.ts'
+import type { Context, UsageQueries } from '../http/context.ts'
+import type { RawRoute } from '../http/raw.ts'
+import type { Route } from '../http/route.ts'
+import type { Job } from '../jobs/job.ts'
+import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
+import type { ArchivePart } from './archive.ts'
+
+/**
+ * What a feature brings to the server. The file `feature.ts` of each feature exports one, `server/src/features.ts` lists
+ * them, and app.ts composes them. `C` is the context that the feature works with.
+ */
+export interface Descriptor<C extends Context = Context> {
+  /** Endpoints of the API, each with its access. */
+  routes?: readonly Route<C>[]
+  /** Paths outside of the API: pages, files, redirects. */
+  rawRoutes?: readonly RawRoute[]
+  /** Work that is done later or on a schedule. */
+  jobs?: readonly Job<never, C>[]
+  /** Handlers of events. */
+  subscribers?: readonly Subscriber<C>[]
+  /** Which tables the archive of an organization holds, and which it does not hold. */
+  archive: ArchivePart
+  /** A query `select id, name` about organization $1. The audit log shows these names beside ids, and finds entries by them. */
+  auditNames?: string
+  /** Who is mailed about an event, for each event of the feature that anyone is mailed about. */
+  notices?: Notices
+  /** How its metrics are counted: queries about organization $1 at the instant $2. The server counts metrics per month itself. */
+  usage?: Partial<UsageQueries>
+  /** Deletes what the feature keeps about environments that were deleted. */
+  environmentsEnded?: EnvironmentsEnded
+}

@@ -1,0 +1,21 @@
+import type { Descriptor } from '../descriptor.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  archive: {
+    sections: [
+      {
+        name: 'keyGrants',
+        table: 'key_grants',
+        columns:
+          'id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type, granted_by_id, created_at',
+        order: 'id',
+      },
+    ],
+    withheld: {
+      principals: 'follows from members and tokens, by triggers',
+      server_keypairs: 'private halves are sealed under the key of this server',
+    },
+  },
+}

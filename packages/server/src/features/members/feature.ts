@@ -1,0 +1,32 @@
+import type { Descriptor } from '../descriptor.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  archive: {
+    sections: [
+      { name: 'memberships', table: 'memberships', columns: 'user_id, role, created_at', order: 'user_id' },
+      {
+        name: 'invitations',
+        table: 'invitations',
+        columns: 'id, email, role, invited_by_id, created_at, expires_at',
+        order: 'id',
+      },
+    ],
+    withheld: {},
+  },
+  auditNames: `select m.user_id, coalesce(u.name, u.email, u.id)
+                 from memberships m join users u on u.id = m.user_id where m.org_id = $1`,
+  notices: {
+    'invite.created': ({ facts: { inviteId, email, orgName, expiresAt } }) => ({
+      type: 'invitation',
+      to: { address: email },
+      facts: { inviteId, orgName, until: expiresAt },
+    }),
+  },
+  usage: {
+    // An invited person already takes a seat, so that everyone who accepts an invitation finds one.
+    members: `select (select count(*) from memberships where org_id = $1)
+                   + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
+  },
+}

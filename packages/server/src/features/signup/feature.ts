@@ -1,0 +1,7 @@
+import type { Descriptor } from '../descriptor.ts'
+import { routes } from './routes.ts'
+
+export const feature: Descriptor = {
+  routes,
+  archive: { nothing: 'stores nothing of its own' },
+}
