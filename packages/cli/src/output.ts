@@ -51,6 +51,22 @@ export function writeJson(value: unknown): void {
   writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
 
+/** What a command answers: `json` with --json, `text` without, and what is done `after` either of them. */
+export interface Output {
+  /** A function, where the document costs a request. */
+  json: object | (() => Promise<object>)
+  /** Writes the same for people. Without it, the notes say all. */
+  text?: () => void | Promise<void>
+  after?: () => void | Promise<void>
+}
+
+export async function writeOutput(output: Output | undefined, { json }: { json?: boolean }): Promise<void> {
+  if (!output) return
+  if (json) writeJson(typeof output.json === 'function' ? await output.json() : output.json)
+  else await output.text?.()
+  await output.after?.()
+}
+
 /** A remark for the person at the keyboard: one line. */
 export function note(text: string): void {
   writeAll(stderr, `${printable(text)}\n`)
