@@ -12,8 +12,8 @@ import type { Flags } from './settings.ts'
 // An action gets the arguments of the command line and, last, what the frame has opened. It returns an `Output`, which the frame
 // writes as JSON or as text, so an action does not look at --json. The frame works in this order:
 //
-// 1. It calls the second function, which checks the options and arguments, so that a mistake costs no request. What the
-//    function returns is the `input` of the action.
+// 1. It calls the second function, the preparation, so that a mistake on the command line costs no request. The action gets
+//    the result as `input`.
 // 2. It opens the session.
 // 3. It looks up the organization or the environment.
 // 4. It runs the action and writes the output.
@@ -22,30 +22,31 @@ import type { Flags } from './settings.ts'
 // have no frame: `run`, `shell` and `proxy run`, which start a program; `mcp` and `completion`, which speak a protocol; `doctor`, which
 // writes while it looks; `login` and `signup`, which make the credential; and `dashboard`, which needs no session to start.
 
-/** What the action of a signed-in command gets. `P` is the type of the function that prepares its `input`. */
+/** The last argument of an action of a signed-in command. `P` is the type of the function that prepares the `input`. */
 export interface SignedIn<F extends Flags = Flags, P extends Prepare = () => undefined> {
   session: Session
   flags: F
   input: Awaited<ReturnType<P>>
 }
 
-/** What the action of a command in an organization gets. */
+/** The last argument of an action in an organization. */
 export interface InOrg<F extends Flags = Flags, P extends Prepare = () => undefined> extends SignedIn<F, P> {
   org: Org
   orgId: string
 }
 
-/** What the action of a command on an environment gets. */
+/** The last argument of an action on an environment. */
 export interface AtPlace<F extends Flags = Flags, P extends Prepare = () => undefined> extends SignedIn<F, P> {
   place: Place
 }
 
-/** Checks the command line before the session is opened, and reads what the action needs. */
+/** A preparation checks the command line before the session is opened, and reads files or standard input for the action. */
 export type Prepare = (...given: never[]) => unknown
 
-/** What commander calls: with the arguments, the options and the command. */
+/** The function that commander calls with the arguments, the options and the command. */
 type Run = (...given: unknown[]) => Promise<void>
 
+/** An action or a preparation. The overloads of `Frame` have checked its types. */
 type Loose = (...given: unknown[]) => unknown
 
 interface Frame<Base extends Flags, More> {
@@ -63,7 +64,7 @@ interface Frame<Base extends Flags, More> {
   ): Run
 }
 
-/** A frame for commands that all look up the same thing before they act. `named` is the first argument. */
+/** Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line. */
 export function lookingUp<Base extends Flags, More>(
   lookUp: (session: Session, flags: Base, named: string) => Promise<More>,
 ): Frame<Base, More> {
@@ -96,7 +97,7 @@ export const atPlace = lookingUp(async (session, flags) => ({
 /** The environment that the first argument names, or with `--branch` a branch of it. */
 export const atNamed = lookingUp(async (session, flags, named) => ({ place: await findNamed(session, named, flags) }))
 
-/** For a command that opens no session, or opens it by itself. Its action takes the options last. */
+/** The frame of a command that opens no session, or opens it by itself. Its action gets the options last. */
 export const withoutSession =
   <A extends unknown[]>(action: (...given: A) => Promise<Output>): Run =>
   async (...given) =>

@@ -51,11 +51,11 @@ export function writeJson(value: unknown): void {
   writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
 
-/** What a command answers: `json` with --json, `text` without, and what is done `after` either of them. */
+/** The output of a command. The frame writes `json` with --json and `text` without, and then calls `after`. */
 export interface Output {
-  /** A function, where the document costs a request. */
+  /** A function if the document costs another request. */
   json: object | (() => Promise<object>)
-  /** Writes the same for people. Without it, the notes say all. */
+  /** Writes the output for people. Without `text`, the notes of the command have said everything. */
   text?: () => void | Promise<void>
   after?: () => void | Promise<void>
 }

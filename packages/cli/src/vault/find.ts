@@ -49,7 +49,7 @@ async function projectOf(session: Session, flags: InProject): Promise<{ place: P
 
 export const atProject = lookingUp(projectOf)
 
-/** What the action of a command on a vault project gets. */
+/** The last argument of an action on a vault project. */
 export type AtProject<F extends InProject = InProject, P extends Prepare = () => undefined> = SignedIn<F, P> &
   Awaited<ReturnType<typeof projectOf>>
 
