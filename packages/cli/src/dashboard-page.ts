@@ -1,5 +1,5 @@
 import { hasDesktop, openBrowser } from './desktop.ts'
-import { note, writeJson, writeLine } from './output.ts'
+import { note, type Output, writeLine } from './output.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -7,12 +7,21 @@ export interface BrowserOptions extends Flags {
   browser: boolean
 }
 
-/** Prints the address of a page of the organization in the dashboard, and opens it unless told otherwise. */
-export async function showPage(session: Session, path: string, { json, browser }: BrowserOptions): Promise<void> {
+/** Prints the address of a page of the organization in the dashboard, and opens it unless told otherwise. `next` says what to do there. */
+export async function showPage(
+  session: Session,
+  path: string,
+  { browser, next }: BrowserOptions & { next?: string },
+): Promise<Output> {
   const { slug } = await session.org()
   const address = `${session.settings.url}/orgs/${slug}${path}`
-  if (json) writeJson({ address })
-  else writeLine(address)
-  if (browser && hasDesktop()) await openBrowser(address)
-  else if (browser) note('there is no desktop here: open the address in a browser')
+  return {
+    json: { address },
+    text: () => writeLine(address),
+    after: async () => {
+      if (browser && hasDesktop()) await openBrowser(address)
+      else if (browser) note('there is no desktop here: open the address in a browser')
+      if (next !== undefined) note(next)
+    },
+  }
 }

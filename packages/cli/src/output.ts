@@ -51,6 +51,22 @@ export function writeJson(value: unknown): void {
   writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
 
+/** The output of a command. The frame writes `json` with --json and `text` without, and then calls `after`. */
+export interface Output {
+  /** A function if the document costs another request. */
+  json: object | (() => Promise<object>)
+  /** Writes the output for people. Without `text`, the notes of the command have said everything. */
+  text?: () => void | Promise<void>
+  after?: () => void | Promise<void>
+}
+
+export async function writeOutput(output: Output | undefined, { json }: { json?: boolean }): Promise<void> {
+  if (!output) return
+  if (json) writeJson(typeof output.json === 'function' ? await output.json() : output.json)
+  else await output.text?.()
+  await output.after?.()
+}
+
 /** A remark for the person at the keyboard: one line. */
 export function note(text: string): void {
   writeAll(stderr, `${printable(text)}\n`)

@@ -52,7 +52,7 @@ interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'rea
   known: Org | undefined
 }
 
-type Org = { id: string; slug: string }
+export type Org = { id: string; slug: string }
 
 export const userAgent = `skerry-cli/${manifest.version}`
 

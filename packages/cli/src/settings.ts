@@ -19,6 +19,11 @@ export interface Flags {
   branch?: string
 }
 
+/** Options of a command that asks before it acts. */
+export interface Confirmable extends Flags {
+  yes?: boolean
+}
+
 /** Where the credential comes from, most explicit first: `--profile`, the environment, the credentials file. */
 type CredentialSource =
   | { from: 'environment'; token: string }

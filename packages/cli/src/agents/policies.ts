@@ -8,9 +8,10 @@ import { type Agent, type AgentPolicy, publishPolicy } from '@skerry/sdk/interna
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting, readableByAll, writeNamed } from '../files.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 import { printRules, readRules } from './rules.ts'
@@ -30,52 +31,71 @@ export async function rulesInForce(session: Session, orgId: string, agent: Agent
   return newest ? readUnverifiedPolicy(newest.bundle).rules : []
 }
 
-export async function edit(wanted: string, flags: Flags & Overwriting & { file: string }): Promise<void> {
-  checkWritable(flags.file, flags)
-  const session = await openSession(flags)
+export async function edit(
+  wanted: string,
+  { session, flags }: SignedIn<Flags & Overwriting & { file: string }>,
+): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const rules = await rulesInForce(session, orgId, agent)
   writeNamed(flags.file, `${JSON.stringify({ rules }, null, 2)}\n`, { force: flags.force, mode: readableByAll })
   note(
     `wrote ${rules.length} rules to ${flags.file}; then: skerry agent policy publish ${agent.slug} --file ${flags.file}`,
   )
-  if (flags.json) writeJson({ file: flags.file, rules })
+  return { json: { file: flags.file, rules } }
 }
+
+export const checkEdit = (flags: Flags & Overwriting & { file: string }): void => checkWritable(flags.file, flags)
 
 export async function simulate(
   wanted: string,
   method: string,
-  url: string,
-  flags: Flags & { secret?: string; file?: string },
-): Promise<void> {
-  const asked = URL.parse(url)
-  if (!asked) throw usage(`'${url}' is no address`, 'write it as https://api.example.com/v1/items')
-  const session = await openSession(flags)
+  _url: string,
+  { session, flags, input: { asked } }: SignedIn<Flags & { secret?: string; file?: string }, typeof parseSimulate>,
+): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const rules = flags.file === undefined ? await rulesInForce(session, orgId, agent) : await readRules(flags.file)
   const { hostname: host, pathname: path } = asked
   const said = decide(rules, { host, method, path, secret: flags.secret })
-  if (flags.json) writeJson(said)
-  else writeLine(said.ruleIndex === null ? said.decision : `${said.decision} (rule ${said.ruleIndex})`)
+  return {
+    json: said,
+    text: () => writeLine(said.ruleIndex === null ? said.decision : `${said.decision} (rule ${said.ruleIndex})`),
+  }
 }
 
-export async function publish(wanted: string, flags: PublishOptions & { file: string }): Promise<void> {
-  const rules = await readRules(flags.file)
-  const session = await openSession(flags)
-  const { orgId, agent } = await agentOf(session, wanted)
-  await signAndPublish(session, { orgId, agent, rules }, flags)
+export function parseSimulate(
+  _flags: Flags & { secret?: string; file?: string },
+  _wanted: string,
+  _method: string,
+  url: string,
+) {
+  const asked = URL.parse(url)
+  if (!asked) throw usage(`'${url}' is no address`, 'write it as https://api.example.com/v1/items')
+  return { asked }
 }
+
+export async function publish(
+  wanted: string,
+  { session, flags, input: { rules } }: SignedIn<PublishOptions & { file: string }, typeof parsePublish>,
+): Promise<Output> {
+  const { orgId, agent } = await agentOf(session, wanted)
+  return signAndPublish(session, { orgId, agent, rules }, flags)
+}
+
+export const parsePublish = async (flags: PublishOptions & { file: string }) => ({ rules: await readRules(flags.file) })
 
 /** Signed anew, under the next version, so that no proxy sees the number fall. */
-export async function rollback(wanted: string, version: string, flags: PublishOptions): Promise<void> {
-  const session = await openSession(flags)
+export async function rollback(
+  wanted: string,
+  version: string,
+  { session, flags }: SignedIn<PublishOptions>,
+): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const earlier = (await versionsOf(session, orgId, agent)).find((one) => String(one.version) === version)
   if (!earlier) throw new Failure('notFound', `agent ${agent.slug} has no version ${version} among its newest`)
   const { rules } = readUnverifiedPolicy(earlier.bundle)
   const isOwn = await isSignedBy(await signerOf(session), earlier.bundle, { orgId, agent })
   if (!isOwn) warn(`version ${version} was not signed with your key: look at its rules before you sign them`)
-  await signAndPublish(session, { orgId, agent, rules }, flags)
+  return signAndPublish(session, { orgId, agent, rules }, flags)
 }
 
 /** When it expires is no matter here. */
@@ -95,13 +115,14 @@ async function signAndPublish(
   session: Session,
   { orgId, agent, rules }: { orgId: string; agent: Agent; rules: PolicyRule[] },
   flags: PublishOptions,
-): Promise<void> {
+): Promise<Output> {
   const seconds = parseDuration(flags.expires)
   // A minute less than the most: the two clocks need not agree.
   const longest = limits.policyExpiryMaxSeconds - 60
   if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
     throw usage('--expires takes 1h to 90d')
   const signer = await signerOf(session)
+  // Not part of the output: a person reads the rules before the question.
   if (!flags.json) printRules(rules)
   await confirmOrRefuse(
     `signs these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`,
@@ -110,9 +131,13 @@ async function signAndPublish(
   const issuedAtMs = Date.now()
   const expiresAtMs = issuedAtMs + Math.min(Math.max(seconds, limits.policyExpiryMinSeconds + 60), longest) * 1000
   const policy = await publishPolicy(session.client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs })
-  if (flags.json) writeJson({ policy })
-  note(`published policy ${policy.version} of ${agent.slug}, valid until ${policy.expiresAt}`)
-  note(`proxies take it where this signer is pinned: ${policy.signerThumbprint}`)
+  return {
+    json: { policy },
+    after: () => {
+      note(`published policy ${policy.version} of ${agent.slug}, valid until ${policy.expiresAt}`)
+      note(`proxies take it where this signer is pinned: ${policy.signerThumbprint}`)
+    },
+  }
 }
 
 /** A person's key, in the agent of the keyring or opened here. */
@@ -123,20 +148,22 @@ async function signerOf({ principal, client, settings }: Session): Promise<Polic
   return personSigner({ client, url: settings.url, userId: principal.id })
 }
 
-export async function history(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function history(wanted: string, { session }: SignedIn): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const policies = await versionsOf(session, orgId, agent)
-  if (flags.json) return writeJson({ policies })
-  writeTable(
-    ['version', 'rules', 'signed by', 'until', 'published', ''],
-    policies.map((one) => [
-      String(one.version),
-      String(one.rules.length),
-      one.signerThumbprint,
-      one.expiresAt,
-      one.createdAt,
-      one.rolledBackFrom === null ? '' : `again version ${one.rolledBackFrom}`,
-    ]),
-  )
+  return {
+    json: { policies },
+    text: () =>
+      writeTable(
+        ['version', 'rules', 'signed by', 'until', 'published', ''],
+        policies.map((one) => [
+          String(one.version),
+          String(one.rules.length),
+          one.signerThumbprint,
+          one.expiresAt,
+          one.createdAt,
+          one.rolledBackFrom === null ? '' : `again version ${one.rolledBackFrom}`,
+        ]),
+      ),
+  }
 }

@@ -1,39 +1,51 @@
 import { narrowPolicy } from '@skerry/sdk/internal/policy-narrowing'
 import { usage } from '../failure.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
-import { openSession } from '../session.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 import { rulesInForce } from './policies.ts'
 
 /** The server has counts alone and proposes nothing: what could go is worked out here. */
-export async function review(wanted: string, flags: Flags & { days: string }): Promise<void> {
-  const days = /^\d{1,2}$/.test(flags.days) ? Number(flags.days) : 0
-  if (days < 1 || days > 90) throw usage('--days takes 1 to 90')
-  const session = await openSession(flags)
+export async function review(
+  wanted: string,
+  { session, input: { days } }: SignedIn<Flags & { days: string }, typeof parseReview>,
+): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const params = { orgId, agentId: agent.id }
   const rules = await rulesInForce(session, orgId, agent)
   const evidence = await session.client.tasks.activity({ params, query: { days } })
   const proposed = narrowPolicy(rules, evidence)
-  if (flags.json) return writeJson({ summary: evidence.summary, activity: evidence.activity, rules: proposed })
-  const { summary, activity } = evidence
-  note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
-  if (summary.redacted > 0) note(`upstreams sent secrets back ${summary.redacted} times; the proxy replaced them`)
-  writeTable(
-    ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
-    activity.map((one) => [
-      one.host,
-      one.method,
-      one.decision,
-      one.ruleIndex === null ? '' : String(one.ruleIndex),
-      String(one.count),
-      Object.keys(one.secrets).join(' '),
-      Object.keys(one.redactions).join(' '),
-    ]),
-  )
-  if (JSON.stringify(proposed) === JSON.stringify(rules)) return note('all that the policy permits was used')
-  note(`${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; without them:`)
-  writeLine(JSON.stringify({ rules: proposed }, null, 2))
-  note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
+  return {
+    json: { summary: evidence.summary, activity: evidence.activity, rules: proposed },
+    text: () => {
+      const { summary, activity } = evidence
+      note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
+      if (summary.redacted > 0) note(`upstreams sent secrets back ${summary.redacted} times; the proxy replaced them`)
+      writeTable(
+        ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
+        activity.map((one) => [
+          one.host,
+          one.method,
+          one.decision,
+          one.ruleIndex === null ? '' : String(one.ruleIndex),
+          String(one.count),
+          Object.keys(one.secrets).join(' '),
+          Object.keys(one.redactions).join(' '),
+        ]),
+      )
+      if (JSON.stringify(proposed) === JSON.stringify(rules)) return note('all that the policy permits was used')
+      note(
+        `${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; without them:`,
+      )
+      writeLine(JSON.stringify({ rules: proposed }, null, 2))
+      note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
+    },
+  }
+}
+
+export function parseReview(flags: Flags & { days: string }) {
+  const days = /^\d{1,2}$/.test(flags.days) ? Number(flags.days) : 0
+  if (days < 1 || days > 90) throw usage('--days takes 1 to 90')
+  return { days }
 }

@@ -1,8 +1,8 @@
 import { dispatchTask } from '@skerry/sdk/internal/agents'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
-import { openSession } from '../session.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 
@@ -13,48 +13,68 @@ interface DispatchOptions extends Flags {
   label?: string
 }
 
-export async function dispatch(wanted: string, flags: DispatchOptions): Promise<void> {
-  const { scope, secrets, label } = flags
-  if (scope !== undefined && !secrets) throw usage('--scope and --no-secrets contradict each other')
-  const ttlSeconds = parseDuration(flags.ttl)
-  const scopes = secrets ? scope : []
-  const session = await openSession(flags)
+export async function dispatch(
+  wanted: string,
+  { session, flags: { label }, input: { ttlSeconds, scopes } }: SignedIn<DispatchOptions, typeof parseDispatch>,
+): Promise<Output> {
   const { agent } = await agentOf(session, wanted)
   const { token, task, header } = await dispatchTask(session.client, agent.id, {
     ttlSeconds,
     ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
     ...(label === undefined ? {} : { label }),
   })
-  if (flags.json) writeJson({ token, header, task })
-  else writeLine(token)
-  note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}; the agent sends the token as ${header}`)
+  return {
+    json: { token, header, task },
+    text: () => writeLine(token),
+    after: () =>
+      note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}; the agent sends the token as ${header}`),
+  }
 }
 
-export async function tasks(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export function parseDispatch(flags: DispatchOptions) {
+  const { scope, secrets } = flags
+  if (scope !== undefined && !secrets) throw usage('--scope and --no-secrets contradict each other')
+  const ttlSeconds = parseDuration(flags.ttl)
+  const scopes = secrets ? scope : []
+  return { ttlSeconds, scopes }
+}
+
+export async function tasks(wanted: string, { session }: SignedIn): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const { tasks } = await session.client.tasks.list({ params: { orgId, agentId: agent.id } })
-  if (flags.json) return writeJson({ tasks })
-  writeTable(
-    ['id', 'status', 'secrets', 'until', 'seen', 'by', 'label'],
-    tasks.map((one) => [
-      one.id,
-      one.status,
-      one.scopes === null ? 'all of the policy' : one.scopes.join(' ') || 'none',
-      one.expiresAt,
-      one.lastSeenAt ?? 'never',
-      one.dispatchedById,
-      one.label ?? '',
-    ]),
-  )
+  return {
+    json: { tasks },
+    text: () =>
+      writeTable(
+        ['id', 'status', 'secrets', 'until', 'seen', 'by', 'label'],
+        tasks.map((one) => [
+          one.id,
+          one.status,
+          one.scopes === null ? 'all of the policy' : one.scopes.join(' ') || 'none',
+          one.expiresAt,
+          one.lastSeenAt ?? 'never',
+          one.dispatchedById,
+          one.label ?? '',
+        ]),
+      ),
+  }
 }
 
-export async function revoke(taskId: string, flags: Flags): Promise<void> {
+export async function revoke(
+  _taskId: string,
+  { session, input: { id } }: SignedIn<Flags, typeof parseRevoke>,
+): Promise<Output> {
+  const { task } = await session.client.tasks.revoke({ params: { taskId: id } })
+  return {
+    json: { task },
+    after: () =>
+      note(`task ${task.id} is ${task.status}; proxies learn of it within their cache time, 30 s unless set`),
+  }
+}
+
+export function parseRevoke(_flags: Flags, taskId: string) {
   // The whole token names its task, too, and must not get into an address.
   const id = /^(?:tsk|skd)_[0-9A-Za-z]{22}/.exec(taskId)?.[0]
   if (id === undefined) throw usage('that is no task', 'see `skerry agent tasks <agent>`')
-  const session = await openSession(flags)
-  const { task } = await session.client.tasks.revoke({ params: { taskId: id } })
-  if (flags.json) writeJson({ task })
-  note(`task ${task.id} is ${task.status}; proxies learn of it within their cache time, 30 s unless set`)
+  return { id }
 }

@@ -3,15 +3,18 @@ import { readAuditArchive } from '@skerry/sdk/internal/audit-archive'
 import type { ProvenArchive } from '@skerry/sdk/internal/audit-proof'
 import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
-import { writeJson, writeLine } from '../output.ts'
+import { type Output, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
-export async function verifyArchive(path: string, { key, json }: Flags & { key: string }): Promise<void> {
+export async function verifyArchive(path: string, { key }: Flags & { key: string }): Promise<Output> {
   if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key takes the 43 characters that `skerry org export` shows')
   const archive = await readArchive(path, key)
-  if (json) return writeJson(archive)
   const { orgId, start, size } = archive
-  writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, are what the server has signed`)
+  return {
+    json: archive,
+    text: () =>
+      writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, are what the server has signed`),
+  }
 }
 
 /** @param publicKey of the server that made it */

@@ -1,35 +1,38 @@
 import { auditGroups } from '@skerry/contract/action'
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
-import { note, writeJson, writeTable } from '../output.ts'
-import { openSession } from '../session.ts'
-import { checkFilters, type FilterFlags, filtersOf } from './filters.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, writeTable } from '../output.ts'
+import { type FilterFlags, filtersOf } from './filters.ts'
 
 type Span = Answer<typeof audit.timeline>['spans'][number]
 
 const barWidth = 30
 
-export async function timeline(flags: FilterFlags): Promise<void> {
-  checkFilters(flags)
-  const session = await openSession(flags)
+export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promise<Output> {
   const query = await filtersOf(session, flags)
   const { id: orgId } = await session.org()
   const answer = await session.client.audit.timeline({ params: { orgId }, query })
-  if (flags.json) return writeJson(answer)
-  const totals = answer.spans.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0))
-  const most = Math.max(...totals, 1)
-  // Headers are not words of the server, so they are printed as they are.
-  const [title, length] = answer.step === 'hour' ? ['hour', 'YYYY-MM-DDTHH:MM'.length] : ['day', 'YYYY-MM-DD'.length]
-  writeTable(
-    [title, 'entries', '', 'of'],
-    answer.spans.map((span, at) => {
-      const total = totals[at] ?? 0
-      return [span.since.slice(0, length).replace('T', ' '), String(total), bar(total / most), groupsOf(span)]
-    }),
-  )
-  if (answer.countedUntil)
-    note(`counted back to ${answer.countedUntil}: --until ${answer.countedUntil} shows what is older`)
-  note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
+  return {
+    json: answer,
+    text: () => {
+      const totals = answer.spans.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0))
+      const most = Math.max(...totals, 1)
+      // Headers are not words of the server, so they are printed as they are.
+      const [title, length] =
+        answer.step === 'hour' ? ['hour', 'YYYY-MM-DDTHH:MM'.length] : ['day', 'YYYY-MM-DD'.length]
+      writeTable(
+        [title, 'entries', '', 'of'],
+        answer.spans.map((span, at) => {
+          const total = totals[at] ?? 0
+          return [span.since.slice(0, length).replace('T', ' '), String(total), bar(total / most), groupsOf(span)]
+        }),
+      )
+      if (answer.countedUntil)
+        note(`counted back to ${answer.countedUntil}: --until ${answer.countedUntil} shows what is older`)
+      note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
+    },
+  }
 }
 
 /** What is not nothing can be seen. */

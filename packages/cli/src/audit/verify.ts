@@ -7,35 +7,40 @@ import {
   type Verified,
   verifyTrail,
 } from '@skerry/sdk/internal/audit-proof'
-import type { Command } from 'commander'
 import { Failure } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { stateFolder } from '../folders.js'
+import type { InOrg } from '../frame.ts'
 import { readTextFile } from '../input.ts'
-import { note, writeData, writeJson, writeLine } from '../output.ts'
-import { openSession, type Session } from '../session.ts'
+import { note, type Output, writeData, writeLine } from '../output.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { readArchive } from './archive.ts'
 
-/** Options given before a subcommand's name belong to it as well. */
-const merged = <F extends Flags>(flags: F, command: Command): F => ({ ...command.parent?.opts(), ...flags })
-
-export async function verify(own: Flags & { archive?: string[] }, command: Command): Promise<void> {
-  const flags = merged(own, command)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?: string[] }>): Promise<Output> {
   const seen = recallCheckpoint(session, orgId)
   const key = flags.archive && (await fetchCheckpoint(session.client, orgId)).publicKey
   const archives = await Promise.all((flags.archive ?? []).map((path) => readArchive(path, key as string)))
   const verified = await verifyTrail(session.client, orgId, seen, archives)
   const { findings, size, checkpoint, publicKey, archived } = verified
-  if (flags.json) writeJson({ size, checkpoint, archived, findings })
-  if (findings.length > 0) throw tell(findings)
+  const json = { size, checkpoint, archived, findings }
+  if (findings.length > 0) {
+    return {
+      json,
+      after: () => {
+        throw tell(findings)
+      },
+    }
+  }
   rememberCheckpoint(session, orgId, { note: checkpoint, publicKey })
-  if (flags.json) return
-  writeLine(`${size} entries are what the server has signed`)
-  if (archived.entries > 0) note(archivedWords(archived))
-  note(seen ? 'they go on from those that this machine saw before' : 'this machine had seen none before')
+  return {
+    json,
+    text: () => {
+      writeLine(`${size} entries are what the server has signed`)
+      if (archived.entries > 0) note(archivedWords(archived))
+      note(seen ? 'they go on from those that this machine saw before' : 'this machine had seen none before')
+    },
+  }
 }
 
 const archivedWords = ({ entries, unread }: Verified['archived']): string =>
@@ -43,10 +48,7 @@ const archivedWords = ({ entries, unread }: Verified['archived']): string =>
     ? `${entries} of them are in the archives that you gave`
     : `${entries} of them are in archives of the operator; of ${unread} you gave no file with --archive`
 
-export async function checkpoint(own: Flags & { compare?: string }, command: Command): Promise<void> {
-  const flags = merged(own, command)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function checkpoint({ session, flags, orgId }: InOrg<Flags & { compare?: string }>): Promise<Output> {
   const mine = await fetchCheckpoint(session.client, orgId)
   const { publicKey } = mine
   const seen = recallCheckpoint(session, orgId)
@@ -60,8 +62,7 @@ export async function checkpoint(own: Flags & { compare?: string }, command: Com
   }
   if (findings.length > 0) throw tell(findings)
   if (flags.compare !== undefined) note('both are of one history')
-  if (flags.json) writeJson({ checkpoint: mine.note, size: mine.parsed.size, publicKey })
-  else writeData(mine.note)
+  return { json: { checkpoint: mine.note, size: mine.parsed.size, publicKey }, text: () => writeData(mine.note) }
 }
 
 function tell(findings: Finding[]): Failure {

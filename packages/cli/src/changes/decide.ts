@@ -1,11 +1,12 @@
 import { openSecret } from '@skerry/crypto/secret'
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { exitCodes, Failure, toFailure } from '../failure.ts'
-import { note, writeJson } from '../output.ts'
+import type { InOrg } from '../frame.ts'
+import { note, type Output } from '../output.ts'
 import { findPlaceById } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findChange } from './find.ts'
 
@@ -21,10 +22,13 @@ interface Decided {
   params: { orgId: string; changeRequestId: string }
 }
 
-export async function approve(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, { id, names, together, params }) => {
+export async function approve(ids: string[], work: InOrg<Options>): Promise<Output> {
+  return decideEach(ids, work, async (session, { id, names, together, params }) => {
     await checkReadable(session, params.orgId, id, together)
-    const { changeRequest, approvals, required } = await session.client.changes.approve({ params, ...bodyOf(flags) })
+    const { changeRequest, approvals, required } = await session.client.changes.approve({
+      params,
+      ...bodyOf(work.flags),
+    })
     const { status } = changeRequest
     if (status === 'applied') note(`approved ${id}: applied to ${names}`)
     else if (status === 'open') note(`approved ${id}: ${approvals} of ${required} approvals, so it still waits`)
@@ -61,16 +65,16 @@ async function checkReadable(session: Session, orgId: string, id: string, togeth
   }
 }
 
-export async function reject(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, { id, names, together, params }) => {
-    const { changeRequest } = await session.client.changes.reject({ params, ...bodyOf(flags) })
+export async function reject(ids: string[], work: InOrg<Options>): Promise<Output> {
+  return decideEach(ids, work, async (session, { id, names, together, params }) => {
+    const { changeRequest } = await session.client.changes.reject({ params, ...bodyOf(work.flags) })
     note(`rejected ${id}: ${names} ${together.length === 1 ? 'stays as it is' : 'stay as they are'}`)
     return changeRequest
   })
 }
 
-export async function withdraw(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, { id, params }) => {
+export async function withdraw(ids: string[], work: InOrg<Options>): Promise<Output> {
+  return decideEach(ids, work, async (session, { id, params }) => {
     const { changeRequest } = await session.client.changes.withdraw({ params })
     note(`withdrew ${id}`)
     return changeRequest
@@ -82,11 +86,9 @@ const bodyOf = ({ comment }: Options) => ({ body: comment === undefined ? {} : {
 /** One after the other, each told as it is done: the first that is refused ends it. */
 async function decideEach(
   ids: string[],
-  flags: Options,
+  { session, orgId }: InOrg<Options>,
   decide: (session: Session, decided: Decided) => Promise<ChangeRequest>,
-): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+): Promise<Output> {
   const decided = new Map<string, ChangeRequest>()
   for (const named of ids) {
     const { id, change, together } = await findChange(session, orgId, named)
@@ -96,5 +98,5 @@ async function decideEach(
     const params = { orgId, changeRequestId: change.id }
     decided.set(id, await decide(session, { id, names, together, params }))
   }
-  if (flags.json) writeJson({ changeRequests: [...decided.values()].map(withoutCiphertext) })
+  return { json: { changeRequests: [...decided.values()].map(withoutCiphertext) } }
 }

@@ -1,10 +1,11 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { usage } from '../failure.ts'
-import { note, writeJson, writeTable } from '../output.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, writeTable } from '../output.ts'
 import { findPlace, findPlaceById, namedPlace } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
@@ -13,9 +14,7 @@ interface Options extends Flags {
 }
 
 /** Lists the whole organization unless an option names an environment: a person who approves wants to see all requests. */
-export async function list(flags: Options): Promise<void> {
-  if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit takes a whole number from 1 to 999')
-  const session = await openSession(flags)
+export async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
   const isNamed = [flags.env, flags.group, flags.branch].some((name) => name !== undefined)
   const place = isNamed ? await findPlace(session, namedPlace(session, flags)) : undefined
   const { id: orgId } = await session.org()
@@ -27,29 +26,37 @@ export async function list(flags: Options): Promise<void> {
       ...(place ? { envId: place.envId } : {}),
     },
   })
-  if (flags.json) return writeJson({ changeRequests: changeRequests.map(withoutCiphertext), nextCursor })
-  const labels = await labelsOf(session, orgId, changeRequests)
-  const nameOf = await openDirectory(
-    session,
-    changeRequests.map(({ proposedById }) => proposedById),
-  )
-  writeTable(
-    ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'id', 'at'],
-    [...Map.groupBy(changeRequests, (one) => one.groupId ?? one.id)].map(([id, together]) => {
-      const [one] = together as [ChangeRequest, ...ChangeRequest[]]
-      return [
-        id,
-        one.status,
-        [...new Set(together.map(({ action }) => action))].sort().join(', '),
-        namesOf(together, one.groupSize),
-        labels.get(one.environmentId) ?? one.environmentId,
-        nameOf(one.proposedById) ?? one.proposedByType,
-        one.proposedById,
-        one.createdAt,
-      ]
-    }),
-  )
-  if (nextCursor !== null) note('there are more: see --limit')
+  return {
+    json: { changeRequests: changeRequests.map(withoutCiphertext), nextCursor },
+    text: async () => {
+      const labels = await labelsOf(session, orgId, changeRequests)
+      const nameOf = await openDirectory(
+        session,
+        changeRequests.map(({ proposedById }) => proposedById),
+      )
+      writeTable(
+        ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'id', 'at'],
+        [...Map.groupBy(changeRequests, (one) => one.groupId ?? one.id)].map(([id, together]) => {
+          const [one] = together as [ChangeRequest, ...ChangeRequest[]]
+          return [
+            id,
+            one.status,
+            [...new Set(together.map(({ action }) => action))].sort().join(', '),
+            namesOf(together, one.groupSize),
+            labels.get(one.environmentId) ?? one.environmentId,
+            nameOf(one.proposedById) ?? one.proposedByType,
+            one.proposedById,
+            one.createdAt,
+          ]
+        }),
+      )
+      if (nextCursor !== null) note('there are more: see --limit')
+    },
+  }
+}
+
+export function checkList(flags: Options): void {
+  if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit takes a whole number from 1 to 999')
 }
 
 const shownNames = 5

@@ -1,14 +1,15 @@
 import { limits } from '@skerry/contract/limits'
 import { type ProposedChanges, proposeChanges } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
-import { note, writeJson } from '../output.ts'
-import { findPlace, namedPlace, type Place } from '../places.ts'
+import { note, type Output } from '../output.ts'
+import type { Place } from '../places.ts'
 import { makePlan, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
 import { noteOf, withoutCiphertext } from '../secrets/queued.ts'
 import { ownReferenceHint, refuseCycles } from '../secrets/references.ts'
 import { openKey, storedSecrets } from '../secrets/values.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags, Reading {
@@ -30,14 +31,10 @@ export async function proposeAsOne(session: Session, place: Place, changes: Prop
 }
 
 /** What differs in a file, and what is to go, as one change of a protected environment. */
-export async function propose(path: string | undefined, flags: Options): Promise<void> {
-  const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
-  if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
-  const values = path === undefined ? new Map<string, string>() : readValues(path, flags)
-  const both = gone.filter((name) => values.has(name))
-  if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function propose(
+  _path: string | undefined,
+  { session, flags, place, input: { gone, values } }: AtPlace<Options, typeof parsePropose>,
+): Promise<Output | undefined> {
   if (!(await isProtected(session, place)))
     throw new Failure('conflict', `${place.label} is not protected`, 'write there with `skerry secrets import`')
   const stored = await storedSecrets(session, place)
@@ -51,10 +48,22 @@ export async function propose(path: string | undefined, flags: Options): Promise
   await refuseCycles(session, place, new Map(puts.map(({ name, value }) => [name, value])), ownReferenceHint)
   const deletes = gone.map((name) => ({ name, expectedVersion: versions.get(name)! }))
   checkCount(puts.length + deletes.length)
-  if (flags.dryRun) return note('dry run: nothing was proposed')
+  if (flags.dryRun) {
+    note('dry run: nothing was proposed')
+    return undefined
+  }
   const { groupId, changeRequests } = await proposeAsOne(session, place, { puts, deletes }, flags)
   note(`proposed as ${groupId ?? changeRequests[0]?.id}; it is approved as a whole`)
-  if (flags.json) writeJson({ groupId, changeRequests: changeRequests.map(withoutCiphertext) })
+  return { json: { groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
+}
+
+export function parsePropose(flags: Options, path: string | undefined) {
+  const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
+  if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
+  const values = path === undefined ? new Map<string, string>() : readValues(path, flags)
+  const both = gone.filter((name) => values.has(name))
+  if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
+  return { gone, values }
 }
 
 function checkCount(count: number): void {

@@ -1,9 +1,10 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import type { InOrg } from '../frame.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findPlaceById, type Place } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type Comparison, compare, diffLines } from './compare.ts'
 import { findChange } from './find.ts'
@@ -14,25 +15,27 @@ interface Options extends Flags {
   reveal?: boolean
 }
 
-export async function show(named: string, flags: Options): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function show(named: string, { session, flags, orgId }: InOrg<Options>): Promise<Output> {
   const found = await findChange(session, orgId, named)
   const { change, together } = found
   const place = await findPlaceById(session, orgId, change.environmentId)
   const compared = await compareIfReadable(session, place, together)
-  if (flags.json) return writeJson(asJson(found, place, compared, flags))
-  tell(found, place)
-  for (const one of together) {
-    if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
-    const comparison = compared.get(one)
-    if (comparison) tellComparison(comparison, one, flags)
+  return {
+    json: asJson(found, place, compared, flags),
+    text: () => {
+      tell(found, place)
+      for (const one of together) {
+        if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
+        const comparison = compared.get(one)
+        if (comparison) tellComparison(comparison, one, flags)
+      }
+      if (found.reviews.length > 0)
+        writeTable(
+          ['review', 'by', 'at', 'comment'],
+          found.reviews.map((one) => [one.decision, one.reviewerId, one.createdAt, one.comment ?? '']),
+        )
+    },
   }
-  if (found.reviews.length > 0)
-    writeTable(
-      ['review', 'by', 'at', 'comment'],
-      found.reviews.map((one) => [one.decision, one.reviewerId, one.createdAt, one.comment ?? '']),
-    )
 }
 
 function asJson({ change, reviews, together }: Found, place: Place, compared: Compared, { reveal }: Options) {

@@ -5,9 +5,9 @@ import { verifyArchive } from '../audit/archive.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
 import { timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
+import { inOrg, type SignedIn, signedIn, withOptionsAbove, withoutSession } from '../frame.ts'
 import { common, leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
-import { openSession } from '../session.ts'
 
 interface Options extends FilterFlags {
   limit: string
@@ -17,27 +17,26 @@ export function register(command: Command): void {
   filtering(common(command))
     .option('--limit <number>', 'newest so many; 0: all', '50')
     .addHelpText('after', '\nWith --json, one entry per line.')
-    .action(audit)
-  filtering(leaf(command, 'timeline', 'How many entries there are in each hour or day')).action(timeline)
+    .action(signedIn(audit, parseAudit))
+  filtering(leaf(command, 'timeline', 'How many entries there are in each hour or day')).action(
+    signedIn(timeline, checkFilters),
+  )
   leaf(command, 'verify', 'Prove that nothing of the trail was changed, removed or put between')
     .option('--archive <paths...>', 'files of archived entries, to be held against the trail')
-    .action(verify)
+    .action(withOptionsAbove(inOrg(verify)))
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without any server')
     .requiredOption('--key <publicKey>', 'key of the server that made it')
-    .action(verifyArchive)
+    .action(withoutSession(verifyArchive))
   leaf(command, 'checkpoint', 'Print the signed note about the trail')
     .option('--compare <path>', 'hold it against one that somebody else was shown; - for stdin')
-    .action(checkpoint)
+    .action(withOptionsAbove(inOrg(checkpoint)))
 }
 
 const pageMax = 200
 
 type Page = Answer<typeof endpoints.list>
 
-async function audit(flags: Options): Promise<void> {
-  const limit = parseLimit(flags.limit, 0)
-  checkFilters(flags)
-  const session = await openSession(flags)
+async function audit({ session, flags, input: { limit } }: SignedIn<Options, typeof parseAudit>): Promise<void> {
   const filters = await filtersOf(session, flags)
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
@@ -68,6 +67,12 @@ async function audit(flags: Options): Promise<void> {
     cursor = nextCursor
   } while (cursor !== null && left > 0)
   if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'in', 'id'], rows)
+}
+
+function parseAudit(flags: Options) {
+  const limit = parseLimit(flags.limit, 0)
+  checkFilters(flags)
+  return { limit }
 }
 
 /** `shop/production`, `shop/production@fix-login` for a branch, or `infra:production` in a group. */

@@ -2,16 +2,17 @@ import { isClient } from '@skerry/contract/grants/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
+import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findApp, findPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
-import { openSession, ownPublicKey, type Session } from '../session.ts'
+import { ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
 
@@ -34,20 +35,23 @@ export function register(command: Command): void {
     .option('--ttl <duration>', '30s, 15m, 24h, 7d, or never', '7d')
     .option('--name <name>', 'name for people')
     .option('--private', 'give its key to no other reader of the environment; recovery still covers the branch')
-    .action(create)
-  forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(list)
-  forked(leaf(command, 'show <slug>', 'One branch')).action(show)
-  confirmable(forked(leaf(command, 'delete <slug>', 'Delete a branch and what it overrides'))).action(remove)
+    .action(atParent(create, parseCreate))
+  forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(signedIn(list))
+  forked(leaf(command, 'show <slug>', 'One branch')).action(atBranch(show))
+  confirmable(forked(leaf(command, 'delete <slug>', 'Delete a branch and what it overrides'))).action(atBranch(remove))
 }
 
 /** Every branch command means a branch of `--from`, or of the project's environment. */
 const findParent = (session: Session, flags: Options, branch?: string) =>
   findPlace(session, { app: session.settings.app, env: flags.from ?? session.settings.env, branch })
 
-async function create(slug: string, flags: CreateOptions): Promise<void> {
-  const ttlSeconds = flags.ttl === 'never' ? null : parseDuration(flags.ttl)
-  const session = await openSession(flags)
-  const parent = await findParent(session, flags)
+const atParent = lookingUp(async (session, flags: Options) => ({ place: await findParent(session, flags) }))
+const atBranch = lookingUp(async (session, flags: Options, slug) => ({ place: await findParent(session, flags, slug) }))
+
+async function create(
+  slug: string,
+  { session, flags, place: parent, input: { ttlSeconds } }: AtPlace<CreateOptions, typeof parseCreate>,
+): Promise<Output> {
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
   checkSlug(slug, 'a branch')
@@ -64,9 +68,10 @@ async function create(slug: string, flags: CreateOptions): Promise<void> {
   await noteKeyMade(session, { orgId, envId: branch.id }, key, receivers?.readers)
   note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.private) note(readersAtFirst(recovery))
-  if (flags.json) writeJson({ branch })
-  else writeLine(branch.id)
+  return { json: { branch }, text: () => writeLine(branch.id) }
 }
+
+const parseCreate = (flags: CreateOptions) => ({ ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl) })
 
 /** A branch is for those who read its parent. */
 async function receiversOf(session: Session, { orgId, envId, label }: Place) {
@@ -77,11 +82,9 @@ async function receiversOf(session: Session, { orgId, envId, label }: Place) {
   return { ...branchesShared(source), source, what: `the key of a branch of ${label}`, readers }
 }
 
-async function list(flags: Options): Promise<void> {
-  const session = await openSession(flags)
+async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
   const branches = flags.from === undefined ? await ofApp(session) : await ofEnvironment(session, flags)
-  if (flags.json) return writeJson({ branches })
-  writeTable(branchHeader, branches.map(branchCells))
+  return { json: { branches }, text: () => writeTable(branchHeader, branches.map(branchCells)) }
 }
 
 async function ofApp(session: Session) {
@@ -94,19 +97,22 @@ async function ofEnvironment(session: Session, flags: Options) {
   return (await session.client.branches.list({ params: { orgId, envId } })).branches
 }
 
-async function show(slug: string, flags: Options): Promise<void> {
-  const session = await openSession(flags)
-  const { environment: branch, label } = await findParent(session, flags, slug)
-  if (flags.json) return writeJson({ branch })
-  writeLine(`${label} (${branch.name}), ${branch.id}`)
-  writeLine(`expires ${branch.expiresAt ?? 'never'}`)
+async function show(_slug: string, { place: { environment: branch, label } }: AtPlace<Options>): Promise<Output> {
+  return {
+    json: { branch },
+    text: () => {
+      writeLine(`${label} (${branch.name}), ${branch.id}`)
+      writeLine(`expires ${branch.expiresAt ?? 'never'}`)
+    },
+  }
 }
 
-async function remove(slug: string, flags: Options): Promise<void> {
-  const session = await openSession(flags)
-  const { orgId, envId, label } = await findParent(session, flags, slug)
+async function remove(
+  _slug: string,
+  { session, flags, place: { orgId, envId, label } }: AtPlace<Options>,
+): Promise<Output> {
   await confirmOrRefuse(`deletes branch ${label} with its values`, flags)
   await session.client.envs.delete({ params: { orgId, envId } })
   note(`deleted branch ${label}`)
-  if (flags.json) writeJson({ deleted: envId })
+  return { json: { deleted: envId } }
 }

@@ -2,25 +2,26 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import type { Command } from 'commander'
 import { findOne } from '../find-one.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 type MachineClient = Answer<typeof machineClients.list>['clients'][number]
 
 export function register(command: Command): void {
   leaf(command, 'create', 'Make a machine client; its secret is shown once, on stdout')
     .requiredOption('--name <name>', 'what it is for')
-    .action(create)
-  leaf(command, 'list', 'List machine clients, revoked ones too').action(list)
+    .action(inOrg(create))
+  leaf(command, 'list', 'List machine clients, revoked ones too').action(inOrg(list))
   confirmable(leaf(command, 'renew <client>', 'Give a machine client a new secret; the old one ends at once')).action(
-    renew,
+    signedIn(renew),
   )
   endingLeases(confirmable(leaf(command, 'revoke <client>', 'End a machine client and its access tokens'))).action(
-    revoke,
+    signedIn(revoke),
   )
   command.addHelpText(
     'after',
@@ -30,29 +31,32 @@ machine client can.`,
   )
 }
 
-async function create(flags: Flags & { name: string }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function create({ session, flags, orgId }: InOrg<Flags & { name: string }>): Promise<Output> {
   const { client, clientSecret } = await session.client.machineClients.create({
     params: { orgId },
     body: { name: flags.name },
   })
-  if (flags.json) writeJson({ client, clientSecret })
-  else writeLine(clientSecret)
-  note(`made machine client ${client.id}; its secret is shown this once`)
-  note('give a program both as SKERRY_CLIENT_ID and SKERRY_CLIENT_SECRET, or sign a machine in with')
-  note(`  \`skerry login --client-id ${client.id}\``)
+  return {
+    json: { client, clientSecret },
+    text: () => writeLine(clientSecret),
+    after: () => {
+      note(`made machine client ${client.id}; its secret is shown this once`)
+      note('give a program both as SKERRY_CLIENT_ID and SKERRY_CLIENT_SECRET, or sign a machine in with')
+      note(`  \`skerry login --client-id ${client.id}\``)
+    },
+  }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const { clients } = await session.client.machineClients.list({ params: { orgId } })
-  if (flags.json) return writeJson({ clients })
-  writeTable(
-    ['id', 'name', 'state', 'last used', 'made'],
-    clients.map((one) => [one.id, one.name, stateOf(one), one.lastUsedAt ?? 'never', one.createdAt]),
-  )
+  return {
+    json: { clients },
+    text: () =>
+      writeTable(
+        ['id', 'name', 'state', 'last used', 'made'],
+        clients.map((one) => [one.id, one.name, stateOf(one), one.lastUsedAt ?? 'never', one.createdAt]),
+      ),
+  }
 }
 
 const stateOf = ({ revokedAt }: MachineClient) => (revokedAt === null ? 'active' : 'revoked')
@@ -72,24 +76,28 @@ async function find(session: Session, wanted: string): Promise<MachineClient> {
 const labelOf = ({ id, name }: MachineClient) => `${id} (${name})`
 const paramsOf = ({ orgId, id }: MachineClient) => ({ orgId, clientId: id })
 
-async function renew(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function renew(id: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await find(session, id)
   await confirmOrRefuse(`replaces the secret of machine client ${labelOf(found)}`, flags)
   const { client, clientSecret } = await session.client.machineClients.renewSecret({ params: paramsOf(found) })
-  if (flags.json) writeJson({ client, clientSecret })
-  else writeLine(clientSecret)
-  note(`machine client ${client.id} has another secret, shown this once; the old one and its access tokens have ended`)
-  note('service tokens that it made go on working: see `skerry token list`')
+  return {
+    json: { client, clientSecret },
+    text: () => writeLine(clientSecret),
+    after: () => {
+      note(
+        `machine client ${client.id} has another secret, shown this once; the old one and its access tokens have ended`,
+      )
+      note('service tokens that it made go on working: see `skerry token list`')
+    },
+  }
 }
 
-async function revoke(id: string, flags: Flags & EndLeases & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function revoke(id: string, { session, flags }: SignedIn<Confirmable & EndLeases>): Promise<Output> {
   const found = await find(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, found.id), flags)
   await confirmOrRefuse(`revokes machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token list\``)
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
-  if (flags.json) writeJson({ revoked: found.id, leases: live })
+  return { json: { revoked: found.id, leases: live } }
 }

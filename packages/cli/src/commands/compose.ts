@@ -4,16 +4,17 @@ import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
+import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeTable } from '../output.ts'
+import { note, type Output, warn, writeTable } from '../output.ts'
 import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { noteRemoved } from '../removed-layers.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 interface SetOptions extends Flags, ReaderFlags {
   position?: string
@@ -28,18 +29,22 @@ export function register(command: Command): void {
   accepting(confirmable(ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it'))))
     .option('--position <number>', 'higher overrides lower; last unless given')
     .option('--grant', 'also grant the group’s key to everyone who can read the environment')
-    .action(set)
-  ofEnvironment(leaf(command, 'list', 'Composed groups, lowest precedence first')).action(list)
-  confirmable(ofEnvironment(leaf(command, 'remove <group>', 'Take a group out of an environment'))).action(remove)
+    .action(signedIn(set, parseSet))
+  ofEnvironment(leaf(command, 'list', 'Composed groups, lowest precedence first')).action(atTarget(list))
+  confirmable(ofEnvironment(leaf(command, 'remove <group>', 'Take a group out of an environment'))).action(
+    atTarget(remove),
+  )
 }
 
 const findTarget = (session: Session, flags: Flags) =>
   findPlace(session, { ...namedPlace(session, flags), branch: undefined })
 
-async function set(groupSlug: string, flags: SetOptions): Promise<void> {
-  const position = flags.position === undefined ? undefined : Number(flags.position)
-  if (position !== undefined && !Number.isSafeInteger(position)) throw usage('--position takes a whole number')
-  const session = await openSession(flags)
+const atTarget = lookingUp(async (session, flags) => ({ place: await findTarget(session, flags) }))
+
+async function set(
+  groupSlug: string,
+  { session, flags, input: { position } }: SignedIn<SetOptions, typeof parseSet>,
+): Promise<Output> {
   const [place, group] = await Promise.all([findTarget(session, flags), findGroup(session, groupSlug)])
   const same = await groupEnvironment(
     session,
@@ -71,7 +76,13 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
     )
   else if (without.length > 0 && !flags.grant)
     warn(`${whoLacks} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`)
-  if (flags.json) writeJson({ group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) })
+  return { json: { group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) } }
+}
+
+function parseSet(flags: SetOptions) {
+  const position = flags.position === undefined ? undefined : Number(flags.position)
+  if (position !== undefined && !Number.isSafeInteger(position)) throw usage('--position takes a whole number')
+  return { position }
 }
 
 /** Who holds the environment's key and not the group's. Readers of the server are granted what they are for, and no more. */
@@ -120,20 +131,22 @@ async function grantReaders(
   await noteReaders(session, shared, readers)
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { orgId, envId } = await findTarget(session, flags)
+async function list({ session, place: { orgId, envId } }: AtPlace): Promise<Output> {
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
-  if (flags.json) return writeJson({ groups })
-  writeTable(
-    ['position', 'slug', 'name'],
-    groups.map((group) => [String(group.position), group.slug, group.name]),
-  )
+  return {
+    json: { groups },
+    text: () =>
+      writeTable(
+        ['position', 'slug', 'name'],
+        groups.map((group) => [String(group.position), group.slug, group.name]),
+      ),
+  }
 }
 
-async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { orgId, envId, label } = await findTarget(session, flags)
+async function remove(
+  groupSlug: string,
+  { session, flags, place: { orgId, envId, label } }: AtPlace<Confirmable>,
+): Promise<Output> {
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
   const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
   if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
@@ -142,5 +155,5 @@ async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Prom
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
   noteRemoved(found.slug, environments, envId)
   note(`took ${found.slug} out of ${label}`)
-  if (flags.json) writeJson({ removed: found.groupId })
+  return { json: { removed: found.groupId } }
 }

@@ -3,9 +3,10 @@ import type { protection as endpoints } from '@skerry/contract/changes/endpoints
 import type { Answer } from '@skerry/contract/endpoint'
 import { isClient } from '@skerry/contract/grants/readers'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { note, warn, writeJson } from '../output.ts'
-import { findNamed, type Place } from '../places.ts'
-import { openSession, type Session } from '../session.ts'
+import type { AtPlace } from '../frame.ts'
+import { note, type Output, warn } from '../output.ts'
+import type { Place } from '../places.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 type Protection = Answer<typeof endpoints.put>['protection']
@@ -21,12 +22,8 @@ interface ProtectFlags extends Flags {
   yes?: boolean
 }
 
-export async function protect(slug: string, flags: ProtectFlags): Promise<void> {
+export async function protect(_slug: string, { session, flags, place }: AtPlace<ProtectFlags>): Promise<Output> {
   const { approvals, selfApproval } = flags
-  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals))
-    throw usage('--approvals must be a whole number, 1 or more')
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
   const params = { orgId: place.orgId, envId: place.envId }
   await checkApprovers(session, place, flags)
   const { protection } = await session.client.protection.put({
@@ -37,7 +34,12 @@ export async function protect(slug: string, flags: ProtectFlags): Promise<void> 
     },
   })
   note(`${place.label} is protected: ${protectionWords(protection)}`)
-  if (flags.json) writeJson({ environmentId: place.envId, protection })
+  return { json: { environmentId: place.envId, protection } }
+}
+
+export function checkProtect({ approvals }: ProtectFlags): void {
+  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals))
+    throw usage('--approvals must be a whole number, 1 or more')
 }
 
 /** Refuses settings under which nobody could approve a change, unless --yes accepts them. */
@@ -86,13 +88,11 @@ async function findApprovers({ client }: Session, { orgId, envId }: Place) {
   }
 }
 
-export async function unprotect(slug: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
+export async function unprotect(_slug: string, { session, place }: AtPlace): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId }
   await session.client.protection.delete({ params })
   const { openChangeRequests } = await session.client.protection.get({ params })
   const waiting = openChangeRequests === 0 ? '' : `; changes that still wait: ${openChangeRequests}`
   note(`${place.label} is not protected any more${waiting}`)
-  if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
+  return { json: { environmentId: place.envId, protection: null, openChangeRequests } }
 }

@@ -4,20 +4,21 @@ import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { type AtPlace, atNamed, atPlace, type SignedIn, signedIn } from '../frame.ts'
 import { noKey, openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import { accepting, addressed, confirmable, gatherGroups, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
-import { findApp, findGroup, findNamed, findPlace, namedPlace, type Place } from '../places.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
+import { findApp, findGroup, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
-import { openSession, ownPublicKey, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import { ownPublicKey, type Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
-import { protect, protectionWords, unprotect } from './env-protection.ts'
+import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
 const owned = (command: Command) =>
@@ -29,32 +30,38 @@ const branched = (command: Command) => owned(command).option('--branch <slug>', 
 export function register(command: Command): void {
   accepting(owned(leaf(command, 'create <slug>', 'Create an environment; its key is made here')))
     .option('--name <name>', 'name for people')
-    .action(create)
-  owned(leaf(command, 'list', 'List environments')).action(list)
-  branched(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
-  branched(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(readers)
-  owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(rename)
+    .action(signedIn(create))
+  owned(leaf(command, 'list', 'List environments')).action(signedIn(list))
+  branched(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(atNamed(show))
+  branched(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(
+    atNamed(readers),
+  )
+  owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(
+    atNamed(rename),
+  )
   confirmable(branched(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how')))
     .option('--approvals <number>', 'how many a change needs; 1 unless given')
     .option('--self-approval', 'let admins approve their own changes')
     .option('--no-self-approval', 'ask for the approval of others, as unless given')
-    .action(protect)
+    .action(atNamed(protect, checkProtect))
   branched(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(
-    unprotect,
+    atNamed(unprotect),
   )
   accepting(
     confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access'))),
   )
     .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
-    .action(rekey)
+    .action(atPlace(rekey))
   confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was')))
     .option('--with <group=env>', 'as `skerry run --with` takes it; repeatable', gatherGroups)
-    .action(trust)
-  confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(remove)
+    .action(signedIn(trust))
+  confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(atNamed(remove))
 }
 
-async function create(slug: string, flags: Flags & ReaderFlags & { name?: string }): Promise<void> {
-  const session = await openSession(flags)
+async function create(
+  slug: string,
+  { session, flags }: SignedIn<Flags & ReaderFlags & { name?: string }>,
+): Promise<Output> {
   const owner = await ownerOf(session, flags)
   const recovery = await withRecovery(session)
   const { keep } = await acceptReaders(session, recovery, flags)
@@ -70,24 +77,19 @@ async function create(slug: string, flags: Flags & ReaderFlags & { name?: string
   await session.history.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
-  if (flags.json) writeJson({ environment })
-  else writeLine(environment.id)
+  return { json: { environment }, text: () => writeLine(environment.id) }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function list({ session, flags }: SignedIn): Promise<Output> {
   const { params } = await ownerOf(session, flags)
   const { environments } =
     params.appId !== undefined
       ? await session.client.apps.envs({ params })
       : await session.client.groups.envs({ params })
-  if (flags.json) return writeJson({ environments })
-  writeTable(environmentHeader, environments.map(environmentCells))
+  return { json: { environments }, text: () => writeTable(environmentHeader, environments.map(environmentCells)) }
 }
 
-async function show(slug: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
+async function show(_slug: string, { session, place }: AtPlace): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId }
   const isApp = place.kind === 'app'
   const [{ grantees }, { protection, openChangeRequests }, { groups }, { branches }] = await Promise.all([
@@ -96,25 +98,28 @@ async function show(slug: string, flags: Flags): Promise<void> {
     isApp ? session.client.composition.list({ params }) : { groups: [] },
     isApp ? session.client.branches.list({ params }) : { branches: [] },
   ])
-  if (flags.json) {
-    const guarded = { protection, openChangeRequests }
-    return writeJson({ environment: place.environment, ...guarded, groups, branches, grantees })
+  return {
+    json: { environment: place.environment, protection, openChangeRequests, groups, branches, grantees },
+    text: () => {
+      writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
+      if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
+      if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
+      const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
+      writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
+      const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
+      writeTable(['can read', 'type', 'id'], rows)
+    },
   }
-  writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
-  if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
-  if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
-  const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
-  writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
-  const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
-  writeTable(['can read', 'type', 'id'], rows)
 }
 
-async function rename(slug: string, name: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { orgId, envId, label } = await findNamed(session, slug, flags)
+async function rename(
+  _slug: string,
+  name: string,
+  { session, place: { orgId, envId, label } }: AtPlace,
+): Promise<Output> {
   const { environment } = await session.client.envs.update({ params: { orgId, envId }, body: { name } })
   note(`${label} is called ${environment.name} now`)
-  if (flags.json) writeJson({ environment })
+  return { json: { environment } }
 }
 
 interface RekeyOptions extends Flags, ReaderFlags {
@@ -122,9 +127,7 @@ interface RekeyOptions extends Flags, ReaderFlags {
   dropReaders?: boolean
 }
 
-async function rekey(flags: RekeyOptions): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+async function rekey({ session, flags, place }: AtPlace<RekeyOptions>): Promise<Output> {
   const { orgId, envId, label } = place
   await refuseProtected(session, place)
   const { key: oldKey } = await openPlace(session, orgId, envId, label)
@@ -159,7 +162,7 @@ async function rekey(flags: RekeyOptions): Promise<void> {
   note('  copies kept for offline use still open until they are renewed or too old')
   note('  versions from before stay in the history, and can no longer be restored')
   if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
-  if (flags.json) writeJson({ environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost })
+  return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
 }
 
 /** The server refuses it, too, in the words of a change that somebody else made meanwhile. */
@@ -200,21 +203,18 @@ function rekeyFailure(error: unknown, session: Session, label: string): unknown 
   return message.includes('key grant') ? noKey(session, label) : error
 }
 
-async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const place = await findNamed(session, slug, flags)
+async function remove(_slug: string, { session, flags, place }: AtPlace<Confirmable>): Promise<Output> {
   const secrets = await secretsIn(session, [place.environment])
   const branches = place.kind === 'app' ? ' and its branches' : ''
   await confirmOrRefuse(`deletes ${place.label} with ${secrets}${branches}`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
   if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)
-  if (flags.json) writeJson({ deleted: place.envId })
+  return { json: { deleted: place.envId } }
 }
 
 /** What commands refuse, because only a server that lies or a person who meant it does that. */
-async function trust(flags: Flags & { yes?: boolean; with?: string[] }): Promise<void> {
-  const session = await openSession(flags)
+async function trust({ session, flags }: SignedIn<Confirmable & { with?: string[] }>): Promise<Output> {
   const { acceptNow, changesOf } = await import('../trust.ts')
   const asked = { flags, with: flags.with ?? [] }
   const { place, changes } = await changesOf(session, asked)
@@ -223,7 +223,7 @@ async function trust(flags: Flags & { yes?: boolean; with?: string[] }): Promise
     await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
     await acceptNow(session, asked)
   }
-  if (flags.json) writeJson({ environment: { id: place.envId, label: place.label }, accepted: changes })
+  return { json: { environment: { id: place.envId, label: place.label }, accepted: changes } }
 }
 
 async function ownerOf(session: Session, flags: Flags) {

@@ -2,12 +2,12 @@ import { createHoneyToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
 import { usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
+import { type InOrg, inOrg } from '../frame.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 interface CreateOptions extends Flags {
   placement?: string
@@ -20,14 +20,14 @@ export function register(command: Command): void {
     .addOption(
       new Option('--format <format>', 'which tokens it looks like').choices(['skerry', 'classic']).default('skerry'),
     )
-    .action(create)
-  leaf(command, 'list', 'List decoys, with how often and from where they were tried').action(list)
-  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its id or its placement')).action(remove)
+    .action(inOrg(create))
+  leaf(command, 'list', 'List decoys, with how often and from where they were tried').action(inOrg(list))
+  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its id or its placement')).action(
+    inOrg(remove, checkRemove),
+  )
 }
 
-async function create(flags: CreateOptions): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function create({ session, flags, orgId }: InOrg<CreateOptions>): Promise<Output> {
   const { placement, format } = flags
   if (placement === '') throw usage('--placement takes a few words')
   const { token, honeyToken } = await createHoneyToken(session.client, {
@@ -35,35 +35,37 @@ async function create(flags: CreateOptions): Promise<void> {
     format,
     ...(placement === undefined ? {} : { placement }),
   })
-  if (flags.json) writeJson({ token, honeyToken })
-  else writeLine(token)
-  note(`made decoy ${honeyToken.id}; it is shown this once, and never works`)
-  note('plant it where only someone who looks for secrets finds it; its finder is told nothing unusual')
+  return {
+    json: { token, honeyToken },
+    text: () => writeLine(token),
+    after: () => {
+      note(`made decoy ${honeyToken.id}; it is shown this once, and never works`)
+      note('plant it where only someone who looks for secrets finds it; its finder is told nothing unusual')
+    },
+  }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const { honeyTokens } = await session.client.honeyTokens.list({ params: { orgId } })
-  if (flags.json) return writeJson({ honeyTokens })
-  writeTable(
-    ['id', 'token', 'placement', 'trips', 'last', 'from', 'with'],
-    honeyTokens.map((one) => [
-      one.id,
-      one.tokenId,
-      one.placement ?? '',
-      String(one.tripCount),
-      one.lastTripAt ?? 'never',
-      one.lastTripIp ?? '',
-      one.lastTripUserAgent ?? '',
-    ]),
-  )
+  return {
+    json: { honeyTokens },
+    text: () =>
+      writeTable(
+        ['id', 'token', 'placement', 'trips', 'last', 'from', 'with'],
+        honeyTokens.map((one) => [
+          one.id,
+          one.tokenId,
+          one.placement ?? '',
+          String(one.tripCount),
+          one.lastTripAt ?? 'never',
+          one.lastTripIp ?? '',
+          one.lastTripUserAgent ?? '',
+        ]),
+      ),
+  }
 }
 
-async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  checkTokenId(id)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function remove(id: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const { honeyTokens } = await session.client.honeyTokens.list({ params: { orgId } })
   const found =
     honeyTokens.find((one) => one.tokenId === id) ??
@@ -77,5 +79,7 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   await confirmOrRefuse(`deletes decoy ${found.id}${where} and its count of uses`, flags)
   await session.client.honeyTokens.delete({ params: { orgId, honeyTokenId: found.id } })
   note(`deleted decoy ${found.id}; also remove the text from the place where you planted it`)
-  if (flags.json) writeJson({ deleted: found.id })
+  return { json: { deleted: found.id } }
 }
+
+const checkRemove = (_flags: Confirmable, id: string): void => void checkTokenId(id)

@@ -2,17 +2,18 @@ import { basename, join, relative, sep } from 'node:path'
 import { createEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
+import { type SignedIn, signedIn } from '../frame.ts'
 import { noKey } from '../grants.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable } from '../options.ts'
-import { note, warn, writeJson } from '../output.ts'
+import { note, type Output, warn } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, askChoice, canAsk } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { recoveryName, withRecovery } from '../recovery/key.ts'
-import { openSession, ownPublicKey, type Session } from '../session.ts'
+import { ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags, ReaderFlags {
@@ -29,18 +30,10 @@ export function register(command: Command): void {
       'after',
       '\nBelow a folder that has a skerry.json of the same server and organization, the folder is added to its paths.',
     )
-    .action(init)
+    .action(signedIn(init, parseInit))
 }
 
-async function init(flags: Options): Promise<void> {
-  const other = flags.reader?.find((one) => one !== recoveryName)
-  if (other !== undefined)
-    throw usage(
-      `--reader ${other} matches no reader of this command; nothing was changed`,
-      `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
-    )
-  const folder = process.cwd()
-  const session = await openSession(flags)
+async function init({ session, flags, input: { folder } }: SignedIn<Options, typeof parseInit>): Promise<Output> {
   const { found, url } = session.settings
   const org = await session.org()
   const own = found?.file === join(folder, projectFileName) ? found : null
@@ -61,7 +54,18 @@ async function init(flags: Options): Promise<void> {
   const file = above ? addToPaths(above, folder, { app, env }) : writeOwn(own, folder, scope)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
-  if (flags.json) writeJson({ file, ...scope, created: made })
+  return { json: { file, ...scope, created: made } }
+}
+
+function parseInit(flags: Options) {
+  const other = flags.reader?.find((one) => one !== recoveryName)
+  if (other !== undefined)
+    throw usage(
+      `--reader ${other} matches no reader of this command; nothing was changed`,
+      `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
+    )
+  const folder = process.cwd()
+  return { folder }
 }
 
 /** Entries of `paths` are of the file's own server and organization: other ones need a file of their own. */

@@ -1,78 +1,81 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 export function register(command: Command): void {
   leaf(command, 'create <email>', 'Invite a person, who accepts by the link in the mail or signed in with that address')
     .addOption(new Option('--role <role>', 'member unless given').choices(['member', 'admin']).default('member'))
-    .action(create)
-  leaf(command, 'list', 'Pending invitations').action(list)
-  leaf(command, 'mine', 'Invitations that wait for you').action(mine)
+    .action(inOrg(create))
+  leaf(command, 'list', 'Pending invitations').action(inOrg(list))
+  leaf(command, 'mine', 'Invitations that wait for you').action(signedIn(mine))
   leaf(
     command,
     'accept [organization]',
     'Join an organization that invites you: its slug, or the id; the only one otherwise',
-  ).action(accept)
-  confirmable(leaf(command, 'decline <organization>', 'Decline an invitation, by the same')).action(decline)
+  ).action(signedIn(accept))
+  confirmable(leaf(command, 'decline <organization>', 'Decline an invitation, by the same')).action(signedIn(decline))
   leaf(
     command,
     'resend <invitation>',
     'Send an invitation again, by its e-mail address or id; its time begins anew',
-  ).action(resend)
-  confirmable(leaf(command, 'rm <invitation>', 'Take an invitation back, by its e-mail address or id')).action(remove)
+  ).action(signedIn(resend))
+  confirmable(leaf(command, 'rm <invitation>', 'Take an invitation back, by its e-mail address or id')).action(
+    signedIn(remove),
+  )
 }
 
-async function create(email: string, flags: Flags & { role: 'member' | 'admin' }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function create(
+  email: string,
+  { session, flags, orgId }: InOrg<Flags & { role: 'member' | 'admin' }>,
+): Promise<Output> {
   const { invite } = await session.client.invites.create({ params: { orgId }, body: { email, role: flags.role } })
   note(`invited ${invite.email} as ${invite.role}, until ${invite.expiresAt}`)
   note('once they have signed in and made their keys, give them environments with `skerry grant --user`')
-  if (flags.json) writeJson({ invite })
-  else writeLine(invite.id)
+  return { json: { invite }, text: () => writeLine(invite.id) }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const { invites } = await session.client.invites.list({ params: { orgId } })
-  if (flags.json) return writeJson({ invites })
-  writeTable(
-    ['e-mail', 'role', 'until', 'id'],
-    invites.map((one) => [one.email, one.role, one.expiresAt, one.id]),
-  )
+  return {
+    json: { invites },
+    text: () =>
+      writeTable(
+        ['e-mail', 'role', 'until', 'id'],
+        invites.map((one) => [one.email, one.role, one.expiresAt, one.id]),
+      ),
+  }
 }
 
-async function mine(flags: Flags): Promise<void> {
-  const { client } = await openSession(flags)
+async function mine({ session: { client } }: SignedIn): Promise<Output> {
   const { invites } = await client.ownInvites.list()
-  if (flags.json) return writeJson({ invites })
-  writeTable(
-    ['organization', 'calls itself', 'role', 'invited by', 'until', 'id'],
-    invites.map((one) => [one.orgSlug, one.orgName, one.role, one.invitedBy ?? 'a program', one.expiresAt, one.id]),
-  )
+  return {
+    json: { invites },
+    text: () =>
+      writeTable(
+        ['organization', 'calls itself', 'role', 'invited by', 'until', 'id'],
+        invites.map((one) => [one.orgSlug, one.orgName, one.role, one.invitedBy ?? 'a program', one.expiresAt, one.id]),
+      ),
+  }
 }
 
-async function accept(which: string | undefined, flags: Flags): Promise<void> {
-  const { client } = await openSession(flags)
+async function accept(which: string | undefined, { session: { client } }: SignedIn): Promise<Output> {
   const { org } = await client.ownInvites.accept({ params: { inviteId: (await findMine(client, which)).id } })
   note(`joined ${org.slug} as ${org.role}`)
-  if (flags.json) writeJson({ org })
-  else writeLine(org.id)
+  return { json: { org }, text: () => writeLine(org.id) }
 }
 
-async function decline(which: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const { client } = await openSession(flags)
+async function decline(which: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { id, orgSlug } = await findMine(client, which)
   await confirmOrRefuse(`declines the invitation of ${orgSlug}`, flags)
   await client.ownInvites.decline({ params: { inviteId: id } })
   note(`declined the invitation of ${orgSlug}`)
-  if (flags.json) writeJson({ declined: id })
+  return { json: { declined: id } }
 }
 
 async function findMine(client: Session['client'], which: string | undefined) {
@@ -95,8 +98,7 @@ async function find(session: Session, who: string) {
 }
 
 /** Taken back and made again: that is what sends a mail and begins its time anew. */
-async function resend(who: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function resend(who: string, { session }: SignedIn): Promise<Output> {
   const { orgId, found } = await find(session, who)
   const { email, role } = found
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
@@ -108,14 +110,13 @@ async function resend(who: string, flags: Flags): Promise<void> {
       throw new Failure(kind, `the invitation was taken back, and not sent again: ${message}`, next)
     })
   note(`invited ${invite.email} again, until ${invite.expiresAt}`)
-  if (flags.json) writeJson({ invite })
+  return { json: { invite } }
 }
 
-async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function remove(who: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, found } = await find(session, who)
   await confirmOrRefuse(`deletes the invitation of ${found.email}`, flags)
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
   note(`took the invitation of ${found.email} back`)
-  if (flags.json) writeJson({ deleted: found.id })
+  return { json: { deleted: found.id } }
 }

@@ -4,6 +4,7 @@ import { generateKeyPair } from '@skerry/crypto/keys'
 import type { Command } from 'commander'
 import { formatAge, parseDuration } from '../duration.ts'
 import { Failure, toFailure } from '../failure.ts'
+import { type SignedIn, signedIn } from '../frame.ts'
 import { agentStatus, hasAgents, startAgent, stopAgent } from '../keyring/agent-client.ts'
 import { changePassphrase, passkeys, replace, trust } from '../keyring/change.ts'
 import { ownerOf } from '../keyring/owner.ts'
@@ -11,30 +12,30 @@ import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyrin
 import { readSealed } from '../keyring/sealed.ts'
 import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unlock.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine } from '../output.ts'
+import { note, type Output, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
-import { openSession, ownPublicKey } from '../session.ts'
+import { ownPublicKey } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'init', 'Make your keys and seal them under a passphrase; once').action(init)
+  leaf(command, 'init', 'Make your keys and seal them under a passphrase; once').action(signedIn(init))
   leaf(command, 'unlock', 'Keep your private key at hand, in a process of its own')
     .option('--for <duration>', 'locks by itself when unused for so long; never later than 12h', '15m')
-    .action(unlock)
-  leaf(command, 'lock', 'Forget the unlocked key').action(lock)
-  leaf(command, 'status', 'Whether there are keys, and whether they are unlocked').action(status)
+    .action(signedIn(unlock, parseUnlock))
+  leaf(command, 'lock', 'Forget the unlocked key').action(signedIn(lock))
+  leaf(command, 'status', 'Whether there are keys, and whether they are unlocked').action(signedIn(status))
   leaf(command, 'passphrase', 'Seal your private key under another passphrase')
     .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
-    .action(changePassphrase)
+    .action(signedIn(changePassphrase))
   confirmable(leaf(command, 'replace', 'Make another keypair; everything that was granted to you must be granted anew'))
     .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
-    .action(replace)
+    .action(signedIn(replace))
   confirmable(leaf(command, 'trust', 'Take the keypair that you made on another machine for yours here, too')).action(
-    trust,
+    signedIn(trust),
   )
-  leaf(command, 'passkeys', 'Passkeys that unlock your keyring, or sign you in').action(passkeys)
+  leaf(command, 'passkeys', 'Passkeys that unlock your keyring, or sign you in').action(signedIn(passkeys))
   leaf(command, 'fingerprint', 'Your public key, or that of the token in use, as words for others to compare').action(
-    fingerprint,
+    signedIn(fingerprint),
   )
   command.addHelpText(
     'after',
@@ -44,8 +45,7 @@ agent runs, commands that decrypt ask for it themselves.`,
   )
 }
 
-async function init(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function init({ session }: SignedIn): Promise<Output> {
   const owner = ownerOf(session)
   const { publicKeyJwk: existing } = await owner.client.me.getKeys()
   if (existing !== null) throw haveKeys()
@@ -60,17 +60,17 @@ async function init(flags: Flags): Promise<void> {
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
   note('made your keys; a person who grants you an environment can compare these words with what they see:')
-  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk, fingerprint: words })
-  else writeLine(words)
+  return { json: { userId: owner.userId, publicKeyJwk, fingerprint: words }, text: () => writeLine(words) }
 }
 
 const haveKeys = () =>
   new Failure('conflict', 'you have keys already', 'open them with `skerry keys unlock`, or see `skerry keys replace`')
 
-async function unlock(flags: Flags & { for: string }): Promise<void> {
-  const idleSeconds = parseDuration(flags.for)
-  if (!hasAgents) throw new Failure('failure', 'there is no agent on this system', 'commands ask for the passphrase')
-  const owner = ownerOf(await openSession(flags))
+async function unlock({
+  session,
+  input: { idleSeconds },
+}: SignedIn<Flags & { for: string }, typeof parseUnlock>): Promise<Output> {
+  const owner = ownerOf(session)
   const sealed = await sealedKeys(owner)
   const asks = passphraseFromFile() === undefined && canAsk()
   const privateKey = asks
@@ -79,37 +79,43 @@ async function unlock(flags: Flags & { for: string }): Promise<void> {
   keepOpened(owner, sealed)
   await startAgent(owner.url, owner.userId, privateKey, idleSeconds)
   note(`unlocked; locks by itself when unused for ${formatAge(idleSeconds)}, or with \`skerry keys lock\``)
-  if (flags.json) writeJson({ unlocked: true, idleSeconds })
+  return { json: { unlocked: true, idleSeconds } }
 }
 
-async function lock(flags: Flags): Promise<void> {
-  const owner = ownerOf(await openSession(flags))
+function parseUnlock(flags: Flags & { for: string }) {
+  const idleSeconds = parseDuration(flags.for)
+  if (!hasAgents) throw new Failure('failure', 'there is no agent on this system', 'commands ask for the passphrase')
+  return { idleSeconds }
+}
+
+async function lock({ session }: SignedIn): Promise<Output> {
+  const owner = ownerOf(session)
   const wasOpen = await stopAgent(owner.url, owner.userId)
   note(wasOpen ? 'locked' : 'was not unlocked')
-  if (flags.json) writeJson({ unlocked: false })
+  return { json: { unlocked: false } }
 }
 
-async function status(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function status({ session }: SignedIn): Promise<Output> {
   const owner = ownerOf(session)
   const [{ publicKeyJwk }, agent] = await Promise.all([owner.client.me.getKeys(), agentStatus(owner.url, owner.userId)])
   if (publicKeyJwk !== null) await sealedKeys(owner)
   const keys = publicKeyJwk === null ? 'none yet: run `skerry keys init`' : await fingerprintWords(publicKeyJwk)
-  if (flags.json) {
-    const locksInSeconds = agent?.locksInSeconds ?? null
-    return writeJson({ user: session.principal.name, publicKeyJwk, unlocked: agent !== undefined, locksInSeconds })
+  const user = session.principal.name
+  const locksInSeconds = agent?.locksInSeconds ?? null
+  return {
+    json: { user, publicKeyJwk, unlocked: agent !== undefined, locksInSeconds },
+    text: () => {
+      writeLine(`${user} at ${owner.url}`)
+      writeLine(`keys: ${keys}`)
+      writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
+    },
   }
-  writeLine(`${session.principal.name} at ${owner.url}`)
-  writeLine(`keys: ${keys}`)
-  writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
 }
 
-async function fingerprint(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function fingerprint({ session }: SignedIn): Promise<Output> {
   // A token has a key without a keyring, and custodians compare its words before they give it their shares.
   const isToken = session.principal.type === 'service_token'
   const publicKeyJwk = isToken ? await ownPublicKey(session) : (await sealedKeys(ownerOf(session))).publicKeyJwk
   const words = await fingerprintWords(publicKeyJwk)
-  if (flags.json) writeJson({ publicKeyJwk, fingerprint: words })
-  else writeLine(words)
+  return { json: { publicKeyJwk, fingerprint: words }, text: () => writeLine(words) }
 }

@@ -1,8 +1,33 @@
 import { kmsSpecs } from '@skerry/contract/kms/specs'
 import { type Command, Option } from 'commander'
-import { gateway } from '../kms/gateway.ts'
-import { create, disable, enable, grant, list, remove, revoke, rotate, show, trust } from '../kms/keys.ts'
-import { dataKey, decrypt, encrypt, sign, verify } from '../kms/use.ts'
+import { inOrg, signedIn } from '../frame.ts'
+import { gateway, parseGateway } from '../kms/gateway.ts'
+import {
+  checkCreate,
+  create,
+  disable,
+  enable,
+  grant,
+  list,
+  parseRevoke,
+  remove,
+  revoke,
+  rotate,
+  show,
+  trust,
+} from '../kms/keys.ts'
+import {
+  checkDataKey,
+  checkSign,
+  dataKey,
+  decrypt,
+  encrypt,
+  parseVerify,
+  readInput,
+  readSealed,
+  sign,
+  verify,
+} from '../kms/use.ts'
 import { accepting, confirmable, gather, leaf, overwriting } from '../options.ts'
 
 export function register(command: Command): void {
@@ -19,7 +44,7 @@ export function register(command: Command): void {
       'after',
       '\nUp to 64 KiB make one line of text, ce1. and more. Longer input makes a binary file (docs/kms.md).',
     )
-    .action(encrypt)
+    .action(signedIn(encrypt, readInput))
   overwriting(leaf(command, 'decrypt <key>', 'Decrypt what `encrypt`, `data-key` or the gateway made'))
     .option(...file)
     .option(...out)
@@ -29,26 +54,26 @@ export function register(command: Command): void {
       'after',
       '\nInto a pipe, data flows before the end was checked: act on it only when the command ends with 0, or use --out.',
     )
-    .action(decrypt)
+    .action(signedIn(decrypt, readSealed))
   overwriting(leaf(command, 'data-key <key>', 'Make a key for other programs to encrypt with, and wrap it'))
     .option('--bytes <number>', 'its length', '32')
     .option('--out <path>', 'file for the key; then only the wrapped one is printed')
     .option(...reveal)
-    .action(dataKey)
+    .action(signedIn(dataKey, checkDataKey))
   overwriting(leaf(command, 'sign <key>', 'Sign stdin or a file'))
     .option(...file)
     .option(...out)
-    .action(sign)
+    .action(signedIn(sign, checkSign))
   leaf(command, 'verify <signature>', 'Verify the signature in a file, of stdin or another file')
     .option(...file)
     .option('--key <key>', 'the key that it must be of; else the one that it names')
-    .action(verify)
+    .action(signedIn(verify, parseVerify))
   leaf(command, 'gateway', 'Answer programs that have an AWS SDK, as AWS KMS would')
     .option('--port <number>', 'where to listen', '4766')
     .option('--host <address>', 'where to listen', '127.0.0.1')
     .option('--key <key>', 'keys that it uses; all that you hold unless given; repeatable', gather)
     .addHelpText('after', gatewayHelp)
-    .action(gateway)
+    .action(signedIn(gateway, parseGateway))
 }
 
 function registerKeys(command: Command): void {
@@ -56,22 +81,26 @@ function registerKeys(command: Command): void {
     .addOption(new Option('--spec <spec>', 'the algorithm').choices(Object.keys(kmsSpecs)).default('aes-256-gcm'))
     .option('--for-app <slug>', 'application that it belongs to')
     .option('--for-group <slug>', 'group that it belongs to')
-    .action(create)
-  leaf(command, 'list', 'List managed keys').action(list)
-  leaf(command, 'show <key>', 'One managed key, and who holds which versions').action(show)
+    .action(inOrg(create, checkCreate))
+  leaf(command, 'list', 'List managed keys').action(signedIn(list))
+  leaf(command, 'show <key>', 'One managed key, and who holds which versions').action(signedIn(show))
   accepting(leaf(command, 'grant <key>', 'Give the current version to a person or a token'))
     .option('--user <member>', 'by e-mail address or id')
     .option('--token <token>', 'by id or name')
-    .action(grant)
+    .action(signedIn(grant))
   confirmable(leaf(command, 'revoke <key>', 'Take every version from a person or a token'))
     .option('--user <member>', 'by e-mail address or id')
     .option('--token <token>', 'by id or name')
-    .action(revoke)
-  accepting(confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one'))).action(rotate)
-  confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(disable)
-  leaf(command, 'enable <key>', 'Let a disabled key be used again').action(enable)
-  confirmable(leaf(command, 'rm <key>', 'Delete a key; what it has encrypted is lost')).action(remove)
-  confirmable(leaf(command, 'trust <key>', 'Accept a key that the server shows otherwise than before')).action(trust)
+    .action(signedIn(revoke, parseRevoke))
+  accepting(confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one'))).action(
+    signedIn(rotate),
+  )
+  confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(signedIn(disable))
+  leaf(command, 'enable <key>', 'Let a disabled key be used again').action(signedIn(enable))
+  confirmable(leaf(command, 'rm <key>', 'Delete a key; what it has encrypted is lost')).action(signedIn(remove))
+  confirmable(leaf(command, 'trust <key>', 'Accept a key that the server shows otherwise than before')).action(
+    signedIn(trust),
+  )
 }
 
 const gatewayHelp = `

@@ -1,8 +1,9 @@
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
-import { create } from '../leases/create.ts'
-import { forget, list, revoke } from '../leases/ledger.ts'
+import { inOrg, signedIn } from '../frame.ts'
+import { create, parseCreate } from '../leases/create.ts'
+import { forget, list, parseList, revoke } from '../leases/ledger.ts'
 import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
 import { accepting, confirmable, gather, leaf } from '../options.ts'
 
@@ -18,7 +19,7 @@ export function register(command: Command): void {
         .default('dotenv'),
     )
     .addHelpText('after', createHelp)
-    .action(create)
+    .action(signedIn(create, parseCreate))
   leaf(command, 'list', 'The ledger of leases, newest first')
     .option('--limit <number>', 'newest so many; 0: all', '50')
     .option(
@@ -26,12 +27,12 @@ export function register(command: Command): void {
       'only leases that this member, service token or machine client asked for, by name, e-mail or id',
     )
     .option('--live', 'only leases whose credential may still work')
-    .action(list)
+    .action(inOrg(list, parseList))
   confirmable(leaf(command, 'revoke <lease>', 'End a lease: its account is removed and its sessions end')).action(
-    revoke,
+    inOrg(revoke),
   )
   confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be removed')).action(
-    forget,
+    inOrg(forget),
   )
 }
 
@@ -63,16 +64,16 @@ function registerTargets(command: Command): void {
       'service token that signs in to the target instead of the server: see `skerry provisioner`',
     )
     .addHelpText('after', addHelp)
-    .action(add)
-  leaf(command, 'list', 'List targets').action(listTargets)
-  leaf(command, 'verify <target>', 'Sign in to a target again, and tell what it says').action(verify)
-  confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(trust)
+    .action(inOrg(add))
+  leaf(command, 'list', 'List targets').action(inOrg(listTargets))
+  leaf(command, 'verify <target>', 'Sign in to a target again, and tell what it says').action(inOrg(verify))
+  confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(signedIn(trust))
   accepting(confirmable(leaf(command, 'replace <target>', 'Replace a target’s admin credential')))
     .option('--file <path>', 'file that holds the credential; - for stdin')
-    .action(replace)
+    .action(inOrg(replace))
   confirmable(leaf(command, 'rm <target>', 'Remove a target'))
     .option('--force', 'with live leases, too: their accounts stay where they are')
-    .action(remove)
+    .action(inOrg(remove))
 }
 
 const createHelp = `

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { keptAside, type Profile, readCredentials, updateCredentials } from '../credentials.ts'
 import { Failure, toFailure } from '../failure.ts'
+import { withoutSession } from '../frame.ts'
 import { stopAgent } from '../keyring/agent-client.ts'
 import { forgetBearer, openBearer } from '../keyring/bearer.ts'
 import { common, confirmable } from '../options.ts'
-import { note, warn, writeJson } from '../output.ts'
+import { note, type Output, warn } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { connect } from '../session.ts'
 import { type Flags, namedProfile, readSettings, type Settings } from '../settings.ts'
@@ -19,11 +20,11 @@ export function register(command: Command): void {
   confirmable(common(command))
     .option('--all', 'every stored credential')
     .option('--local', 'forget a session here even if the server cannot be told')
-    .action(logout)
+    .action(withoutSession(logout))
 }
 
 /** Ends a person's session at the server; takes tokens off this machine, which `skerry token revoke` ends there. */
-async function logout(flags: Options): Promise<void> {
+async function logout(flags: Options): Promise<Output> {
   const { profiles } = readCredentials()
   const names = flags.all ? Object.keys(profiles) : [nameOf(flags)]
   const withKeys = names.filter((name) => profiles[name]?.session === undefined)
@@ -40,7 +41,7 @@ async function logout(flags: Options): Promise<void> {
   else note(`signed out: removed ${names.join(', ')}`)
   const aside = keptAside()
   if (aside.length > 0) note(`still kept here, for --profile: ${aside.join(', ')}`)
-  if (flags.json) writeJson({ removed: names })
+  return { json: { removed: names } }
 }
 
 async function endSession(settings: Settings, name: string, profile: Profile | undefined, { local }: Options) {

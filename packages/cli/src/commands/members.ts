@@ -5,27 +5,32 @@ import { type SharesLeft, sharesWithout } from '@skerry/contract/recovery/custod
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure } from '../failure.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeTable } from '../output.ts'
+import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 type Member = Answer<typeof orgs.members>['members'][number]
 
 export function register(command: Command): void {
   command.addHelpText('after', '\nA member is named by e-mail address or id.')
-  leaf(command, 'list', 'Members, their roles and the words of their keys').action(list)
+  leaf(command, 'list', 'Members, their roles and the words of their keys').action(inOrg(list))
   leaf(command, 'role <member>', 'Change a member’s role')
     .addOption(new Option('--to <role>', 'the new one').choices(['owner', 'admin', 'member']).makeOptionMandatory())
-    .action(role)
-  endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant'))).action(remove)
-  confirmable(leaf(command, 'trust <member>', 'Accept a member’s new key, once its words were compared')).action(trust)
+    .action(signedIn(role))
+  endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant'))).action(
+    signedIn(remove),
+  )
+  confirmable(leaf(command, 'trust <member>', 'Accept a member’s new key, once its words were compared')).action(
+    signedIn(trust),
+  )
 }
 
 const stateWords: Record<KeyState, string> = {
@@ -36,9 +41,7 @@ const stateWords: Record<KeyState, string> = {
   none: 'no keys yet',
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const rows = await Promise.all(
     members.map(async (member) => ({
@@ -47,18 +50,21 @@ async function list(flags: Flags): Promise<void> {
       fingerprint: member.publicKeyJwk === null ? null : await fingerprintWords(member.publicKeyJwk),
     })),
   )
-  if (flags.json) return writeJson({ members: rows })
-  writeTable(
-    ['e-mail', 'name', 'role', 'id', 'key', 'words'],
-    rows.map((row) => [
-      row.email ?? '',
-      row.name ?? '',
-      row.role,
-      row.userId,
-      stateWords[row.key],
-      row.fingerprint ?? '',
-    ]),
-  )
+  return {
+    json: { members: rows },
+    text: () =>
+      writeTable(
+        ['e-mail', 'name', 'role', 'id', 'key', 'words'],
+        rows.map((row) => [
+          row.email ?? '',
+          row.name ?? '',
+          row.role,
+          row.userId,
+          stateWords[row.key],
+          row.fingerprint ?? '',
+        ]),
+      ),
+  }
 }
 
 type KeyState = PinState | 'none' | 'yours'
@@ -83,16 +89,14 @@ async function find(session: Session, who: string): Promise<Member & { orgId: st
   throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members list`')
 }
 
-async function role(who: string, flags: Flags & { to: Member['role'] }): Promise<void> {
-  const session = await openSession(flags)
+async function role(who: string, { session, flags }: SignedIn<Flags & { to: Member['role'] }>): Promise<Output> {
   const { orgId, userId, label } = await find(session, who)
   const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: flags.to } })
   note(`${label} is ${member.role} now`)
-  if (flags.json) writeJson({ member })
+  return { json: { member } }
 }
 
-async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function remove(who: string, { session, flags }: SignedIn<Confirmable & EndLeases>): Promise<Output> {
   const { orgId, userId, label } = await find(session, who)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
   const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)
@@ -107,7 +111,7 @@ async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean })
   hintRekey(label, held)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
-  if (flags.json) writeJson({ removed: userId, held: held ?? null, leases: live, recovery: shares })
+  return { json: { removed: userId, held: held ?? null, leases: live, recovery: shares } }
 }
 
 /** Says how many shares remain without this custodian, and whether they are enough. */
@@ -127,8 +131,7 @@ async function recoveryIfVisible(session: Session, orgId: string) {
   }
 }
 
-async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, userId, label, publicKeyJwk, email } = await find(session, who)
   if (publicKeyJwk === null) throw new Failure('conflict', `${label} has no key yet`)
   const known = findPin(session, orgId, userId)
@@ -149,5 +152,5 @@ async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<voi
   }
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)
-  if (flags.json) writeJson({ userId, publicKeyJwk, fingerprint: words })
+  return { json: { userId, publicKeyJwk, fingerprint: words } }
 }

@@ -1,64 +1,76 @@
 import type { Command } from 'commander'
 import { registerExport } from '../export/command.ts'
 import { usage } from '../failure.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
-import { openSession } from '../session.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
   leaf(command, 'create <name>', 'Create an organization; you become its owner')
     .option('--slug <slug>', 'its fixed short name; made from the name unless given')
-    .action(create)
-  leaf(command, 'list', 'Organizations that you are in').action(list)
+    .action(signedIn(create, parseCreate))
+  leaf(command, 'list', 'Organizations that you are in').action(signedIn(list))
   leaf(command, 'mfa [on|off]', 'Whether every member needs a second factor, or change that')
     .usage('[options] [on|off]')
-    .action(mfa)
-  leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(rename)
+    .action(inOrg(mfa, checkMfa))
+  leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(inOrg(rename))
   registerExport(command)
 }
 
-async function create(name: string, flags: Flags & { slug?: string }): Promise<void> {
+async function create(
+  name: string,
+  { session, input: { slug } }: SignedIn<Flags & { slug?: string }, typeof parseCreate>,
+): Promise<Output> {
+  const { org } = await session.client.orgs.create({ body: { name, slug } })
+  note(`created organization ${org.slug}; commands work there with --org ${org.slug}, or after \`skerry init\``)
+  return { json: { org }, text: () => writeLine(org.id) }
+}
+
+function parseCreate(flags: Flags & { slug?: string }, name: string) {
   const slug = flags.slug ?? slugFrom(name)
   if (slug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
   checkSlug(slug, 'an organization')
-  const session = await openSession(flags)
-  const { org } = await session.client.orgs.create({ body: { name, slug } })
-  note(`created organization ${org.slug}; commands work there with --org ${org.slug}, or after \`skerry init\``)
-  if (flags.json) writeJson({ org })
-  else writeLine(org.id)
+  return { slug }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function list({ session }: SignedIn): Promise<Output> {
   const { orgs } = await session.client.orgs.list()
-  if (flags.json) return writeJson({ orgs })
-  writeTable(
-    ['slug', 'name', 'role', 'id'],
-    orgs.map(({ slug, name, role, id }) => [slug, name, role, id]),
-  )
+  return {
+    json: { orgs },
+    text: () =>
+      writeTable(
+        ['slug', 'name', 'role', 'id'],
+        orgs.map(({ slug, name, role, id }) => [slug, name, role, id]),
+      ),
+  }
 }
 
-async function rename(name: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function rename(name: string, { session, orgId }: InOrg): Promise<Output> {
   const { org } = await session.client.orgs.update({ params: { orgId }, body: { name } })
   note(`${org.slug} is called ${org.name} now`)
-  if (flags.json) writeJson({ org })
+  return { json: { org } }
 }
 
-async function mfa(wanted: string | undefined, flags: Flags): Promise<void> {
-  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') throw usage('say on or off, or nothing to be told')
-  const session = await openSession(flags)
-  const { id: orgId, slug } = await session.org()
+async function mfa(wanted: string | undefined, { session, orgId, org: { slug } }: InOrg): Promise<Output> {
   const params = { orgId }
   const { required, configured } =
     wanted === undefined
       ? await session.client.mfaPolicy.get({ params })
       : await session.client.mfaPolicy.update({ params, body: { required: wanted === 'on' } })
-  if (flags.json) return writeJson({ required, configured })
-  const text = required ? `${slug} asks every member for a second factor` : `${slug} asks nobody for a second factor`
-  if (wanted === undefined) writeLine(text)
-  else note(`${text} now`)
+  return {
+    json: { required, configured },
+    text: () => {
+      const text = required
+        ? `${slug} asks every member for a second factor`
+        : `${slug} asks nobody for a second factor`
+      if (wanted === undefined) writeLine(text)
+      else note(`${text} now`)
+    },
+  }
+}
+
+function checkMfa(_flags: Flags, wanted: string | undefined): void {
+  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') throw usage('say on or off, or nothing to be told')
 }

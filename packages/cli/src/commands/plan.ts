@@ -2,30 +2,29 @@ import type { billing } from '@skerry/contract/billing/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'
+import { type InOrg, inOrg } from '../frame.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 type View = Answer<typeof billing.get>
 
 export function register(command: Command): void {
-  leaf(command, 'show', 'The plans, and which features they grant').action(show)
-  leaf(command, 'usage', 'What the plan includes, and how much of it is used').action(showUsage)
+  leaf(command, 'show', 'The plans, and which features they grant').action(inOrg(show))
+  leaf(command, 'usage', 'What the plan includes, and how much of it is used').action(inOrg(showUsage))
   leaf(command, 'checkout', 'Begin to pay for a plan: prints the address where a person goes on')
     .option('--family <family>', 'platform or vault', 'platform')
     .option('--plan <plan>', 'the next higher one that is for sale, unless given')
-    .action(checkout)
-  leaf(command, 'portal', 'The address where payments are managed').action(portal)
-  leaf(command, 'promo <code>', 'Redeem a promo code').action(promo)
-  confirmable(leaf(command, 'cancel', 'End every plan above the free ones, at once')).action(cancel)
+    .action(inOrg(checkout, parseCheckout))
+  leaf(command, 'portal', 'The address where payments are managed').action(inOrg(portal))
+  leaf(command, 'promo <code>', 'Redeem a promo code').action(inOrg(promo))
+  confirmable(leaf(command, 'cancel', 'End every plan above the free ones, at once')).action(inOrg(cancel))
 }
 
-async function show(flags: Flags): Promise<void> {
-  const view = await fetchView(flags)
-  if (flags.json) return writeJson(view)
-  writePlans(view)
+async function show(work: InOrg): Promise<Output> {
+  const view = await fetchView(work)
+  return { json: view, text: () => writePlans(view) }
 }
 
 function writePlans({ families, entitlements, overrides, enforced }: View): void {
@@ -47,9 +46,12 @@ function writePlans({ families, entitlements, overrides, enforced }: View): void
   if (!enforced) note('this server enforces no limits')
 }
 
-async function showUsage(flags: Flags): Promise<void> {
-  const view = await fetchView(flags)
-  if (flags.json) return writeJson({ usage: view.usage, enforced: view.enforced })
+async function showUsage(work: InOrg): Promise<Output> {
+  const view = await fetchView(work)
+  return { json: { usage: view.usage, enforced: view.enforced }, text: () => writeUsage(view) }
+}
+
+function writeUsage(view: View): void {
   writeTable(
     ['metric', 'used', 'included'],
     view.usage.map(({ key, quantity, included }) => [
@@ -61,44 +63,37 @@ async function showUsage(flags: Flags): Promise<void> {
   if (!view.enforced) note('this server enforces no limits of plans')
 }
 
-async function fetchView(flags: Flags): Promise<View> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
-  return session.client.billing.get({ params: { orgId } })
-}
+const fetchView = ({ session, orgId }: InOrg): Promise<View> => session.client.billing.get({ params: { orgId } })
 
-async function checkout(flags: Flags & { family: string; plan?: string }): Promise<void> {
-  const { family, plan } = flags
-  if (family !== 'platform' && family !== 'vault') throw usage('--family takes platform or vault')
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function checkout({
+  session,
+  orgId,
+  input: { family, plan },
+}: InOrg<Flags & { family: string; plan?: string }, typeof parseCheckout>): Promise<Output> {
   const body = { family, ...(plan === undefined ? {} : { plan }) } as const
   const answer = await session.client.billing.checkout({ params: { orgId }, body })
-  if (flags.json) return writeJson(answer)
-  writeLine(answer.url)
+  return { json: answer, text: () => writeLine(answer.url) }
 }
 
-async function portal(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+function parseCheckout(flags: Flags & { family: string; plan?: string }) {
+  const { family, plan } = flags
+  if (family !== 'platform' && family !== 'vault') throw usage('--family takes platform or vault')
+  return { family, plan } as const
+}
+
+async function portal({ session, orgId }: InOrg): Promise<Output> {
   const answer = await session.client.billing.portal({ params: { orgId } })
-  if (flags.json) return writeJson(answer)
-  writeLine(answer.url)
+  return { json: answer, text: () => writeLine(answer.url) }
 }
 
-async function promo(code: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function promo(code: string, { session, orgId }: InOrg): Promise<Output> {
   const view = await session.client.billing.promo({ params: { orgId }, body: { code } })
-  if (flags.json) return writeJson(view)
-  writePlans(view)
+  return { json: view, text: () => writePlans(view) }
 }
 
-async function cancel(flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId, slug } = await session.org()
+async function cancel({ session, flags, orgId, org: { slug } }: InOrg<Confirmable>): Promise<Output> {
   await confirmOrRefuse(`ends every plan of ${slug} above the free ones`, flags)
   const answer = await session.client.billing.cancel({ params: { orgId } })
   note('ended; the free plans hold from now on')
-  if (flags.json) writeJson(answer)
+  return { json: answer }
 }

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
+import { signedIn } from '../frame.ts'
 import { common, gather } from '../options.ts'
-import { run } from '../provisioner/run.ts'
+import { checkRun, run } from '../provisioner/run.ts'
 
 export function register(command: Command): void {
   common(command)
     .option('--allow <host:port>', 'target that it may connect to; repeatable; any unless given', gather)
     .addHelpText('after', helpAfter)
-    .action(run)
+    .action(signedIn(run, checkRun))
 }
 
 const helpAfter = `

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { withoutSession } from '../frame.ts'
 import { addressed, common, gather } from '../options.ts'
 import { compose } from '../proxy/compose.ts'
 import { init } from '../proxy/init.ts'
@@ -18,7 +19,7 @@ export function register(command: Command): void {
     .option('--force', 'replace a file that exists')
     .option('--json', 'machine-readable output on stdout')
     .option('--debug', 'print stack traces of failures')
-    .action(init)
+    .action(withoutSession(init))
   command
     .command('compose')
     .description('Print a Docker Compose file with a proxy, for agents that have no other way out')

@@ -4,14 +4,15 @@ import { configureRotation, type Rotation } from '@skerry/sdk/internal/rotation'
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
+import { type AtPlace, atPlace, type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { targetOf } from '../leases/targets.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
-import { findPlace, listPlaces, namedPlace } from '../places.ts'
+import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import {
   editedConfig,
@@ -21,8 +22,8 @@ import {
   type Unsettable,
   unsettable,
 } from '../rotation-config.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { formatDuration } from '../units.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
@@ -51,25 +52,25 @@ export function register(command: Command): void {
     .requiredOption('--every <duration>', 'how often: 12h, 30d')
     .option('--target <name or id>', 'lease target that has the account')
     .option('--now', 'rotate once, at once')
-    .action(create)
+    .action(atPlace(create, parseCreate))
   settings(leaf(command, 'edit <id>', 'Change how or how often a secret is rotated; what you do not name stays'))
     .option('--every <duration>', 'how often: 12h, 30d')
     .addOption(
       new Option('--unset <settings...>', 'take these settings back to their defaults').choices([...unsettable]),
     )
-    .action(edit)
-  leaf(command, 'list', 'Rotation policies, and what the server can read for them').action(list)
-  leaf(command, 'show <id>', 'A policy: how, how often, and what became of its last run').action(show)
-  leaf(command, 'pause <id>', 'Let a policy rest until it is resumed').action((id, flags) =>
-    setStatus(id, 'paused', flags),
+    .action(signedIn(edit, parseEdit))
+  leaf(command, 'list', 'Rotation policies, and what the server can read for them').action(inOrg(list))
+  leaf(command, 'show <id>', 'A policy: how, how often, and what became of its last run').action(signedIn(show))
+  leaf(command, 'pause <id>', 'Let a policy rest until it is resumed').action(
+    signedIn((id: string, work: SignedIn) => setStatus(id, 'paused', work)),
   )
-  leaf(command, 'resume <id>', 'Let a paused policy go on; what had failed is forgotten').action((id, flags) =>
-    setStatus(id, 'active', flags),
+  leaf(command, 'resume <id>', 'Let a paused policy go on; what had failed is forgotten').action(
+    signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)),
   )
-  confirmable(leaf(command, 'run <id>', 'Rotate now, paused or not')).action(run)
+  confirmable(leaf(command, 'run <id>', 'Rotate now, paused or not')).action(signedIn(run))
   confirmable(leaf(command, 'rm <id>', 'Remove a policy; the secret and its versions stay'))
     .option('--force', 'also where a run that was cut off cannot be settled')
-    .action(remove)
+    .action(signedIn(remove))
 }
 
 const repeat = (one: string, all: string[] = []) => [...all, one]
@@ -84,11 +85,10 @@ const settings = (command: Command) =>
     .option('--user-host <host>', 'mysql: host part of the account, % for any')
     .option('--statement <sql>', 'in place of the usual statement; repeatable', repeat)
 
-async function create(secretName: string, flags: CreateOptions): Promise<void> {
-  const intervalSeconds = parseDuration(flags.every)
-  const config = rotationConfig(flags.kind ?? 'generated', flags)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+async function create(
+  secretName: string,
+  { session, flags, place, input: { intervalSeconds, config } }: AtPlace<CreateOptions, typeof parseCreate>,
+): Promise<Output> {
   const { orgId, envId, label } = place
   await checkReplacement(session, { orgId, envId, label, secretName, config }, flags)
   const { key } = await openPlace(session, orgId, envId, label)
@@ -110,8 +110,13 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   note(`${secretName} in ${label} is rotated every ${flags.every}, next at ${rotation.nextRunAt}`)
   if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
-  if (flags.json) writeJson({ rotation, ...(version === undefined ? {} : { version }) })
-  else writeLine(rotation.id)
+  return { json: { rotation, ...(version === undefined ? {} : { version }) }, text: () => writeLine(rotation.id) }
+}
+
+function parseCreate(flags: CreateOptions) {
+  const intervalSeconds = parseDuration(flags.every)
+  const config = rotationConfig(flags.kind ?? 'generated', flags)
+  return { intervalSeconds, config }
 }
 
 interface Replacement {
@@ -148,32 +153,34 @@ async function findTargetId(session: Session, wanted: string): Promise<string> {
   return target.id
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const [{ rotations }, { grantedEnvironmentIds }, labels] = await Promise.all([
     session.client.rotation.list({ params: { orgId } }),
     session.client.rotation.rotatorKey({ params: { orgId } }),
     labelsOf(session),
   ])
-  if (flags.json) return writeJson({ rotations, grantedEnvironmentIds })
-  const labelOf = (envId: string) => labels.get(envId) ?? envId
-  writeTable(
-    ['id', 'secret', 'environment', 'kind', 'status', 'every', 'last', 'next', 'failed'],
-    rotations.map((one) => [
-      one.id,
-      one.secretName,
-      labelOf(one.environmentId),
-      one.kind,
-      one.status,
-      formatDuration(one.intervalSeconds),
-      one.lastRunAt ?? 'never',
-      one.nextRunAt ?? '',
-      one.failureStreak === 0 ? '' : String(one.failureStreak),
-    ]),
-  )
-  if (grantedEnvironmentIds.length > 0)
-    note(`through the rotator the server can read ${grantedEnvironmentIds.map(labelOf).join(', ')}`)
+  return {
+    json: { rotations, grantedEnvironmentIds },
+    text: () => {
+      const labelOf = (envId: string) => labels.get(envId) ?? envId
+      writeTable(
+        ['id', 'secret', 'environment', 'kind', 'status', 'every', 'last', 'next', 'failed'],
+        rotations.map((one) => [
+          one.id,
+          one.secretName,
+          labelOf(one.environmentId),
+          one.kind,
+          one.status,
+          formatDuration(one.intervalSeconds),
+          one.lastRunAt ?? 'never',
+          one.nextRunAt ?? '',
+          one.failureStreak === 0 ? '' : String(one.failureStreak),
+        ]),
+      )
+      if (grantedEnvironmentIds.length > 0)
+        note(`through the rotator the server can read ${grantedEnvironmentIds.map(labelOf).join(', ')}`)
+    },
+  }
 }
 
 const labelsOf = async (session: Session) =>
@@ -191,24 +198,28 @@ async function find(session: Session, wanted: string): Promise<{ orgId: string; 
   return { orgId, rotation, label }
 }
 
-async function show(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function show(wanted: string, { session }: SignedIn): Promise<Output> {
   const { rotation, label } = await find(session, wanted)
-  if (flags.json) return writeJson({ rotation })
-  writeLine(`${rotation.secretName} in ${label}, ${rotation.id}: ${rotation.status}`)
-  const { kind, ...settings } = rotation.config as Record<string, unknown>
-  writeLine(`kind: ${kind}`)
-  for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
-  if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
-  writeLine(`every: ${formatDuration(rotation.intervalSeconds)}, next: ${rotation.nextRunAt ?? 'when resumed'}`)
-  const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
-  writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
-  if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
+  return {
+    json: { rotation },
+    text: () => {
+      writeLine(`${rotation.secretName} in ${label}, ${rotation.id}: ${rotation.status}`)
+      const { kind, ...settings } = rotation.config as Record<string, unknown>
+      writeLine(`kind: ${kind}`)
+      for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
+      if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
+      writeLine(`every: ${formatDuration(rotation.intervalSeconds)}, next: ${rotation.nextRunAt ?? 'when resumed'}`)
+      const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
+      writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
+      if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
+    },
+  }
 }
 
-async function edit(wanted: string, flags: EditOptions): Promise<void> {
-  const intervalSeconds = flags.every === undefined ? undefined : parseDuration(flags.every)
-  const session = await openSession(flags)
+async function edit(
+  wanted: string,
+  { session, flags, input: { intervalSeconds } }: SignedIn<EditOptions, typeof parseEdit>,
+): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)
   const config = editedConfig(rotation.config, flags, flags.unset ?? [])
   if (intervalSeconds === undefined && config === undefined)
@@ -221,30 +232,34 @@ async function edit(wanted: string, flags: EditOptions): Promise<void> {
   const answer = await session.client.rotation.update({ params, body })
   const next = answer.rotation.nextRunAt === null ? 'when it is resumed' : `at ${answer.rotation.nextRunAt}`
   note(`changed the rotation of ${rotation.secretName} in ${label}; it runs next ${next}`)
-  if (flags.json) writeJson(answer)
+  return { json: answer }
 }
 
-async function setStatus(wanted: string, status: 'active' | 'paused', flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+const parseEdit = (flags: EditOptions) => ({
+  intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every),
+})
+
+async function setStatus(wanted: string, status: 'active' | 'paused', { session }: SignedIn): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)
   const params = { orgId, rotationId: rotation.id }
   const answer = await session.client.rotation.update({ params, body: { status } })
   const next = answer.rotation.nextRunAt === null ? 'is paused' : `is active, next at ${answer.rotation.nextRunAt}`
   note(`the rotation of ${rotation.secretName} in ${label} ${next}`)
-  if (flags.json) writeJson(answer)
+  return { json: answer }
 }
 
-async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function run(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)
   await confirmOrRefuse(`replaces ${rotation.secretName} in ${label} now`, flags)
   const done = await session.client.rotation.rotate({ params: { orgId, rotationId: rotation.id } })
   note(`rotated ${rotation.secretName} in ${label}: version ${done.version}`)
-  if (flags.json) writeJson(done)
+  return { json: done }
 }
 
-async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function remove(
+  wanted: string,
+  { session, flags }: SignedIn<Confirmable & { force?: boolean }>,
+): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)
   await confirmOrRefuse(`stops rotating ${rotation.secretName} in ${label}`, flags)
   const params = { orgId, rotationId: rotation.id }
@@ -254,5 +269,5 @@ async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: bo
   note(`${rotation.secretName} in ${label} is not rotated any more; its value stays`)
   if (rotatorRevoked)
     note(`the server no longer gets the key of ${label}; \`skerry env rekey\` makes what it had worthless`)
-  if (flags.json) writeJson({ deleted: rotation.id, rotatorRevoked })
+  return { json: { deleted: rotation.id, rotatorRevoked } }
 }

@@ -1,14 +1,15 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
+import { atPlace, signedIn } from '../frame.ts'
 import { addressed, confirmable, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
-import { diff } from '../secrets/diff.ts'
-import { exportValues } from '../secrets/export.ts'
-import { generate } from '../secrets/generate.ts'
-import { importFile } from '../secrets/import.ts'
-import { list } from '../secrets/list.ts'
-import { get, history } from '../secrets/read.ts'
-import { substitute } from '../secrets/substitute.ts'
-import { remove, restore, set } from '../secrets/write.ts'
+import { checkDiff, diff } from '../secrets/diff.ts'
+import { exportValues, parseExportValues } from '../secrets/export.ts'
+import { generate, parseGenerate } from '../secrets/generate.ts'
+import { importFile, parseImportFile } from '../secrets/import.ts'
+import { list, parseList } from '../secrets/list.ts'
+import { checkGet, get, history, parseHistory } from '../secrets/read.ts'
+import { parseSubstitute, substitute } from '../secrets/substitute.ts'
+import { parseRemove, parseRestore, parseSet, remove, restore, set } from '../secrets/write.ts'
 import { selective } from '../selection.ts'
 
 const expectedVersion = [
@@ -34,22 +35,22 @@ function registerReads(command: Command): void {
     .option('--reveal', 'show values')
     .option('--stored', 'only the secrets that this environment stores, without groups and parent')
     .option(...withGroups)
-    .action(list)
+    .action(atPlace(list, parseList))
   addressed(leaf(command, 'get <NAME>', 'One value, references expanded; masked on a terminal'))
     .option('--reveal', 'show the value on a terminal')
     .option('--stored', 'the text as this environment stores it, without groups, parent and references')
     .option(...withGroups)
-    .action(get)
+    .action(atPlace(get, checkGet))
   addressed(leaf(command, 'history <NAME>', 'Versions of a secret, newest first'))
     .option('--reveal', 'show values')
     .option('--limit <number>', '50 unless given')
-    .action(history)
+    .action(atPlace(history, parseHistory))
   views(leaf(command, 'diff <left> <right>', 'Compare the values that programs get in two environments'))
     .option('--app <slug>', 'application that both are of, where they name none')
     .option('--reveal', 'show values')
     .option('--exit-code', 'exit with 1 when they differ')
     .addHelpText('after', '\nAn environment is written env, app/env, app/env@branch or group:env.')
-    .action(diff)
+    .action(signedIn(diff, checkDiff))
 }
 
 function registerWrites(command: Command): void {
@@ -69,17 +70,17 @@ function registerWrites(command: Command): void {
       'after',
       '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
     )
-    .action(set)
+    .action(atPlace(set, parseSet))
   noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see')))
     .option('--length <characters>', 'letters and digits', '32')
     .option('--overwrite', 'replace values that are there')
-    .action(generate)
+    .action(atPlace(generate, parseGenerate))
   noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history'))))
     .option(...expectedVersion)
-    .action(remove)
+    .action(atPlace(remove, parseRemove))
   noted(addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version')))
     .option(...expectedVersion)
-    .action(restore)
+    .action(atPlace(restore, parseRestore))
 }
 
 function registerFiles(command: Command): void {
@@ -87,7 +88,7 @@ function registerFiles(command: Command): void {
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
-    .action(importFile)
+    .action(atPlace(importFile, parseImportFile))
   overwriting(selective(views(addressed(leaf(command, 'export', 'The values that a program gets, as text')))))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
@@ -96,11 +97,11 @@ function registerFiles(command: Command): void {
       'after',
       '\nAn import of this text stores the values of groups and of the parent here, too. Use --stored to edit and import.',
     )
-    .action(exportValues)
+    .action(atPlace(exportValues, parseExportValues))
   overwriting(addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin')))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
     .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
-    .action(substitute)
+    .action(atPlace(substitute, parseSubstitute))
 }

@@ -2,35 +2,37 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import type { Command } from 'commander'
 import { findOne } from '../find-one.ts'
+import { type SignedIn, signedIn } from '../frame.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeTable } from '../output.ts'
+import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable } from '../settings.ts'
 
 type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
 
 export function register(command: Command): void {
-  leaf(command, 'list', 'Where you are signed in on the command line; ended ones too').action(list)
+  leaf(command, 'list', 'Where you are signed in on the command line; ended ones too').action(signedIn(list))
   confirmable(
     leaf(command, 'revoke <session>', 'End a session, named by its id or its machine; its next request is refused'),
-  ).action(revoke)
+  ).action(signedIn(revoke))
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function list({ session }: SignedIn): Promise<Output> {
   const { sessions, currentSessionId } = await session.client.cliSessions.list()
-  if (flags.json) return writeJson({ sessions, currentSessionId })
-  writeTable(
-    ['id', 'machine', 'from', 'state', 'last used'],
-    sessions.map((one) => [
-      one.id === currentSessionId ? `${one.id} *` : one.id,
-      one.deviceLabel,
-      one.ipAddress ?? '',
-      stateOf(one),
-      one.lastUsedAt ?? 'never',
-    ]),
-  )
+  return {
+    json: { sessions, currentSessionId },
+    text: () =>
+      writeTable(
+        ['id', 'machine', 'from', 'state', 'last used'],
+        sessions.map((one) => [
+          one.id === currentSessionId ? `${one.id} *` : one.id,
+          one.deviceLabel,
+          one.ipAddress ?? '',
+          stateOf(one),
+          one.lastUsedAt ?? 'never',
+        ]),
+      ),
+  }
 }
 
 function stateOf({ revokedAt, expiresAt }: CliSession): string {
@@ -38,8 +40,7 @@ function stateOf({ revokedAt, expiresAt }: CliSession): string {
   return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
 }
 
-async function revoke(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const { client } = await openSession(flags)
+async function revoke(wanted: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { sessions, currentSessionId } = await client.cliSessions.list()
   const live = sessions.filter((one) => one.id === wanted || one.revokedAt === null)
   const found = findOne(live, wanted, {
@@ -53,5 +54,5 @@ async function revoke(wanted: string, flags: Flags & { yes?: boolean }): Promise
   await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} that began at ${found.createdAt}`, flags)
   await client.cliSessions.revoke({ params: { cliSessionId: id } })
   note(`ended the session on ${found.deviceLabel}`)
-  if (flags.json) writeJson({ revoked: id })
+  return { json: { revoked: id } }
 }

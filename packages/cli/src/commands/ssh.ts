@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
+import { type SignedIn, signedIn } from '../frame.ts'
 import { mint } from '../leases/create.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { privateFolder } from '../leases/private-folder.ts'
@@ -9,7 +10,6 @@ import { targetOf } from '../leases/targets.ts'
 import { common, gather } from '../options.ts'
 import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
-import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
@@ -27,23 +27,19 @@ export function register(command: Command): void {
     .option('--ttl <duration>', 'how long the certificate is good for signing in; the session may last longer', '5m')
     .option('--principal <name>', 'name in the certificate instead of the user’s; repeatable', gather)
     .addHelpText('after', helpAfter)
-    .action(ssh)
+    .action(signedIn(ssh, parseSsh))
 }
 
 const helpAfter = `
 Makes a key, has it signed, and runs ssh with it. Key and certificate lie in a private folder, which is gone when ssh
 ends, and also when skerry is killed. --principal is for hosts that map names to accounts by themselves.`
 
-async function ssh(wanted: string, destination: string, more: string[], flags: Options): Promise<void> {
-  const ttlSeconds = parseDuration(flags.ttl)
-  const env = inheritedEnvironment(process.env)
-  const file = findProgram('ssh', env.PATH)
-  if (destination.startsWith('-'))
-    throw usage(
-      'an option stands where the host should',
-      'write options of skerry before the target, those of ssh behind the host',
-    )
-  const session = await openSession(flags)
+async function ssh(
+  wanted: string,
+  destination: string,
+  more: string[],
+  { session, flags, input: { ttlSeconds, env, file } }: SignedIn<Options, typeof parseSsh>,
+): Promise<void> {
   const target = await targetOf(session, wanted)
   await checkTarget(session, target)
   if (target.provider !== 'ssh')
@@ -65,6 +61,18 @@ async function ssh(wanted: string, destination: string, more: string[], flags: O
       folder.remove()
     }
   })
+}
+
+function parseSsh(flags: Options, _wanted: string, destination: string) {
+  const ttlSeconds = parseDuration(flags.ttl)
+  const env = inheritedEnvironment(process.env)
+  const file = findProgram('ssh', env.PATH)
+  if (destination.startsWith('-'))
+    throw usage(
+      'an option stands where the host should',
+      'write options of skerry before the target, those of ssh behind the host',
+    )
+  return { ttlSeconds, env, file }
 }
 
 /** `user@host`, or `ssh://user@host:port`; undefined where it names nobody. */

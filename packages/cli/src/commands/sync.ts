@@ -1,44 +1,49 @@
 import { type Command, Option } from 'commander'
+import { inOrg, signedIn, withoutSession } from '../frame.ts'
 import { addressed, confirmable, gather, leaf } from '../options.ts'
-import { bind, edit, unbind } from '../sync/bindings.ts'
-import { connect, disconnect, list, providers, rename, replace, verify } from '../sync/connections.ts'
+import { bind, checkEdit, edit, unbind } from '../sync/bindings.ts'
+import { connect, disconnect, list, parseConnect, providers, rename, replace, verify } from '../sync/connections.ts'
 import { gatherField } from '../sync/fields.ts'
-import { list as listRuns, plan, run } from '../sync/runs.ts'
+import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'providers [provider]', 'Kinds of destinations; of one, its fields').action(providers)
+  leaf(command, 'providers [provider]', 'Kinds of destinations; of one, its fields').action(withoutSession(providers))
   confirmable(leaf(command, 'connect <provider>', 'Give the server a credential of a destination'))
     .option('--name <name>', 'what to call the connection; the kind unless given')
     .option('--set <field=value>', 'a field of the connection; repeatable', gatherField)
     .option('--file <path>', 'file that holds the credential; - for stdin')
     .addHelpText('after', connectHelp)
-    .action(connect)
+    .action(inOrg(connect, parseConnect))
   leaf(command, 'verify <connection>', 'Ask a destination whether the credential works there')
     .option('--to <field=value>', 'a field of the destination; repeatable', gatherField)
-    .action(verify)
+    .action(signedIn(verify))
   confirmable(settings(addressed(leaf(command, 'bind <connection>', 'Push an environment to a destination'))))
     .addHelpText('after', bindHelp)
-    .action(bind)
-  leaf(command, 'list', 'Connections and bindings, and what the server can read for them').action(list)
-  leaf(command, 'plan <binding>', 'What a push would do, in names').action(plan)
+    .action(signedIn(bind))
+  leaf(command, 'list', 'Connections and bindings, and what the server can read for them').action(signedIn(list))
+  leaf(command, 'plan <binding>', 'What a push would do, in names').action(signedIn(plan))
   leaf(command, 'run <binding>', 'Push now')
     .option('--adopt <names>', 'names there that somebody else wrote and that are overwritten', gather)
-    .action(run)
+    .action(signedIn(run))
   leaf(command, 'runs [binding]', 'The history of pushes, newest first')
     .option('--limit <number>', 'newest so many; 0: all', '20')
-    .action(listRuns)
+    .action(inOrg(listRuns, parseList))
   confirmable(settings(leaf(command, 'edit <binding>', 'Change a binding')))
     .option('--no-adopt', 'leave names that somebody else wrote there alone')
     .option('--pause', 'push nothing until it is resumed')
     .option('--resume', 'push again')
     .option('--keys', 'give the connection the keys of groups that were composed later')
-    .action(edit)
+    .action(signedIn(edit, checkEdit))
   confirmable(leaf(command, 'replace <connection>', 'Replace a connection’s credential'))
     .option('--file <path>', 'file that holds the credential; - for stdin')
-    .action(replace)
-  leaf(command, 'rename <connection> <name>', 'Give a connection another name').action(rename)
-  confirmable(leaf(command, 'unbind <binding>', 'Push an environment no more; what was pushed stays')).action(unbind)
-  confirmable(leaf(command, 'disconnect <connection>', 'Delete a connection with its bindings')).action(disconnect)
+    .action(inOrg(replace))
+  leaf(command, 'rename <connection> <name>', 'Give a connection another name').action(inOrg(rename))
+  confirmable(leaf(command, 'unbind <binding>', 'Push an environment no more; what was pushed stays')).action(
+    signedIn(unbind),
+  )
+  confirmable(leaf(command, 'disconnect <connection>', 'Delete a connection with its bindings')).action(
+    signedIn(disconnect),
+  )
 }
 
 const settings = (command: Command): Command =>

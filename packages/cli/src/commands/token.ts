@@ -1,20 +1,20 @@
 import { createServiceToken } from '@skerry/sdk/tokens'
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { openDirectory } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { isPinnedAs, pin, renamePin } from '../pins.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findToken, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
@@ -45,27 +45,31 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .option('--expires <duration>', 'for example 12h or 30d; never unless given')
-    .action(create)
+    .action(inOrg(create, parseCreate))
   command.addHelpText('after', '\nA token is named by its id, or by a name that only one token has.')
-  leaf(command, 'list', 'List tokens, revoked ones too').action(list)
-  leaf(command, 'show <token>', 'One token').action(show)
-  leaf(command, 'rename <token> <name>', 'Give a token another name; everything else about it is fixed').action(rename)
+  leaf(command, 'list', 'List tokens, revoked ones too').action(inOrg(list))
+  leaf(command, 'show <token>', 'One token').action(signedIn(show))
+  leaf(command, 'rename <token> <name>', 'Give a token another name; everything else about it is fixed').action(
+    signedIn(rename),
+  )
   leaf(command, 'register', 'Register a token again after its organization was restored; it is read from stdin')
     .option('--request', 'print what an admin needs for that, without any server; nothing of it is secret')
     .option('--from <path>', 'what `--request` has printed, instead of the token; - for stdin')
-    .action(registerAgain)
-  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; its next request is refused'))).action(revoke)
+    .action(withoutSession(registerAgain))
+  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; its next request is refused'))).action(
+    signedIn(revoke),
+  )
   endingLeases(confirmable(leaf(command, 'delete <token>', 'Revoke a token and remove it with its grants'))).action(
-    remove,
+    signedIn(remove),
   )
 }
 
-async function create(flags: CreateOptions): Promise<void> {
-  const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
-  if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
-    throw usage('--provisioner excludes --admin, --unbound, --app and --env')
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function create({
+  session,
+  flags,
+  orgId,
+  input: { expiresAt },
+}: InOrg<CreateOptions, typeof parseCreate>): Promise<Output> {
   // Every key is in hand before the token exists: a token that can read half of an environment can read none of it.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
   const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
@@ -83,22 +87,33 @@ async function create(flags: CreateOptions): Promise<void> {
   pin(session, orgId, { principalId: serviceToken.id, name: flags.name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const granted = problem ? [] : places.map(({ label }) => label)
-  if (flags.json) writeJson({ token, serviceToken, granted })
-  else writeLine(token)
-  if (problem) {
-    warn('the token exists, but not every key was granted to it')
-    throw new Failure(
-      problem.kind,
-      problem.message,
-      `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``,
-    )
+  return {
+    json: { token, serviceToken, granted },
+    text: () => writeLine(token),
+    after: () => {
+      if (problem) {
+        warn('the token exists, but not every key was granted to it')
+        throw new Failure(
+          problem.kind,
+          problem.message,
+          `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``,
+        )
+      }
+      note(`made token ${serviceToken.id}; it is shown this once`)
+      note(useOf(granted, flags, serviceToken.id))
+      if (flags.format === 'skerry')
+        note(
+          'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
+        )
+    },
   }
-  note(`made token ${serviceToken.id}; it is shown this once`)
-  note(useOf(granted, flags, serviceToken.id))
-  if (flags.format === 'skerry')
-    note(
-      'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
-    )
+}
+
+function parseCreate(flags: CreateOptions) {
+  const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
+  if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
+    throw usage('--provisioner excludes --admin, --unbound, --app and --env')
+  return { expiresAt }
 }
 
 function useOf(granted: string[], { provisioner }: CreateOptions, tokenId: string): string {
@@ -116,27 +131,29 @@ async function grantTo(session: Session, places: OpenPlace[], principalId: strin
   }
 }
 
-async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+async function list({ session, orgId }: InOrg): Promise<Output> {
   const { tokens } = await session.client.tokens.list({ params: { orgId } })
-  if (flags.json) return writeJson({ tokens })
-  const nameOf = await openDirectory(
-    session,
-    tokens.map(({ environmentId }) => environmentId),
-  )
-  writeTable(
-    ['id', 'name', 'role', 'state', 'bound to', 'id', 'last used'],
-    tokens.map((one) => [
-      one.id,
-      one.name,
-      one.role,
-      stateOf(one),
-      nameOf(one.environmentId) ?? '',
-      one.environmentId ?? '',
-      one.lastUsedAt ?? 'never',
-    ]),
-  )
+  return {
+    json: { tokens },
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        tokens.map(({ environmentId }) => environmentId),
+      )
+      writeTable(
+        ['id', 'name', 'role', 'state', 'bound to', 'id', 'last used'],
+        tokens.map((one) => [
+          one.id,
+          one.name,
+          one.role,
+          stateOf(one),
+          nameOf(one.environmentId) ?? '',
+          one.environmentId ?? '',
+          one.lastUsedAt ?? 'never',
+        ]),
+      )
+    },
+  }
 }
 
 function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {
@@ -145,20 +162,22 @@ function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt
   return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
 }
 
-async function show(id: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function show(id: string, { session }: SignedIn): Promise<Output> {
   const token = await findToken(session, id)
-  if (flags.json) return writeJson({ token })
-  writeLine(`${token.id} (${token.name})`)
-  writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
-  const { environmentId } = token
-  if (environmentId === null) return writeLine('not bound to an environment')
-  const label = (await openDirectory(session, [environmentId]))(environmentId)
-  writeLine(`bound to ${label === undefined ? environmentId : `${label} (${environmentId})`}`)
+  return {
+    json: { token },
+    text: async () => {
+      writeLine(`${token.id} (${token.name})`)
+      writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
+      const { environmentId } = token
+      if (environmentId === null) return writeLine('not bound to an environment')
+      const label = (await openDirectory(session, [environmentId]))(environmentId)
+      writeLine(`bound to ${label === undefined ? environmentId : `${label} (${environmentId})`}`)
+    },
+  }
 }
 
-async function rename(id: string, name: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {
   const { orgId, id: tokenId } = await findToken(session, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
   const wantedName = wantedTokenName(id)
@@ -166,15 +185,14 @@ async function rename(id: string, name: string, flags: Flags): Promise<void> {
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
   renamePin(session, orgId, tokenId, isKnown ? name : null)
   note(`token ${token.id} is called ${token.name} now`)
-  if (flags.json) writeJson({ token })
+  return { json: { token } }
 }
 
 interface EndOptions extends Flags, EndLeases {
   yes?: boolean
 }
 
-async function revoke(id: string, flags: EndOptions): Promise<void> {
-  const session = await openSession(flags)
+async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes token ${token.name} (${token.id})${leases}`, flags)
@@ -183,7 +201,7 @@ async function revoke(id: string, flags: EndOptions): Promise<void> {
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
   hintRekey(token.id, await heldByIfKnown(session, token.id))
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  if (flags.json) writeJson({ revoked: token.id, leases: live })
+  return { json: { revoked: token.id, leases: live } }
 }
 
 /** The server could go on showing a revoked token under its name, so the name does not mean it any more. */
@@ -192,8 +210,7 @@ function forgetToken(session: Session, { orgId, id }: { orgId: string; id: strin
   renamePin(session, orgId, id, null)
 }
 
-async function remove(id: string, flags: EndOptions): Promise<void> {
-  const session = await openSession(flags)
+async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes and deletes token ${token.name} (${token.id}) with its grants${leases}`, flags)
@@ -206,5 +223,5 @@ async function remove(id: string, flags: EndOptions): Promise<void> {
   note(`deleted token ${token.id}`)
   hintRekey(token.id, held)
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  if (flags.json) writeJson({ deleted: token.id, leases: live })
+  return { json: { deleted: token.id, leases: live } }
 }

@@ -1,8 +1,10 @@
 import { vaultConnectionStatuses, vaultDeliveryStatuses, vaultEventTypes } from '@skerry/contract/vault/facts'
 import { type Command, Option } from 'commander'
+import { inOrg, signedIn } from '../frame.ts'
 import { confirmable, gather, leaf } from '../options.ts'
 import * as connections from '../vault/connections.ts'
 import * as executor from '../vault/executor.ts'
+import { atProject } from '../vault/find.ts'
 import * as keys from '../vault/keys.ts'
 import * as projects from '../vault/projects.ts'
 import * as webhooks from '../vault/webhooks.ts'
@@ -34,20 +36,24 @@ const display = (command: Command) =>
     .option('--return-origin <origin>', 'origin that people may be sent back to; repeatable', gather)
 
 function registerProjects(command: Command): void {
-  display(leaf(command, 'create <name>', 'Make a project')).action(projects.create)
-  leaf(command, 'list', 'List projects').action(projects.list)
-  leaf(command, 'show <project>', 'One project, its platform keys and its executor').action(projects.show)
+  display(leaf(command, 'create <name>', 'Make a project')).action(inOrg(projects.create))
+  leaf(command, 'list', 'List projects').action(signedIn(projects.list))
+  leaf(command, 'show <project>', 'One project, its platform keys and its executor').action(signedIn(projects.show))
   display(leaf(command, 'update <project>', 'Change a project; what is left out stays'))
     .option('--name <name>', 'another name')
-    .action(projects.update)
-  leaf(command, 'enable <project>', 'Let a disabled project be used again').action(projects.enable)
-  confirmable(leaf(command, 'disable <project>', 'Stop every release and every new link')).action(projects.disable)
+    .action(signedIn(projects.update))
+  leaf(command, 'enable <project>', 'Let a disabled project be used again').action(signedIn(projects.enable))
+  confirmable(leaf(command, 'disable <project>', 'Stop every release and every new link')).action(
+    signedIn(projects.disable),
+  )
 }
 
 function registerKeys(command: Command): void {
-  atBrowser(command, 'create', 'Make a platform key: the dashboard asks for a second factor first').action(keys.create)
-  inProject(command, 'list', 'List platform keys').action(keys.list)
-  confirmable(inProject(command, 'revoke <id>', 'End a platform key at once')).action(keys.revoke)
+  atBrowser(command, 'create', 'Make a platform key: the dashboard asks for a second factor first').action(
+    atProject(keys.create),
+  )
+  inProject(command, 'list', 'List platform keys').action(atProject(keys.list))
+  confirmable(inProject(command, 'revoke <id>', 'End a platform key at once')).action(atProject(keys.revoke))
 }
 
 function registerExecutor(command: Command): void {
@@ -55,11 +61,11 @@ function registerExecutor(command: Command): void {
     command,
     'register-code',
     'Make a code with which an executor registers: the dashboard asks for a second factor first',
-  ).action(executor.registerCode)
-  inProject(command, 'show', 'The active executor').action(executor.show)
+  ).action(atProject(executor.registerCode))
+  inProject(command, 'show', 'The active executor').action(atProject(executor.show))
   confirmable(
     inProject(command, 'disable', 'End the executor: no credential can be read until another one registers'),
-  ).action(executor.disable)
+  ).action(atProject(executor.disable))
 }
 
 function registerConnections(command: Command): void {
@@ -67,10 +73,10 @@ function registerConnections(command: Command): void {
     .option('--user-ref <ref>', 'of one person')
     .addOption(new Option('--status <status>', 'in one state').choices(vaultConnectionStatuses))
     .option('--limit <number>', 'how many; 0 for all', '100')
-    .action(connections.list)
-  inProject(command, 'show <id>', 'One connection').action(connections.show)
+    .action(atProject(connections.list, connections.parseList))
+  inProject(command, 'show <id>', 'One connection').action(atProject(connections.show))
   confirmable(inProject(command, 'revoke <id>', 'Delete the credentials of a connection for good')).action(
-    connections.revoke,
+    atProject(connections.revoke),
   )
 }
 
@@ -79,9 +85,9 @@ function registerWebhooks(command: Command): void {
   inProject(command, 'create <url>', 'Add a webhook; its signing secret is shown once, on stdout')
     .option('--event <type>', `${types}; all unless given; repeatable`, gather)
     .option('--description <text>', 'for people')
-    .action(webhooks.create)
-  inProject(command, 'list', 'List webhooks, and how delivery goes').action(webhooks.list)
-  inProject(command, 'show <webhook>', 'One webhook').action(webhooks.show)
+    .action(atProject(webhooks.create, webhooks.parseCreate))
+  inProject(command, 'list', 'List webhooks, and how delivery goes').action(atProject(webhooks.list))
+  inProject(command, 'show <webhook>', 'One webhook').action(atProject(webhooks.show))
   inProject(
     command,
     'update <webhook> [url]',
@@ -89,18 +95,20 @@ function registerWebhooks(command: Command): void {
   )
     .option('--event <type>', `${types}; in the place of those before; repeatable`, gather)
     .option('--description <text>', 'for people; an empty one takes it away')
-    .action(webhooks.update)
-  inProject(command, 'enable <webhook>', 'Send to a disabled webhook again, first what waits').action(webhooks.enable)
-  confirmable(inProject(command, 'disable <webhook>', 'Send nothing to a webhook')).action(webhooks.disable)
-  confirmable(inProject(command, 'rm <webhook>', 'Delete a webhook, and what still waits for it')).action(
-    webhooks.remove,
+    .action(atProject(webhooks.update, webhooks.parseUpdate))
+  inProject(command, 'enable <webhook>', 'Send to a disabled webhook again, first what waits').action(
+    atProject(webhooks.enable),
   )
-  inProject(command, 'test <webhook>', 'Send a ping now').action(webhooks.test)
+  confirmable(inProject(command, 'disable <webhook>', 'Send nothing to a webhook')).action(atProject(webhooks.disable))
+  confirmable(inProject(command, 'rm <webhook>', 'Delete a webhook, and what still waits for it')).action(
+    atProject(webhooks.remove),
+  )
+  inProject(command, 'test <webhook>', 'Send a ping now').action(atProject(webhooks.test))
   inProject(command, 'deliveries <webhook>', 'What was sent in the last 30 days, newest first')
     .addOption(new Option('--status <status>', 'in one state').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'how many; 0 for all', '50')
-    .action(webhooks.deliveries)
+    .action(atProject(webhooks.deliveries, webhooks.parseDeliveries))
   inProject(command, 'redeliver <webhook> <delivery>', 'Send a delivery again, with the same id').action(
-    webhooks.redeliver,
+    atProject(webhooks.redeliver),
   )
 }

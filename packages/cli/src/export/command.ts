@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { inOrg, withoutSession } from '../frame.ts'
 import { leaf, overwriting } from '../options.ts'
-import { exportTo } from './download.ts'
+import { checkExportTo, exportTo } from './download.ts'
 import { verify } from './verify.ts'
 
 /** Registers `org export`, and `org export verify` below it. */
@@ -10,7 +11,7 @@ export function registerExport(command: Command): void {
     .option('--no-audit', 'without the audit log')
     .option('--audit-limit <number>', 'with at most this many audit entries, newest first')
     .addHelpText('after', help)
-    .action(exportTo)
+    .action(inOrg(exportTo, checkExportTo))
   archive.helpCommand(false)
   registerVerify(archive)
 }
@@ -19,7 +20,7 @@ export function registerVerify(command: Command): void {
   leaf(command, 'verify <path>', 'Check every byte of an archive; needs no server')
     .option('--key <publicKey>', 'key of the server that made it')
     .option('--unsigned', 'check the digests alone: nobody can tell who made the archive')
-    .action(verify)
+    .action(withoutSession(verify))
 }
 
 const help = `

@@ -1,9 +1,10 @@
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting } from '../files.ts'
+import type { InOrg } from '../frame.ts'
 import { writePieces } from '../kms/bytes.ts'
 import { parseLimit } from '../options.ts'
-import { isTerminal, note, writeJson } from '../output.ts'
-import { openSession, type Session } from '../session.ts'
+import { isTerminal, note, type Output } from '../output.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { startProgress } from './progress.ts'
 
@@ -13,12 +14,10 @@ interface Options extends Flags, Overwriting {
   auditLimit?: string
 }
 
-export async function exportTo(path: string, flags: Options): Promise<void> {
-  if (path === '-' && isTerminal.stdout()) throw usage('an archive is not for a terminal', 'name a file')
-  if (path === '-' && flags.json) throw usage('the archive itself goes to stdout', 'name a file')
-  checkWritable(path, flags)
-  const session = await openSession(flags)
-  const { id: orgId, slug } = await session.org()
+export async function exportTo(
+  path: string,
+  { session, flags, orgId, org: { slug } }: InOrg<Options>,
+): Promise<Output> {
   const body = {
     includeVersions: flags.versions,
     includeAudit: flags.audit,
@@ -29,11 +28,21 @@ export async function exportTo(path: string, flags: Options): Promise<void> {
   await writePieces(path, progress.counting(pieces), flags)
   const { bytes, rows } = progress.end()
   const publicKey = await findKey(session)
-  if (flags.json) writeJson({ path, bytes, publicKey })
-  if (path !== '-') note(`${slug} is in ${path}: ${bytes} bytes, ${rows} lines`)
-  if (publicKey === null)
-    note('the server has no server key, so the archive is not signed: keep it where nobody changes it')
-  else note(`signed with ${publicKey}; check it with \`skerry org export verify ${path} --key ${publicKey}\``)
+  return {
+    json: { path, bytes, publicKey },
+    after: () => {
+      if (path !== '-') note(`${slug} is in ${path}: ${bytes} bytes, ${rows} lines`)
+      if (publicKey === null)
+        note('the server has no server key, so the archive is not signed: keep it where nobody changes it')
+      else note(`signed with ${publicKey}; check it with \`skerry org export verify ${path} --key ${publicKey}\``)
+    },
+  }
+}
+
+export function checkExportTo(flags: Options, path: string): void {
+  if (path === '-' && isTerminal.stdout()) throw usage('an archive is not for a terminal', 'name a file')
+  if (path === '-' && flags.json) throw usage('the archive itself goes to stdout', 'name a file')
+  checkWritable(path, flags)
 }
 
 /** Null where the server signs nothing. */

@@ -5,7 +5,7 @@ import { decodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { openArchiveTrail } from '@skerry/sdk/internal/archive-trail'
 import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
-import { note, warn, writeJson, writeLine } from '../output.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { startProgress } from './progress.ts'
 
@@ -14,7 +14,7 @@ interface Options extends Flags {
   unsigned?: boolean
 }
 
-export async function verify(path: string, { key, unsigned, json }: Options): Promise<void> {
+export async function verify(path: string, { key, unsigned }: Options): Promise<Output> {
   if ((key === undefined) === (unsigned !== true))
     throw usage('say with which key the archive was signed', 'use --key, or --unsigned to check its digests alone')
   const trail = await openArchiveTrail()
@@ -30,11 +30,16 @@ export async function verify(path: string, { key, unsigned, json }: Options): Pr
   if (isSigned === false)
     throw new Failure('refused', 'the audit entries are not those that the checkpoint of the trail was signed for')
   const rows = manifest.sections.reduce((sum, section) => sum + section.rows, 0)
-  if (json) return writeJson({ ...manifest, signature, provenAuditEntries: isSigned ? size : 0 })
-  writeLine(`${manifest.organization.slug}, as it was at ${manifest.createdAt}: ${rows} rows, all as they were written`)
-  if (isSigned) writeLine(`${size} audit entries are what the server has signed`)
-  for (const { name, truncated } of manifest.sections) if (truncated) note(`${name} was cut short by a limit`)
-  if (key === undefined) warn('nobody has looked at who made it')
+  return {
+    json: { ...manifest, signature, provenAuditEntries: isSigned ? size : 0 },
+    text: () => {
+      const { organization, createdAt, sections } = manifest
+      writeLine(`${organization.slug}, as it was at ${createdAt}: ${rows} rows, all as they were written`)
+      if (isSigned) writeLine(`${size} audit entries are what the server has signed`)
+      for (const { name, truncated } of sections) if (truncated) note(`${name} was cut short by a limit`)
+      if (key === undefined) warn('nobody has looked at who made it')
+    },
+  }
 }
 
 async function refusing(check: () => Promise<CheckedArchive>): Promise<CheckedArchive> {

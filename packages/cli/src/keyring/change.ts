@@ -4,10 +4,10 @@ import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { sealWithPassphrase } from '@skerry/crypto/keyring'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { Failure } from '../failure.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { canAsk, confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { stopAgent } from './agent-client.ts'
 import { ownerOf } from './owner.ts'
 import { passphraseFromFile, readAnotherPassphrase, readPassphrase } from './passphrase.ts'
@@ -26,8 +26,7 @@ function open(sealed: SealedKeys, userId: string) {
   return readPassphrase().then((passphrase) => openSealed(sealed, passphrase, userId, { extractable: true }))
 }
 
-export async function changePassphrase(flags: Flags & NewFile): Promise<void> {
-  const session = await openSession(flags)
+export async function changePassphrase({ session, flags }: SignedIn<Flags & NewFile>): Promise<Output> {
   const owner = ownerOf(session)
   const sealed = await sealedKeys(owner)
   const privateKey = await open(sealed, owner.userId)
@@ -38,11 +37,10 @@ export async function changePassphrase(flags: Flags & NewFile): Promise<void> {
   keepOpened(owner, { publicKeyJwk, encryptedPrivateKey })
   note('your keyring opens with the new passphrase; the key is the same, and so is what you can read')
   note('copies that were made before, such as a recovery kit, still open with the old one')
-  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk })
+  return { json: { userId: owner.userId, publicKeyJwk } }
 }
 
-export async function replace(flags: Flags & NewFile & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function replace({ session, flags }: SignedIn<Confirmable & NewFile>): Promise<Output> {
   const owner = ownerOf(session)
   const { holdings } = await owner.client.me.keyHoldings()
   tellHoldings(holdings)
@@ -59,12 +57,16 @@ export async function replace(flags: Flags & NewFile & { yes?: boolean }): Promi
   note(
     'you have another keypair, and admins were told; a person who grants you access again compares these words with what they see:',
   )
-  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk, fingerprint: words, lost })
-  else writeLine(words)
-  note(
-    'what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request --user <you>`',
-  )
-  note('on your other machines, run `skerry keys trust`')
+  return {
+    json: { userId: owner.userId, publicKeyJwk, fingerprint: words, lost },
+    text: () => writeLine(words),
+    after: () => {
+      note(
+        'what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request --user <you>`',
+      )
+      note('on your other machines, run `skerry keys trust`')
+    },
+  }
 }
 
 /** What goes, and who can give it back. */
@@ -87,8 +89,8 @@ function askForFactor(error: unknown): never {
 }
 
 /** Only what the passphrase opens can be the person's own: a server cannot make up such a keypair. */
-export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
-  const owner = ownerOf(await openSession(flags))
+export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<Output> {
+  const owner = ownerOf(session)
   const known = readSealed(owner.url, owner.userId)
   const sealed = await storedKeys(owner)
   await open(sealed, owner.userId)
@@ -101,17 +103,21 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   }
   keepOpened(owner, sealed)
   note('this machine knows your keypair')
-  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words })
+  return { json: { userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words } }
 }
 
-export async function passkeys(flags: Flags): Promise<void> {
-  const { client } = ownerOf(await openSession(flags))
+export async function passkeys({ session }: SignedIn): Promise<Output> {
+  const { client } = ownerOf(session)
   const [keyring, signIn] = await Promise.all([client.passkeys.list(), client.signInPasskeys.list()])
-  if (flags.json) return writeJson({ passkeys: keyring.passkeys, signInPasskeys: signIn.passkeys })
-  const rows = (list: { label: string; createdAt: string; id: string }[], does: string) =>
-    list.map(({ label, createdAt, id }) => [label, does, createdAt, id])
-  writeTable(
-    ['label', 'does', 'made', 'id'],
-    [...rows(keyring.passkeys, 'unlocks the keyring'), ...rows(signIn.passkeys, 'signs in')],
-  )
+  return {
+    json: { passkeys: keyring.passkeys, signInPasskeys: signIn.passkeys },
+    text: () => {
+      const rows = (list: { label: string; createdAt: string; id: string }[], does: string) =>
+        list.map(({ label, createdAt, id }) => [label, does, createdAt, id])
+      writeTable(
+        ['label', 'does', 'made', 'id'],
+        [...rows(keyring.passkeys, 'unlocks the keyring'), ...rows(signIn.passkeys, 'signs in')],
+      )
+    },
+  }
 }

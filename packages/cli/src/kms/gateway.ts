@@ -4,8 +4,9 @@ import { isLoopback } from '@skerry/contract/loopback'
 import { isNamed } from '@skerry/contract/prefixes'
 import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/internal/kms'
 import { Failure, usage } from '../failure.ts'
+import type { SignedIn } from '../frame.ts'
 import { note, warn } from '../output.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { accessKey, accessKeyPath } from './access-key.ts'
 import { AwsError, invalidInput } from './aws-error.ts'
@@ -24,10 +25,11 @@ interface Options extends Flags {
   key?: string[]
 }
 
-export async function gateway(flags: Options): Promise<void> {
-  const port = Number(flags.port)
-  if (!/^\d{1,5}$/.test(flags.port) || port > 65_535) throw usage('--port takes a number up to 65535')
-  const session = await openSession(flags)
+export async function gateway({
+  session,
+  flags,
+  input: { port },
+}: SignedIn<Options, typeof parseGateway>): Promise<void> {
   await session.key()
   const keys = gatewayKeys(session, flags.key)
   const held = await keys.all()
@@ -48,6 +50,12 @@ export async function gateway(flags: Options): Promise<void> {
         server.closeAllConnections()
       })
   })
+}
+
+export function parseGateway(flags: Options) {
+  const port = Number(flags.port)
+  if (!/^\d{1,5}$/.test(flags.port) || port > 65_535) throw usage('--port takes a number up to 65535')
+  return { port }
 }
 
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? 'unknown reason'

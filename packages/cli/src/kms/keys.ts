@@ -5,15 +5,16 @@ import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk
 import type { Grantee } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
+import type { InOrg, SignedIn } from '../frame.ts'
 import { lookUpGrantee } from '../grants.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
-import { note, warn, writeJson, writeTable } from '../output.ts'
+import { note, type Output, warn, writeTable } from '../output.ts'
 import { findApp, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { findToken } from '../tokens/find.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
@@ -26,12 +27,8 @@ export interface WhoOptions extends Flags {
 
 export async function create(
   name: string,
-  flags: Flags & { spec: KmsSpec; forApp?: string; forGroup?: string },
-): Promise<void> {
-  if (flags.forApp !== undefined && flags.forGroup !== undefined)
-    throw usage('--for-app and --for-group exclude each other')
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+  { session, flags, orgId }: InOrg<Flags & { spec: KmsSpec; forApp?: string; forGroup?: string }>,
+): Promise<Output> {
   const applicationId = flags.forApp === undefined ? undefined : (await findApp(session, flags.forApp)).id
   const groupId = flags.forGroup === undefined ? undefined : (await findGroup(session, flags.forGroup)).id
   const grantees = [await oneself(session)]
@@ -46,8 +43,16 @@ export async function create(
   // Made anew under a name that was deleted: this is the key that is meant from now on.
   forget(session, orgId, key)
   remember(session, orgId, key, { shown: [shown], currentVersion: key.currentVersion })
-  if (flags.json) writeJson({ key })
-  note(`made managed key ${key.name} (${key.id}); you alone hold it: grant it with \`skerry kms grant\``)
+  return {
+    json: { key },
+    after: () =>
+      note(`made managed key ${key.name} (${key.id}); you alone hold it: grant it with \`skerry kms grant\``),
+  }
+}
+
+export function checkCreate(flags: Flags & { spec: KmsSpec; forApp?: string; forGroup?: string }): void {
+  if (flags.forApp !== undefined && flags.forGroup !== undefined)
+    throw usage('--for-app and --for-group exclude each other')
 }
 
 async function oneself(session: Session): Promise<Grantee> {
@@ -55,43 +60,52 @@ async function oneself(session: Session): Promise<Grantee> {
   return { principalType, principalId, publicKeyJwk: publicKeyJwkOf(await session.key()) }
 }
 
-export async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function list({ session }: SignedIn): Promise<Output> {
   const { keys } = await listKeys(session)
-  if (flags.json) return writeJson({ keys })
-  writeTable(
-    ['id', 'name', 'spec', 'version', 'state', 'created'],
-    keys.map((one) => [one.id, one.name, one.spec, String(one.currentVersion), stateOf(one), one.createdAt]),
-  )
+  return {
+    json: { keys },
+    text: () =>
+      writeTable(
+        ['id', 'name', 'spec', 'version', 'state', 'created'],
+        keys.map((one) => [one.id, one.name, one.spec, String(one.currentVersion), stateOf(one), one.createdAt]),
+      ),
+  }
 }
 
 const stateOf = ({ disabled }: ManagedKey) => (disabled ? 'disabled' : 'enabled')
 
-export async function show(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function show(wanted: string, { session }: SignedIn): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const params = { orgId, kmsKeyId: key.id }
   const [{ versions }, { grants }] = await Promise.all([
     session.client.kms.get({ params }),
     session.client.kms.grants({ params }),
   ])
-  if (flags.json) return writeJson({ key, versions, grants })
-  writeTable(
-    ['id', 'name', 'spec', 'version', 'state'],
-    [[key.id, key.name, key.spec, String(key.currentVersion), stateOf(key)]],
-  )
-  const nameOf = await openDirectory(
-    session,
-    grants.map(({ principalId }) => principalId),
-  )
-  writeTable(
-    ['holder', 'id', 'type', 'versions'],
-    grants.map((one) => [nameOf(one.principalId) ?? '', one.principalId, one.principalType, one.versions.join(', ')]),
-  )
+  return {
+    json: { key, versions, grants },
+    text: async () => {
+      writeTable(
+        ['id', 'name', 'spec', 'version', 'state'],
+        [[key.id, key.name, key.spec, String(key.currentVersion), stateOf(key)]],
+      )
+      const nameOf = await openDirectory(
+        session,
+        grants.map(({ principalId }) => principalId),
+      )
+      writeTable(
+        ['holder', 'id', 'type', 'versions'],
+        grants.map((one) => [
+          nameOf(one.principalId) ?? '',
+          one.principalId,
+          one.principalType,
+          one.versions.join(', '),
+        ]),
+      )
+    },
+  }
 }
 
-export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Promise<void> {
-  const session = await openSession(flags)
+export async function grant(wanted: string, { session, flags }: SignedIn<WhoOptions & ReaderFlags>): Promise<Output> {
   const { name, wantedName, ...grantee } = await lookUpGrantee(session, who(flags))
   const { key, opened } = await openKey(session, wanted)
   const what = `the managed key ${key.name}`
@@ -103,7 +117,7 @@ export async function grant(wanted: string, flags: WhoOptions & ReaderFlags): Pr
   note(
     `granted version ${opened.currentVersion} of ${key.name} to ${principalId}; earlier ones stay with who holds them`,
   )
-  if (flags.json) writeJson({ granted: { keyId: key.id, version: opened.currentVersion, principalType, principalId } })
+  return { json: { granted: { keyId: key.id, version: opened.currentVersion, principalType, principalId } } }
 }
 
 function who({ user, token }: WhoOptions): { user: string } | { token: string } {
@@ -112,9 +126,10 @@ function who({ user, token }: WhoOptions): { user: string } | { token: string } 
   throw usage('name a person or a token', 'use --user <e-mail or id> or --token <id or name>')
 }
 
-export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
-  const named = who(flags)
-  const session = await openSession(flags)
+export async function revoke(
+  wanted: string,
+  { session, flags, input: { named } }: SignedIn<WhoOptions, typeof parseRevoke>,
+): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const holder =
     'token' in named
@@ -126,8 +141,10 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   note(
     `revoked ${key.name} from ${holder.principalId}; it may have been kept: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
   )
-  if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
+  return { json: { revoked: { keyId: key.id, ...holder } } }
 }
+
+export const parseRevoke = (flags: WhoOptions) => ({ named: who(flags) })
 
 /** An id needs no look-up, because the grant of a deleted token may still exist. */
 const tokenIdOf = async (session: Session, named: string): Promise<string> =>
@@ -141,8 +158,7 @@ async function personOf(session: Session, orgId: string, named: string) {
 }
 
 /** The new version goes to everyone who holds a version now, as far as they can still open it. */
-export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function rotate(wanted: string, { session, flags }: SignedIn<Confirmable & ReaderFlags>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
   const { usable, gone } = await keysOf(session, orgId, grants)
@@ -156,7 +172,7 @@ export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
   note(`version ${rotated.key.currentVersion} of ${key.name} is the current one, held by ${named.join(', ')}`)
-  if (flags.json) writeJson({ key: rotated.key, holders: usable.map(({ principalId }) => principalId), gone })
+  return { json: { key: rotated.key, holders: usable.map(({ principalId }) => principalId), gone } }
 }
 
 /** Holders with the public keys that the server has on record. */
@@ -185,38 +201,34 @@ async function keysOf(
   return { usable, gone }
 }
 
-export async function disable(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function disable(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   await confirmOrRefuse(`stops all use of managed key ${key.name}`, flags)
   const answer = await session.client.kms.disable({ params: { orgId, kmsKeyId: key.id } })
   note(`disabled ${key.name}; \`skerry kms enable ${key.name}\` lets it be used again`)
-  if (flags.json) writeJson({ key: answer.key })
+  return { json: { key: answer.key } }
 }
 
-export async function enable(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function enable(wanted: string, { session }: SignedIn): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const answer = await session.client.kms.enable({ params: { orgId, kmsKeyId: key.id } })
   note(`enabled ${key.name}`)
-  if (flags.json) writeJson({ key: answer.key })
+  return { json: { key: answer.key } }
 }
 
-export async function remove(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function remove(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   await confirmOrRefuse(`deletes managed key ${key.name}, and nobody can decrypt its ciphertext again`, flags)
   await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
   forget(session, orgId, key)
   note(`deleted managed key ${key.name} (${key.id})`)
-  if (flags.json) writeJson({ deleted: key.id })
+  return { json: { deleted: key.id } }
 }
 
-export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await lookUp(session, wanted)
   await confirmOrRefuse(`accepts managed key ${key.name} (${key.id}) as the server shows it now`, flags)
   forget(session, orgId, key)
   note(`the next use of ${key.name} takes it as it is shown then`)
-  if (flags.json) writeJson({ trusted: key.id })
+  return { json: { trusted: key.id } }
 }

@@ -5,9 +5,9 @@ import { formatSignature, parseSignature, verifyMessage } from '@skerry/crypto/k
 import { isSealedStream } from '@skerry/crypto/kms-stream'
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting } from '../files.ts'
+import type { SignedIn } from '../frame.ts'
 import { readTextFile } from '../input.ts'
-import { isTerminal, note, writeJson, writeLine } from '../output.ts'
-import { openSession } from '../session.ts'
+import { isTerminal, note, type Output, writeJson, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { peek, readPieces, writePieces } from './bytes.ts'
 import { openKey, publicKeysOf } from './find.ts'
@@ -24,26 +24,34 @@ interface IoOptions extends Flags, Overwriting {
   context?: string
 }
 
-export async function encrypt(wanted: string, flags: IoOptions): Promise<void> {
+export async function encrypt(
+  wanted: string,
+  { session, flags, input }: SignedIn<IoOptions, typeof readInput>,
+): Promise<Output | undefined> {
+  const { opened } = await openKey(session, wanted)
+  if (!input.isAll) {
+    await writePieces(flags.out, opened.encryptStream(input.all(), flags.context), flags)
+    return undefined
+  }
+  const blob = await opened.encrypt(input.start, flags.context)
+  return {
+    json: { ciphertext: blob },
+    text: () => writePieces(flags.out, [encodeUtf8(`${blob}\n`)], flags),
+  }
+}
+
+export async function readInput(flags: IoOptions) {
   checkWritable(flags.out, flags)
   const input = await peek(readPieces(flags.file), blobMaxBytes)
   if (!input.isAll && flags.out === undefined && isTerminal.stdout())
     throw usage('more than 64 KiB make a binary file', 'use --out, or send it into a pipe')
-  const session = await openSession(flags)
-  const { opened } = await openKey(session, wanted)
-  if (!input.isAll) return writePieces(flags.out, opened.encryptStream(input.all(), flags.context), flags)
-  const blob = await opened.encrypt(input.start, flags.context)
-  if (flags.json) return writeJson({ ciphertext: blob })
-  await writePieces(flags.out, [encodeUtf8(`${blob}\n`)], flags)
+  return input
 }
 
-export async function decrypt(wanted: string, flags: IoOptions & { reveal?: boolean }): Promise<void> {
-  if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
-    throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
-  checkWritable(flags.out, flags)
-  // A blob is at most four thirds as long as what is in it.
-  const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
-  const session = await openSession(flags)
+export async function decrypt(
+  wanted: string,
+  { session, flags, input }: SignedIn<IoOptions & { reveal?: boolean }, typeof readSealed>,
+): Promise<void> {
   const { opened } = await openKey(session, wanted)
   if (isSealedStream(input.start))
     return writePieces(flags.out, opened.decryptStream(input.all(), flags.context), flags)
@@ -53,6 +61,15 @@ export async function decrypt(wanted: string, flags: IoOptions & { reveal?: bool
     throw new Failure('failure', 'it does not open: another key, version or --context, or altered ciphertext')
   })
   await writePieces(flags.out, [plaintext], flags)
+}
+
+export async function readSealed(flags: IoOptions & { reveal?: boolean }) {
+  if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
+    throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
+  checkWritable(flags.out, flags)
+  // A blob is at most four thirds as long as what is in it.
+  const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
+  return input
 }
 
 function textOf(bytes: Bytes): string {
@@ -74,33 +91,38 @@ async function openBlob(
 }
 
 /** The key goes into a file or a pipe, the wrapped one to be kept beside what it encrypts. */
-export async function dataKey(wanted: string, flags: IoOptions & { bytes: string; reveal?: boolean }): Promise<void> {
+export async function dataKey(
+  wanted: string,
+  { session, flags }: SignedIn<IoOptions & { bytes: string; reveal?: boolean }>,
+): Promise<Output> {
+  const { opened } = await openKey(session, wanted)
+  const { plaintext, wrapped } = await opened.newDataKey(Number(flags.bytes))
+  if (flags.out === undefined) {
+    const json = { plaintext: Buffer.from(plaintext).toString('base64'), wrapped, keyId: opened.keyId }
+    return { json, text: () => writeJson(json) }
+  }
+  await writePieces(flags.out, [plaintext], flags)
+  return { json: { wrapped, keyId: opened.keyId }, text: () => writeLine(wrapped) }
+}
+
+export function checkDataKey(flags: IoOptions & { bytes: string; reveal?: boolean }): void {
   if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes takes a number from 1 to 1024')
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)
-  const session = await openSession(flags)
-  const { opened } = await openKey(session, wanted)
-  const { plaintext, wrapped } = await opened.newDataKey(Number(flags.bytes))
-  if (flags.out === undefined)
-    return writeJson({ plaintext: Buffer.from(plaintext).toString('base64'), wrapped, keyId: opened.keyId })
-  await writePieces(flags.out, [plaintext], flags)
-  if (flags.json) writeJson({ wrapped, keyId: opened.keyId })
-  else writeLine(wrapped)
 }
 
-export async function sign(wanted: string, flags: IoOptions): Promise<void> {
-  checkWritable(flags.out, flags)
-  const session = await openSession(flags)
+export async function sign(wanted: string, { session, flags }: SignedIn<IoOptions>): Promise<Output> {
   const { opened } = await openKey(session, wanted)
   const key = opened.signingKey()
   const signature =
     key.spec === 'ecdsa-p256-sha256'
       ? await signHash(await hashOf(readPieces(flags.file)), key)
       : await opened.sign(await wholeMessage(flags.file))
-  if (flags.json) return writeJson({ signature })
-  await writePieces(flags.out, [encodeUtf8(`${signature}\n`)], flags)
+  return { json: { signature }, text: () => writePieces(flags.out, [encodeUtf8(`${signature}\n`)], flags) }
 }
+
+export const checkSign = (flags: IoOptions): void => checkWritable(flags.out, flags)
 
 async function signHash(digest: Bytes, key: Parameters<typeof formatSignature>[0] & object): Promise<string> {
   const { signDigest } = await import('@skerry/crypto/kms-digest')
@@ -120,10 +142,10 @@ async function wholeMessage(path: string | undefined): Promise<Bytes> {
 }
 
 /** The key is the one that the signature names; with one on the command line, it must be that. */
-export async function verify(signaturePath: string, flags: IoOptions & { key?: string }): Promise<void> {
-  const blob = readTextFile(signaturePath).trim()
-  const { keyId, version, signature } = parseSignature(blob)
-  const session = await openSession(flags)
+export async function verify(
+  _signaturePath: string,
+  { session, flags, input: { keyId, version, signature } }: SignedIn<IoOptions & { key?: string }, typeof parseVerify>,
+): Promise<Output> {
   const { spec, keys } = await publicKeysOf(session, flags.key ?? keyId)
   const found = keys.find((one) => one.version === version && one.keyId === keyId)
   const isValid = found !== undefined && (await isSignature())
@@ -136,5 +158,11 @@ export async function verify(signaturePath: string, flags: IoOptions & { key?: s
   }
   if (!isValid) throw new Failure('refused', 'the signature is not one of this message by this key')
   note(`valid: signed with version ${version} of ${keyId}`)
-  if (flags.json) writeJson({ valid: true, keyId, version })
+  return { json: { valid: true, keyId, version } }
+}
+
+export function parseVerify(_flags: IoOptions & { key?: string }, signaturePath: string) {
+  const blob = readTextFile(signaturePath).trim()
+  const { keyId, version, signature } = parseSignature(blob)
+  return { keyId, version, signature }
 }

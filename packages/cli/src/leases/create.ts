@@ -6,10 +6,11 @@ import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import type { ExportFormat } from '../formats/names.ts'
 import { formatValues } from '../formats.ts'
-import { note, warn, writeData, writeJson } from '../output.ts'
+import type { SignedIn } from '../frame.ts'
+import { note, type Output, warn, writeData } from '../output.ts'
 import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { checkTarget } from './known-target.ts'
 import { privateFolder } from './private-folder.ts'
@@ -25,20 +26,18 @@ interface Options extends Flags {
 const roleName = new RegExp(roleNamePattern)
 const ttlDefaultSeconds = 3600
 
-export async function create(wanted: string, program: string[], flags: Options): Promise<void> {
-  const asked = flags.ttl === undefined ? undefined : parseDuration(flags.ttl)
-  if (flags.name !== undefined && !roleName.test(flags.name))
-    throw usage('--name is no name of an account', 'lowercase letters, digits and _, not a digit first, at most 31')
-  const env = inheritedEnvironment(process.env)
-  const file = program[0] === undefined ? undefined : findProgram(program[0], env.PATH)
-  const session = await openSession(flags)
+export async function create(
+  wanted: string,
+  program: string[],
+  { session, flags, input: { asked, env, file } }: SignedIn<Options, typeof parseCreate>,
+): Promise<Output | undefined> {
   const target = await targetOf(session, wanted)
   await checkTarget(session, target)
   if (target.provider === 'ssh')
     throw usage(`${target.name} signs certificates of SSH`, `run \`skerry ssh ${target.name} user@host\``)
   const ttlSeconds = asked ?? ttlOf(target)
   const make = async (): Promise<MadeLease> => mint(session, { target, ttlSeconds, roleName: flags.name })
-  if (file === undefined) return print(await make(), target, flags)
+  if (file === undefined) return outputOf(await make(), target, flags)
   await whileLeased(session, make, async (made, start) => {
     const { values, files } = variablesOf(notSsh(made), target, rootCertificates)
     const folder = await privateFolder(files)
@@ -48,6 +47,16 @@ export async function create(wanted: string, program: string[], flags: Options):
       folder.remove()
     }
   })
+  return undefined
+}
+
+export function parseCreate(flags: Options, _wanted: string, program: string[]) {
+  const asked = flags.ttl === undefined ? undefined : parseDuration(flags.ttl)
+  if (flags.name !== undefined && !roleName.test(flags.name))
+    throw usage('--name is no name of an account', 'lowercase letters, digits and _, not a digit first, at most 31')
+  const env = inheritedEnvironment(process.env)
+  const file = program[0] === undefined ? undefined : findProgram(program[0], env.PATH)
+  return { asked, env, file }
 }
 
 export async function mint(
@@ -71,14 +80,18 @@ function notSsh(made: MadeLease): Exclude<MadeLease, { provider: 'ssh' }> {
 }
 
 /** What is secret in it is shown this once: nobody else has it. */
-function print(made: MadeLease, target: LeaseTarget, flags: Options): void {
+function outputOf(made: MadeLease, target: LeaseTarget, flags: Options): Output {
+  const { lease } = made
   const variables = variablesOf(notSsh(made), target, rootCertificates)
-  if (flags.json) writeJson({ lease: made.lease, variables: Object.fromEntries(variables.values) })
-  else printValues(variables, flags.format)
-  for (const name of variables.files.keys()) warn(`the program needs the certificate of the target, too, for ${name}`)
-  note(
-    `lease ${made.lease.id} on ${target.name} ends at ${made.lease.expiresAt}; \`skerry lease revoke\` ends it before`,
-  )
+  return {
+    json: { lease, variables: Object.fromEntries(variables.values) },
+    text: () => printValues(variables, flags.format),
+    after: () => {
+      for (const name of variables.files.keys())
+        warn(`the program needs the certificate of the target, too, for ${name}`)
+      note(`lease ${lease.id} on ${target.name} ends at ${lease.expiresAt}; \`skerry lease revoke\` ends it before`)
+    },
+  }
 }
 
 function printValues({ values }: LeaseVariables, format: ExportFormat): void {

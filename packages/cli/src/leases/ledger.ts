@@ -4,11 +4,12 @@ import { idPrefixes } from '@skerry/contract/prefixes'
 import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
 import { principalIdOf } from '../directory.ts'
 import { findOne } from '../find-one.ts'
+import type { InOrg } from '../frame.ts'
 import { parseLimit } from '../options.ts'
-import { note, warn, writeJson, writeTable } from '../output.ts'
+import { note, type Output, warn, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 
 const pageMax = 100
 
@@ -20,10 +21,12 @@ interface ListOptions extends Flags {
   live?: boolean
 }
 
-export async function list(flags: ListOptions): Promise<void> {
-  const limit = parseLimit(flags.limit, 0)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function list({
+  session,
+  flags,
+  orgId,
+  input: { limit },
+}: InOrg<ListOptions, typeof parseList>): Promise<Output> {
   const all: Lease[] = []
   let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null
@@ -38,14 +41,20 @@ export async function list(flags: ListOptions): Promise<void> {
     left -= page.leases.length
     cursor = page.nextCursor
   } while (cursor !== null && left > 0)
-  if (flags.json) return writeJson({ leases: all })
-  const names = new Map((await listLeaseTargets(session.client, orgId)).map(({ id, name }) => [id, name]))
-  const targetOf = ({ targetId }: Lease) => (targetId === null ? 'removed' : (names.get(targetId) ?? targetId))
-  writeTable(
-    ['id', 'target', 'account', 'status', 'expires', 'for'],
-    all.map((one) => [one.id, targetOf(one), one.resourceRef ?? '', one.status, one.expiresAt, one.requestedById]),
-  )
+  return {
+    json: { leases: all },
+    text: async () => {
+      const names = new Map((await listLeaseTargets(session.client, orgId)).map(({ id, name }) => [id, name]))
+      const targetOf = ({ targetId }: Lease) => (targetId === null ? 'removed' : (names.get(targetId) ?? targetId))
+      writeTable(
+        ['id', 'target', 'account', 'status', 'expires', 'for'],
+        all.map((one) => [one.id, targetOf(one), one.resourceRef ?? '', one.status, one.expiresAt, one.requestedById]),
+      )
+    },
+  }
 }
+
+export const parseList = (flags: ListOptions) => ({ limit: parseLimit(flags.limit, 0) })
 
 /** Finds a lease by id, or by the name of its account among the newest leases. An id needs no look-up. */
 async function findLeaseId(session: Session, wanted: string): Promise<string> {
@@ -61,23 +70,19 @@ async function findLeaseId(session: Session, wanted: string): Promise<string> {
   }).id
 }
 
-export async function revoke(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function revoke(wanted: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const leaseId = await findLeaseId(session, wanted)
   await confirmOrRefuse(`revokes lease ${leaseId}`, flags)
   const { lease } = await session.client.leases.revoke({ params: { orgId, leaseId } })
   if (lease.status === 'revoking') warn(`it is tried again until it is gone: ${lease.lastError ?? 'no answer yet'}`)
   else note(`lease ${lease.id} is ${lease.status}`)
-  if (flags.json) writeJson({ lease })
+  return { json: { lease } }
 }
 
-export async function forget(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function forget(wanted: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const leaseId = await findLeaseId(session, wanted)
   await confirmOrRefuse(`closes the entry of lease ${leaseId}, whose account may still be on the target`, flags)
   const { lease } = await session.client.leases.forget({ params: { orgId, leaseId } })
   note(`forgot lease ${lease.id}`)
-  if (flags.json) writeJson({ lease })
+  return { json: { lease } }
 }

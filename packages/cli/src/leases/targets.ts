@@ -9,14 +9,15 @@ import {
   replaceAdminSecret,
 } from '@skerry/sdk/leases'
 import { Failure, usage } from '../failure.ts'
+import type { InOrg, SignedIn } from '../frame.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { findToken, wantedTokenName } from '../tokens/find.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
@@ -25,9 +26,7 @@ interface AddOptions extends Flags, ConfigOptions, ReaderFlags {
   yes?: boolean
 }
 
-export async function add(name: string, flags: AddOptions): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function add(name: string, { session, flags, orgId }: InOrg<AddOptions>): Promise<Output> {
   const adminSecret = await readAdminSecret(flags)
   const provisioner = await provisionerIdOf(session, flags.provisioner)
   const config = buildConfig(adminSecret, { ...flags, ...(provisioner === undefined ? {} : { provisioner }) })
@@ -40,8 +39,7 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const tokenId = provisionerOf(config)
   if (tokenId !== null && provisionerKeyJwk !== undefined)
     await noteReaders(session, { orgId, id: target.id }, [{ principalId: tokenId, publicKeyJwk: provisionerKeyJwk }])
-  tell(target, flags)
-  note(`added target ${target.name}: ${target.server ?? target.status}`)
+  return outputOf(target, `added target ${target.name}: ${target.server ?? target.status}`)
 }
 
 /** The id of the service token that `--provisioner` names. */
@@ -106,24 +104,24 @@ async function provisionerKey(
   return publicKeyJwk
 }
 
-function tell(target: LeaseTarget, { json }: Flags): void {
+function outputOf(target: LeaseTarget, done: string): Output {
   for (const one of target.notes) note(one)
   if (target.status === 'untested')
     warn('nobody has signed in to the target yet: run `skerry provisioner` with its service token')
   if (target.lastError !== null) warn(target.lastError)
-  if (json) writeJson({ target })
-  else writeLine(target.id)
+  return { json: { target }, text: () => writeLine(target.id), after: () => note(done) }
 }
 
-export async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function list({ session, orgId }: InOrg): Promise<Output> {
   const targets = await listLeaseTargets(session.client, orgId)
-  if (flags.json) return writeJson({ targets })
-  writeTable(
-    ['id', 'name', 'kind', 'status', 'server'],
-    targets.map((one) => [one.id, one.name, one.provider, one.lastError ?? one.status, one.server ?? '']),
-  )
+  return {
+    json: { targets },
+    text: () =>
+      writeTable(
+        ['id', 'name', 'kind', 'status', 'server'],
+        targets.map((one) => [one.id, one.name, one.provider, one.lastError ?? one.status, one.server ?? '']),
+      ),
+  }
 }
 
 /** A target by its name or id. */
@@ -132,21 +130,24 @@ export async function targetOf(session: Session, wanted: string): Promise<LeaseT
   return findLeaseTarget(session.client, orgId, wanted)
 }
 
-export async function verify(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function verify(wanted: string, { session, orgId }: InOrg): Promise<Output> {
   const found = await targetOf(session, wanted)
   const { target } = await session.client.leases.verifyTarget({ params: { orgId, targetId: found.id } })
-  if (flags.json) writeJson({ target })
-  if (target.status !== 'ready')
-    throw new Failure('conflict', `target ${target.name}: ${target.lastError ?? target.status}`)
-  if (!flags.json) writeLine(`${target.name} is ready: ${target.server}`)
-  for (const one of target.notes) note(one)
+  const isReady = target.status === 'ready'
+  return {
+    json: { target },
+    text: () => {
+      if (isReady) writeLine(`${target.name} is ready: ${target.server}`)
+    },
+    after: () => {
+      if (!isReady) throw new Failure('conflict', `target ${target.name}: ${target.lastError ?? target.status}`)
+      for (const one of target.notes) note(one)
+    },
+  }
 }
 
 /** A target that was removed and added anew is accepted here, once somebody has said that they did it. */
-export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await targetOf(session, wanted)
   const changes = await changesOfTarget(session, found)
   if (changes === undefined) note(`lease target ${found.name} is as it was`)
@@ -155,31 +156,30 @@ export async function trust(wanted: string, flags: Flags & { yes?: boolean }): P
     await confirmOrRefuse(`accepts lease target ${found.name} as it is now`, flags)
     await acceptTarget(session, found)
   }
-  if (flags.json) writeJson({ target: { id: found.id, name: found.name }, accepted: changes ?? null })
+  return { json: { target: { id: found.id, name: found.name }, accepted: changes ?? null } }
 }
 
 export async function replace(
   wanted: string,
-  flags: Flags & ReaderFlags & { file?: string; yes?: boolean },
-): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+  { session, flags, orgId }: InOrg<Confirmable & ReaderFlags & { file?: string }>,
+): Promise<Output> {
   const found = await targetOf(session, wanted)
   await checkTarget(session, found)
   const adminSecret = await readAdminSecret(flags)
   const provisionerKeyJwk = await warnAndConfirm(session, found, flags)
-  tell(await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk }), flags)
-  note(`replaced the admin credential of ${found.name}; the old one is not used any more`)
+  const target = await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk })
+  return outputOf(target, `replaced the admin credential of ${found.name}; the old one is not used any more`)
 }
 
-export async function remove(wanted: string, flags: Flags & { force?: boolean; yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function remove(
+  wanted: string,
+  { session, flags, orgId }: InOrg<Confirmable & { force?: boolean }>,
+): Promise<Output> {
   const found = await targetOf(session, wanted)
   const forced = flags.force ? ' and leaves the accounts of its live leases on it' : ''
   await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}
   await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
   note(`removed target ${found.name}; the admin account is still there: remove it, too`)
-  if (flags.json) writeJson({ deleted: found.id })
+  return { json: { deleted: found.id } }
 }

@@ -1,8 +1,9 @@
 import { UnavailableError } from '@skerry/sdk/errors'
 import { sleep } from '@skerry/sdk/internal/transport'
 import { toFailure, usage } from '../failure.ts'
+import type { SignedIn } from '../frame.ts'
 import { note, warn } from '../output.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { openChildren } from './children.ts'
 import { type Job, type Report, work } from './work.ts'
@@ -15,10 +16,7 @@ const reportWithinMs = 60_000
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export async function run(flags: Flags & { allow?: string[] }): Promise<void> {
-  const wrong = flags.allow?.find((one) => !/^[^\s:]+:\d{1,5}$|^\[?[0-9a-fA-F:.]+\]?:\d{1,5}$/.test(one))
-  if (wrong !== undefined) throw usage('--allow takes host:port')
-  const session = await openSession(flags)
+export async function run({ session, flags }: SignedIn<Flags & { allow?: string[] }>): Promise<void> {
   if (session.principal.type !== 'service_token')
     throw usage('a provisioner signs in with a service token', 'set SKERRY_TOKEN')
   const stop = new AbortController()
@@ -31,6 +29,11 @@ export async function run(flags: Flags & { allow?: string[] }): Promise<void> {
     for (const one of ending) process.off(one, end)
   }
   note('the provisioner ends')
+}
+
+export function checkRun(flags: Flags & { allow?: string[] }): void {
+  const wrong = flags.allow?.find((one) => !/^[^\s:]+:\d{1,5}$|^\[?[0-9a-fA-F:.]+\]?:\d{1,5}$/.test(one))
+  if (wrong !== undefined) throw usage('--allow takes host:port')
 }
 
 /** Asks for work until it is told to end, then waits for what is in hand. */

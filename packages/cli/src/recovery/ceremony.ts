@@ -9,14 +9,15 @@ import { FalseSharesError, gatherRecoveryKey, type RecoveryRequest, recoverKeys 
 import { Failure, usage } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
+import type { InOrg } from '../frame.ts'
 import { lookUpGrantee } from '../grants.ts'
-import { note, warn, writeJson, writeLine } from '../output.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
 import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import { mismatchOf } from '../readers.ts'
-import { openSession, ownPublicKey, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import { ownPublicKey, type Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { notSetUp } from './configure.ts'
 import { checkRecoveryKey } from './key.ts'
 
@@ -27,9 +28,7 @@ async function knownKey(session: Session, orgId: string): Promise<string> {
 }
 
 /** Whether the caller's share opens, and is one of the recovery key that is known here. */
-export async function share(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function share({ session, orgId }: InOrg): Promise<Output> {
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
   const { share } = await session.client.recovery.share({ params: { orgId } })
   const { shareIndex, threshold } = share
@@ -37,8 +36,7 @@ export async function share(flags: Flags): Promise<void> {
   if (!(await isShareOf(opened, recoveryPublicKeyJwk, { orgId, shareIndex, threshold }))) return notOurs()
   note(`your share is number ${shareIndex}, and any ${threshold} open the recovery key with these words:`)
   const words = await wordsOf(recoveryPublicKeyJwk)
-  if (flags.json) writeJson({ shareIndex, threshold, recoveryPublicKeyJwk, fingerprint: words })
-  else writeLine(words)
+  return { json: { shareIndex, threshold, recoveryPublicKeyJwk, fingerprint: words }, text: () => writeLine(words) }
 }
 
 function notOurs(error?: unknown): never {
@@ -51,9 +49,11 @@ function notOurs(error?: unknown): never {
 }
 
 /** Of whom is decided by the key: custodians compare its words with that person, not with who asks. */
-export async function request(flags: Flags & { user?: string; token?: string; reason?: string }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function request({
+  session,
+  flags,
+  orgId,
+}: InOrg<Flags & { user?: string; token?: string; reason?: string }>): Promise<Output> {
   if (flags.user !== undefined && flags.token !== undefined) throw usage('--user and --token exclude each other')
   const isOther = flags.user !== undefined || flags.token !== undefined
   const target = isOther
@@ -72,7 +72,7 @@ export async function request(flags: Flags & { user?: string; token?: string; re
       ...(flags.reason === undefined ? {} : { reason: flags.reason }),
     },
   })
-  await tellOpened(request, flags)
+  return tellOpened(request)
 }
 
 /**
@@ -93,19 +93,19 @@ async function findTarget(session: Session, who: { user?: string; token?: string
   return target
 }
 
-async function tellOpened(request: RecoveryRequest, flags: Flags): Promise<void> {
+async function tellOpened(request: RecoveryRequest): Promise<Output> {
   const { id, threshold, expiresAt } = request
   const words = await wordsOf(request.targetPublicKeyJwk)
   note(`${threshold} custodians are to run \`skerry recovery contribute ${id}\` until ${expiresAt}, after they have`)
   note('compared these words with the person it is for, other than through this server:')
   note(`  ${words}`)
-  if (flags.json) writeJson({ request, fingerprint: words })
-  else writeLine(id)
+  return { json: { request, fingerprint: words }, text: () => writeLine(id) }
 }
 
-export async function contribute(requestId: string, flags: Flags & { words?: string }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function contribute(
+  requestId: string,
+  { session, flags, orgId }: InOrg<Flags & { words?: string }>,
+): Promise<Output> {
   const { request } = await session.client.recoveryRequests.get({ params: { orgId, recoveryRequestId: requestId } })
   checkOpen(request)
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
@@ -129,7 +129,7 @@ export async function contribute(requestId: string, flags: Flags & { words?: str
   note(`gave share ${shareIndex}: ${contributed} of ${request.threshold}`)
   if (contributed >= request.threshold)
     note(`enough: the target runs \`skerry recovery ${request.drill ? 'drill' : 'complete'} ${requestId}\``)
-  if (flags.json) writeJson({ request: answer.request })
+  return { json: { request: answer.request } }
 }
 
 function checkOpen({ id, status }: RecoveryRequest): void {
@@ -165,9 +165,10 @@ async function targetName(session: Session, { drill, targetType, targetId }: Rec
 }
 
 /** On the target's machine alone: here the shares come together, and the recovery key is forgotten at the end. */
-export async function complete(requestId: string, flags: Flags & { only?: string[] }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function complete(
+  requestId: string,
+  { session, flags, orgId }: InOrg<Flags & { only?: string[] }>,
+): Promise<Output> {
   const params = { orgId, recoveryRequestId: requestId }
   const { request, shares } = await session.client.recoveryRequests.get({ params })
   checkOpen(request)
@@ -195,7 +196,7 @@ export async function complete(requestId: string, flags: Flags & { only?: string
   const granted = grants.map(({ environmentId }) => ({ id: environmentId, label: labelOf(environmentId) }))
   for (const { label } of granted) note(`you hold the key of ${label}`)
   note('the recovery key was here for a moment; an admin may want to run `skerry recovery rotate`')
-  if (flags.json) writeJson({ granted, unreadable })
+  return { json: { granted, unreadable } }
 }
 
 function chosenOf(labels: string[], places: Map<string, string>): Set<string> {
@@ -237,21 +238,17 @@ async function gather(session: Session, from: Gathered[0], holder: Gathered[1], 
   }
 }
 
-export async function cancel(requestId: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function cancel(requestId: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   await confirmOrRefuse(`cancels recovery request ${requestId}`, flags)
   const params = { orgId, recoveryRequestId: requestId }
   const { request } = await session.client.recoveryRequests.cancel({ params })
   note(`${requestId} is cancelled`)
-  if (flags.json) writeJson({ request })
+  return { json: { request } }
 }
 
 /** Without an id it begins one, for a key that only this machine has; with the id it ends that one. */
-export async function drill(requestId: string | undefined, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
-  if (requestId === undefined) return beginDrill(session, orgId, flags)
+export async function drill(requestId: string | undefined, { session, orgId }: InOrg): Promise<Output> {
+  if (requestId === undefined) return beginDrill(session, orgId)
   const params = { orgId, recoveryRequestId: requestId }
   const { request, shares } = await session.client.recoveryRequests.get({ params })
   checkOpen(request)
@@ -265,17 +262,17 @@ export async function drill(requestId: string | undefined, flags: Flags): Promis
   const { recovery } = await session.client.recovery.get({ params: { orgId } })
   const at = recovery?.lastDrillAt ?? null
   note(`the drill passed: ${shares.length} custodians met the threshold of ${request.threshold}; ${at}`)
-  if (flags.json) writeJson({ request: requestId, lastDrillAt: at })
+  return { json: { request: requestId, lastDrillAt: at } }
 }
 
 const drillPath = (requestId: string) => join(stateFolder(), 'drills', requestId)
 
-async function beginDrill(session: Session, orgId: string, flags: Flags): Promise<void> {
+async function beginDrill(session: Session, orgId: string): Promise<Output> {
   await knownKey(session, orgId)
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const body = { targetPublicKeyJwk: publicKeyJwk, drill: true }
   const { request } = await session.client.recoveryRequests.open({ params: { orgId }, body })
   makePrivate(join(stateFolder(), 'drills'))
   writePrivate(drillPath(request.id), `${encodeBase64url(await exportPrivateKey(privateKey))}\n`)
-  await tellOpened(request, flags)
+  return tellOpened(request)
 }

@@ -1,15 +1,16 @@
 import { limits } from '@skerry/contract/limits'
 import { coverEnvironments, newRecoveryKey } from '@skerry/sdk/recovery'
 import { Failure, toFailure, usage } from '../failure.ts'
+import type { InOrg } from '../frame.ts'
 import { everyOpenPlace, lookUpGrantee, type OpenPlace } from '../grants.ts'
 import { noteReaders, type Shared } from '../known-readers.ts'
-import { note, warn, writeJson, writeLine } from '../output.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
 import { compareKeys, type PinnedGrantee, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { isAccepted, isKnown, keepRecoveryKey } from './key.ts'
 
 export interface Plan extends Flags, ReaderFlags {
@@ -24,9 +25,7 @@ const environmentsOf = (places: OpenPlace[]) =>
 
 const aShare = 'a share of the recovery key'
 
-export async function setup(flags: Plan): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
   if (!flags.custodian) throw usage('no custodian is named', 'use --custodian <member> for each')
   const threshold = parseThreshold(flags.threshold, flags.custodian.length)
   const custodians = await findCustodians(session, flags.custodian)
@@ -37,13 +36,11 @@ export async function setup(flags: Plan): Promise<void> {
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
-  await tellMade(session, flags, body, coverage)
+  return tellMade(session, body, coverage)
 }
 
 /** With the threshold and the custodians that there are, unless others are named. */
-export async function rotate(flags: Plan): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
   const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
@@ -75,7 +72,7 @@ export async function rotate(flags: Plan): Promise<void> {
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
-  await tellMade(session, flags, body, coverage)
+  return tellMade(session, body, coverage)
 }
 
 function parseThreshold(text: string | undefined, custodians: number): number {
@@ -133,7 +130,7 @@ async function confirmPlan(
 type Made = { recoveryPublicKeyJwk: string; threshold: number; shares: unknown[] }
 type Coverage = { protected: number; total: number; unprotectedEnvIds: string[] }
 
-async function tellMade(session: Session, flags: Plan, made: Made, coverage: Coverage): Promise<void> {
+async function tellMade(session: Session, made: Made, coverage: Coverage): Promise<Output> {
   const { recoveryPublicKeyJwk, threshold, shares } = made
   await keepRecoveryKey(session, recoveryPublicKeyJwk)
   const words = await wordsOf(recoveryPublicKeyJwk)
@@ -142,8 +139,7 @@ async function tellMade(session: Session, flags: Plan, made: Made, coverage: Cov
   )
   await noteUncovered(session, coverage)
   note('the words of the recovery key, for custodians and admins to compare:')
-  if (flags.json) writeJson({ recoveryPublicKeyJwk, fingerprint: words, coverage })
-  else writeLine(words)
+  return { json: { recoveryPublicKeyJwk, fingerprint: words, coverage }, text: () => writeLine(words) }
 }
 
 async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage): Promise<void> {
@@ -158,9 +154,7 @@ async function labelsOf(session: Session, envIds: string[]): Promise<string> {
 }
 
 /** Everything that this credential can read and that is not covered yet. */
-export async function cover(flags: Flags & ReaderFlags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function cover({ session, flags, orgId }: InOrg<Flags & ReaderFlags>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
   const { recoveryPublicKeyJwk } = recovery
@@ -173,21 +167,17 @@ export async function cover(flags: Flags & ReaderFlags): Promise<void> {
   for (const { label } of places) note(`covered ${label}`)
   if (places.length === 0) note('nothing that you can read was uncovered')
   await noteUncovered(session, coverage)
-  if (flags.json) writeJson({ covered: places.map(({ envId, label }) => ({ id: envId, label })), coverage })
+  return { json: { covered: places.map(({ envId, label }) => ({ id: envId, label })), coverage } }
 }
 
-export async function disable(flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function disable({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   await confirmOrRefuse('ends recovery, after which nobody can recover from a lost passphrase', flags)
   await session.client.recovery.disable({ params: { orgId } })
   note('recovery is off: every key that was wrapped to the recovery key is deleted')
-  if (flags.json) writeJson({ recovery: null })
+  return { json: { recovery: null } }
 }
 
-export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function trust({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   if (recoveryPublicKeyJwk === null) throw notSetUp()
   const words = await wordsOf(recoveryPublicKeyJwk)
@@ -200,25 +190,27 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
     await keepRecoveryKey(session, recoveryPublicKeyJwk)
   }
   note('the recovery key is known now')
-  if (flags.json) writeJson({ recoveryPublicKeyJwk, fingerprint: words })
+  return { json: { recoveryPublicKeyJwk, fingerprint: words } }
 }
 
 /** What an admin sees of all, and a custodian or target of what waits for them. */
-export async function status(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function status({ session, orgId }: InOrg): Promise<Output> {
   const found = await session.client.recovery.get({ params: { orgId } }).catch((error) => {
     if (toFailure(error).kind !== 'refused') throw error
   })
   const { requests } = await session.client.recoveryRequests.list({ params: { orgId } })
   const open = requests.filter((one) => one.status === 'open')
-  if (flags.json) return writeJson({ ...found, requests })
-  if (found) await writeStatus(session, found)
-  for (const { id, drill, targetId, contributed, threshold, expiresAt } of open)
-    writeLine(
-      `open: ${id} for ${drill ? 'a drill' : targetId}, ${contributed} of ${threshold} shares, until ${expiresAt}`,
-    )
-  if (open.length === 0) writeLine('no request is open')
+  return {
+    json: { ...found, requests },
+    text: async () => {
+      if (found) await writeStatus(session, found)
+      for (const { id, drill, targetId, contributed, threshold, expiresAt } of open)
+        writeLine(
+          `open: ${id} for ${drill ? 'a drill' : targetId}, ${contributed} of ${threshold} shares, until ${expiresAt}`,
+        )
+      if (open.length === 0) writeLine('no request is open')
+    },
+  }
 }
 
 type Found = Awaited<ReturnType<Session['client']['recovery']['get']>>

@@ -1,8 +1,8 @@
 import { exitCodes } from '../failure.ts'
-import { maskedValue, note, printable, writeJson, writeTable } from '../output.ts'
+import type { SignedIn } from '../frame.ts'
+import { maskedValue, note, type Output, printable, writeTable } from '../output.ts'
 import { findPlace, parsePlace } from '../places.ts'
 import { select } from '../selection.ts'
-import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import type { Source } from './sources.ts'
 import { hintStored, kindOf, type View, viewValues } from './values.ts'
@@ -13,9 +13,7 @@ interface Options extends Flags, View {
 }
 
 /** Compares the values that programs get in two environments. They are compared on this machine, in plaintext. */
-export async function diff(left: string, right: string, flags: Options): Promise<void> {
-  kindOf(flags)
-  const session = await openSession(flags)
+export async function diff(left: string, right: string, { session, flags }: SignedIn<Options>): Promise<Output> {
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
   const views = await Promise.all(
@@ -28,27 +26,31 @@ export async function diff(left: string, right: string, flags: Options): Promise
   if (flags.exitCode && differing.length > 0) process.exitCode = exitCodes.failure
   const [sourcesA, sourcesB] = views.map(({ sources }) => sources) as [Sources, Sources]
   const rows = differing.map((name) => ({ name, left: valuesA.get(name), right: valuesB.get(name) }))
-  if (flags.json) {
-    const secrets = rows.map((row) => ({
-      name: row.name,
-      state: stateOf(row),
-      leftSource: sourcesA[row.name] ?? null,
-      rightSource: sourcesB[row.name] ?? null,
-      ...(flags.reveal ? valuesOf(row) : {}),
-    }))
-    return writeJson({ left: a!.label, right: b!.label, same, secrets })
-  }
+  const secrets = rows.map((row) => ({
+    name: row.name,
+    state: stateOf(row),
+    leftSource: sourcesA[row.name] ?? null,
+    rightSource: sourcesB[row.name] ?? null,
+    ...(flags.reveal ? valuesOf(row) : {}),
+  }))
   const cell = (value: string | undefined) => {
     if (value === undefined) return '-'
     return flags.reveal ? printable(value) : maskedValue
   }
-  if (rows.length > 0)
-    writeTable(
-      ['name', a!.label, b!.label],
-      rows.map((row) => [row.name, cell(row.left), cell(row.right)]),
-    )
-  note(`${differing.length} differ, ${same} are the same`)
+  return {
+    json: { left: a!.label, right: b!.label, same, secrets },
+    text: () => {
+      if (rows.length > 0)
+        writeTable(
+          ['name', a!.label, b!.label],
+          rows.map((row) => [row.name, cell(row.left), cell(row.right)]),
+        )
+      note(`${differing.length} differ, ${same} are the same`)
+    },
+  }
 }
+
+export const checkDiff = (flags: Options): void => void kindOf(flags)
 
 type Sources = Readonly<Record<string, Source>>
 

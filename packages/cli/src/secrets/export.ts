@@ -4,10 +4,9 @@ import { usage } from '../failure.ts'
 import { checkWritable, type Overwriting, writeNamed } from '../files.ts'
 import type { ExportFormat, Values } from '../formats/names.ts'
 import { formatValues } from '../formats.ts'
+import type { AtPlace } from '../frame.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
 import { checkSelection, type Selection, select } from '../selection.ts'
-import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { hintStored, kindOf, sorted, type View, viewValues } from './values.ts'
 
@@ -17,7 +16,25 @@ interface Options extends Flags, View, Selection, Overwriting {
   reveal?: boolean
 }
 
-export async function exportValues(flags: Options): Promise<void> {
+export async function exportValues({
+  session,
+  flags,
+  place,
+  input: { file, isStored, format },
+}: AtPlace<Options, typeof parseExportValues>): Promise<void> {
+  const viewed = await hintStored(viewValues(session, place, flags), session, place)
+  const values = sorted(select(viewed, flags))
+  for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
+  const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
+  for (const remark of remarks) warn(remark)
+  if (isStored) warnReferences(format, values)
+  warnLoading(format, values.keys())
+  if (file === undefined) return writeData(text)
+  writeNamed(file, text, { force: flags.force })
+  note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
+}
+
+export function parseExportValues(flags: Options) {
   const file = flags.out === '-' ? undefined : flags.out
   if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
@@ -29,18 +46,7 @@ export async function exportValues(flags: Options): Promise<void> {
   checkWritable(file, flags)
   const isStored = kindOf(flags) !== 'expanded'
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await hintStored(viewValues(session, place, flags), session, place)
-  const values = sorted(select(viewed, flags))
-  for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
-  const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
-  for (const remark of remarks) warn(remark)
-  if (isStored) warnReferences(format, values)
-  warnLoading(format, values.keys())
-  if (file === undefined) return writeData(text)
-  writeNamed(file, text, { force: flags.force })
-  note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
+  return { file, isStored, format }
 }
 
 /** The readers of formats for programs. Each gives all names to its program, while `run` withholds some. */

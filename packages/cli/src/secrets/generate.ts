@@ -1,9 +1,8 @@
 import { putSecret, rewriteIfRekeyed, type WrittenSecret } from '@skerry/sdk/secrets'
 import { Failure } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
-import { note, writeJson } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
-import { openSession } from '../session.ts'
+import { note, type Output } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { noteOf, noteQueued, withoutCiphertext } from './queued.ts'
 import { listSecrets, openKey } from './values.ts'
@@ -16,11 +15,10 @@ interface Options extends Flags {
 }
 
 /** Makes values that nobody has to see. What is there stays, unless told otherwise. */
-export async function generate(given: string[], flags: Options): Promise<void> {
-  const names = [...new Set(given.map(checkSecretName))]
-  const values = names.map((name) => ({ name, value: randomValue(flags.length) }))
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function generate(
+  _given: string[],
+  { session, flags, place, input: { names, values } }: AtPlace<Options, typeof parseGenerate>,
+): Promise<Output> {
   const { orgId, envId, label } = place
   const versions = new Map((await listSecrets(session, place)).map(({ name, version }) => [name, version]))
   const there = names.filter((name) => versions.has(name))
@@ -41,5 +39,11 @@ export async function generate(given: string[], flags: Options): Promise<void> {
   noteQueued(queued, label)
   if (now.length > 0) note(`generated ${now.map(({ name }) => name).join(', ')} in ${label}`)
   const secrets = now.map(({ name, version }) => ({ name, version }))
-  if (flags.json) writeJson({ generated: secrets, queued: queued.map(withoutCiphertext), environmentId: envId })
+  return { json: { generated: secrets, queued: queued.map(withoutCiphertext), environmentId: envId } }
+}
+
+export function parseGenerate(flags: Options, given: string[]) {
+  const names = [...new Set(given.map(checkSecretName))]
+  const values = names.map((name) => ({ name, value: randomValue(flags.length) }))
+  return { names, values }
 }

@@ -2,10 +2,11 @@ import { limits } from '@skerry/contract/limits'
 import { putSecret, rewriteIfRekeyed, type WrittenSecret } from '@skerry/sdk/secrets'
 import { isProtected, proposeAsOne } from '../changes/propose.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { note, writeJson } from '../output.ts'
-import { findPlace, namedPlace, type Place } from '../places.ts'
+import type { AtPlace } from '../frame.ts'
+import { note, type Output } from '../output.ts'
+import type { Place } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type Change, makePlan, namesOf, type Plan, type Reading, readValues, tellPlan } from './plan.ts'
 import { noteOf } from './queued.ts'
@@ -19,11 +20,10 @@ interface Options extends Flags, Reading {
   note?: string
 }
 
-export async function importFile(path: string, flags: Options): Promise<void> {
-  if (flags.overwrite && flags.keep) throw usage('--overwrite and --keep exclude each other')
-  const values = readValues(path, flags)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function importFile(
+  _path: string,
+  { session, flags, place, input: { values } }: AtPlace<Options, typeof parseImportFile>,
+): Promise<Output> {
   const plan = makePlan(values, await storedSecrets(session, place))
   tellPlan(plan, place)
   const differing = new Map([...plan.added, ...plan.changed].map(({ name, value }) => [name, value]))
@@ -31,8 +31,7 @@ export async function importFile(path: string, flags: Options): Promise<void> {
   const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan) }
   if (flags.dryRun) {
     note('dry run: nothing was written')
-    if (flags.json) writeJson({ ...report, written: [], queued: [] })
-    return
+    return { json: { ...report, written: [], queued: [] } }
   }
   const changes = (await overwrites(plan, flags)) ? [...plan.added, ...plan.changed] : plan.added
   const guarded = changes.length > 0 && (await isProtected(session, place))
@@ -42,7 +41,13 @@ export async function importFile(path: string, flags: Options): Promise<void> {
   for (const groupId of new Set(queued.map((one) => one.groupId)))
     if (groupId !== null) note(`they are decided together: \`skerry changes show ${groupId}\``)
   if (written.length > 0 || queued.length === 0) note(`wrote ${written.length} of ${values.size} to ${place.label}`)
-  if (flags.json) writeJson({ ...report, written, queued })
+  return { json: { ...report, written, queued } }
+}
+
+export function parseImportFile(flags: Options, path: string) {
+  if (flags.overwrite && flags.keep) throw usage('--overwrite and --keep exclude each other')
+  const values = readValues(path, flags)
+  return { values }
 }
 
 /** Nothing is written before it is clear what happens to values that differ. */

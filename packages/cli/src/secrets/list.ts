@@ -1,6 +1,7 @@
-import { maskedValue, note, printable, writeJson, writeTable } from '../output.ts'
-import { findPlace, namedPlace, type Place } from '../places.ts'
-import { openSession, type Session } from '../session.ts'
+import type { AtPlace } from '../frame.ts'
+import { maskedValue, note, type Output, printable, writeTable } from '../output.ts'
+import type { Place } from '../places.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { listSources, ownSource, type Source, sourceText } from './sources.ts'
 import { checkGroups, hintStored, kindOf, listSecrets, type View, type Viewed, viewValues } from './values.ts'
@@ -19,34 +20,31 @@ interface Row {
 }
 
 /** Lists the secrets that a program gets and the source of each. With `--stored`, lists only the secrets that this environment stores. */
-export async function list(flags: Options): Promise<void> {
-  const kind = kindOf(flags)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function list({
+  session,
+  flags,
+  place,
+  input: { kind },
+}: AtPlace<Options, typeof parseList>): Promise<Output> {
   checkGroups(place, flags.with)
   const isOwn = kind === 'stored' || place.kind === 'group'
   const sources = isOwn ? [ownSource(place)] : await hintStored(listSources(session, place, flags.with), session, place)
   const rows = await rowsOf(session, place, sources)
   const viewed = flags.reveal ? await viewValues(session, place, flags) : undefined
-  if (flags.json) {
-    const secrets = viewed ? rows.map((row) => ({ ...row, value: viewed.values[row.name] ?? null })) : rows
-    return writeJson({ environment: { id: place.envId, label: place.label }, secrets })
+  const secrets = viewed ? rows.map((row) => ({ ...row, value: viewed.values[row.name] ?? null })) : rows
+  return {
+    json: { environment: { id: place.envId, label: place.label }, secrets },
+    text: () => {
+      writeRows(rows, viewed)
+      if (kind === 'stored' && place.kind === 'branch')
+        note(
+          `this list shows only the secrets of the branch; a program also gets those of ${place.label.replace(/@.*/, '')}`,
+        )
+    },
   }
-  writeTable(
-    ['name', 'version', 'updated', 'source', ...(viewed ? ['value'] : [])],
-    rows.map((row) => [
-      row.name,
-      String(row.version),
-      row.updatedAt,
-      sourceText(row.source),
-      ...(viewed ? [cellOf(row.name, viewed)] : []),
-    ]),
-  )
-  if (kind === 'stored' && place.kind === 'branch')
-    note(
-      `this list shows only the secrets of the branch; a program also gets those of ${place.label.replace(/@.*/, '')}`,
-    )
 }
+
+export const parseList = (flags: Options) => ({ kind: kindOf(flags) })
 
 async function rowsOf(session: Session, { orgId }: Place, sources: Source[]): Promise<Row[]> {
   const rows = new Map<string, Row>()
@@ -62,6 +60,19 @@ async function rowsOf(session: Session, { orgId }: Place, sources: Source[]): Pr
     }
   }
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function writeRows(rows: Row[], viewed: Viewed | undefined): void {
+  writeTable(
+    ['name', 'version', 'updated', 'source', ...(viewed ? ['value'] : [])],
+    rows.map((row) => [
+      row.name,
+      String(row.version),
+      row.updatedAt,
+      sourceText(row.source),
+      ...(viewed ? [cellOf(row.name, viewed)] : []),
+    ]),
+  )
 }
 
 /** The value for a cell of the table, or the reason why there is none. */

@@ -1,6 +1,5 @@
 import type { ChangeRequest, Queued } from '@skerry/sdk/secrets'
-import { note, writeJson } from '../output.ts'
-import type { Flags } from '../settings.ts'
+import { note, type Output } from '../output.ts'
 
 export const noteOf = (flags: { note?: string }) => (flags.note === undefined ? {} : { note: flags.note })
 
@@ -10,9 +9,9 @@ export function withoutCiphertext({ ciphertext, ...rest }: ChangeRequest): Omit<
 }
 
 /** Nothing was written, and nothing went wrong: the command has done all that it may. */
-export function tellQueued({ changeRequest }: Queued, label: string, flags: Flags): void {
+export function tellQueued({ changeRequest }: Queued, label: string): Output {
   noteQueued([changeRequest], label)
-  if (flags.json) writeJson({ queued: true, changeRequest: withoutCiphertext(changeRequest) })
+  return { json: { queued: true, changeRequest: withoutCiphertext(changeRequest) } }
 }
 
 export function noteQueued(changes: ChangeRequest[], label: string): void {

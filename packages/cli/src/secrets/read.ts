@@ -1,20 +1,21 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { Failure, toFailure, usage } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { parseLimit } from '../options.ts'
 import {
   isTerminal,
   maskedValue,
   note,
+  type Output,
   printable,
   showsValues,
   warn,
   writeData,
-  writeJson,
   writeTable,
 } from '../output.ts'
-import { findPlace, namedPlace, type Place } from '../places.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Place } from '../places.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { checkGroups, openKey, resolvePlace, type Viewed, viewValues } from './values.ts'
 
@@ -26,26 +27,31 @@ interface Options extends Flags {
 }
 
 /** A value as a program would get it, or with `--stored` as this environment itself holds it. */
-export async function get(name: string, flags: Options): Promise<void> {
-  checkSecretName(name)
-  if (flags.stored && flags.with) throw usage('--stored and --with exclude each other')
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function get(name: string, { session, flags, place }: AtPlace<Options>): Promise<Output> {
   checkGroups(place, flags.with)
   const found =
     flags.stored || place.kind === 'group'
       ? await own(session, place, name, flags)
       : await merged(session, place, name, flags)
   const shown = showsValues(flags)
-  if (flags.json) {
-    const version = await versionOf(session, place, found.environmentId, name)
-    const { value, environmentId } = found
-    return writeJson({ name, value: shown ? value : null, masked: !shown, version, environmentId })
+  const { value, environmentId } = found
+  return {
+    json: async () => {
+      const version = await versionOf(session, place, environmentId, name)
+      return { name, value: shown ? value : null, masked: !shown, version, environmentId }
+    },
+    text: () => {
+      if (!shown) note('the value is not shown on a terminal: add --reveal, or pipe it')
+      writeData(shown ? value : `${maskedValue}\n`)
+      // A shell's prompt should not stand behind the value; a pipe gets the value and nothing else.
+      if (shown && isTerminal.stdout()) writeData('\n')
+    },
   }
-  if (!shown) note('the value is not shown on a terminal: add --reveal, or pipe it')
-  writeData(shown ? found.value : `${maskedValue}\n`)
-  // A shell's prompt should not stand behind the value; a pipe gets the value and nothing else.
-  if (shown && isTerminal.stdout()) writeData('\n')
+}
+
+export function checkGet(flags: Options, name: string): void {
+  checkSecretName(name)
+  if (flags.stored && flags.with) throw usage('--stored and --with exclude each other')
 }
 
 interface Found {
@@ -84,11 +90,10 @@ async function versionOf(session: Session, { orgId }: Place, envId: string, name
   return secrets.find((one) => one.name === name)?.version ?? null
 }
 
-export async function history(name: string, flags: Options): Promise<void> {
-  checkSecretName(name)
-  const query = flags.limit === undefined ? {} : { limit: parseLimit(flags.limit, 1) }
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function history(
+  name: string,
+  { session, flags, place, input: { query } }: AtPlace<Options, typeof parseHistory>,
+): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId, name }
   const { versions, currentVersion } = await session.client.secrets.versions({ params, query }).catch((error) => {
     throw toFailure(error).kind === 'notFound' ? missing(name, place) : error
@@ -104,14 +109,24 @@ export async function history(name: string, flags: Options): Promise<void> {
   )
   const closed = rows.filter((row) => 'value' in row && row.value === null).map(({ version }) => version)
   if (closed.length > 0) warn(`the environment’s key does not open ${closed.join(', ')}: older than it, or altered`)
-  if (flags.json) return writeJson({ name, currentVersion, versions: rows })
-  const header = ['version', 'written', 'by', 'restored from', ...(key ? ['value'] : [])]
-  const cells = rows.map((row) => [
-    row.version === currentVersion ? `${row.version} *` : String(row.version),
-    row.createdAt,
-    row.createdById,
-    row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
-    ...('value' in row ? [printable(row.value ?? '')] : []),
-  ])
-  writeTable(header, cells)
+  return {
+    json: { name, currentVersion, versions: rows },
+    text: () => {
+      const header = ['version', 'written', 'by', 'restored from', ...(key ? ['value'] : [])]
+      const cells = rows.map((row) => [
+        row.version === currentVersion ? `${row.version} *` : String(row.version),
+        row.createdAt,
+        row.createdById,
+        row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
+        ...('value' in row ? [printable(row.value ?? '')] : []),
+      ])
+      writeTable(header, cells)
+    },
+  }
+}
+
+export function parseHistory(flags: Options, name: string) {
+  checkSecretName(name)
+  const query = flags.limit === undefined ? {} : { limit: parseLimit(flags.limit, 1) }
+  return { query }
 }

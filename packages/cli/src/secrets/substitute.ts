@@ -1,11 +1,10 @@
 import { referencesIn } from '@skerry/crypto/references'
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting, writeNamed } from '../files.ts'
+import type { AtPlace } from '../frame.ts'
 import { readTextFile } from '../input.ts'
 import { note, showsValues, writeData } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
 import { select } from '../selection.ts'
-import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { viewValues } from './values.ts'
 
@@ -16,16 +15,10 @@ interface Options extends Flags, Overwriting {
 }
 
 /** Fills a text with values, by the same rules as a secret that refers to others. */
-export async function substitute(template: string, flags: Options): Promise<void> {
-  const file = flags.out === '-' ? undefined : flags.out
-  if (file === undefined && !showsValues(flags)) {
-    throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
-  }
-  checkWritable(file, flags)
-  const text = readTextFile(template)
-  const names = referencesIn(text)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function substitute(
+  template: string,
+  { session, flags, place, input: { file, text, names } }: AtPlace<Options, typeof parseSubstitute>,
+): Promise<void> {
   const viewed = await viewValues(session, place, { with: flags.with })
   const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
   const missing = names.filter((name) => !there.includes(name))
@@ -37,6 +30,17 @@ export async function substitute(template: string, flags: Options): Promise<void
   if (file === undefined) return writeData(filled)
   writeNamed(file, filled, { force: flags.force })
   note(`wrote ${file} with ${names.length} values of ${place.label}, readable by you alone`)
+}
+
+export function parseSubstitute(flags: Options, template: string) {
+  const file = flags.out === '-' ? undefined : flags.out
+  if (file === undefined && !showsValues(flags)) {
+    throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
+  }
+  checkWritable(file, flags)
+  const text = readTextFile(template)
+  const names = referencesIn(text)
+  return { file, text, names }
 }
 
 /** Values are text here: a reference in one has been expanded already, or is none. */

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { escapeReferences } from '@skerry/crypto/references'
 import { type ChangeRequest, deleteSecret, putSecret, restoreSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
 import { readValue, whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
-import { note, warn, writeJson } from '../output.ts'
-import { findPlace, namedPlace, type Place } from '../places.ts'
+import { note, type Output, warn } from '../output.ts'
+import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { noteOf, noteQueued, tellQueued, withoutCiphertext } from './queued.ts'
 import { refuseCycles } from './references.ts'
@@ -24,14 +25,11 @@ interface Options extends Flags {
   yes?: boolean
 }
 
-export async function set(name: string, extra: string[], flags: Options): Promise<void> {
-  // The name is looked at first: `secrets set NAME=value` is the same mistake as a second word.
-  if (extra.length > 0 || name.includes('='))
-    throw usage(whyNotArguments, 'pipe the value in, use --file, or type it when asked')
-  checkSecretName(name)
-  const expected = expectedVersion(flags)
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function set(
+  name: string,
+  _extra: string[],
+  { session, flags, place, input: { expected } }: AtPlace<Options, typeof parseSet>,
+): Promise<Output> {
   const read = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
   const value = flags.literal ? escapeReferences(read) : read
   checkValue(name, value)
@@ -41,7 +39,7 @@ export async function set(name: string, extra: string[], flags: Options): Promis
   const options = { ...expected, ...noteOf(flags) }
   try {
     const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
-    if ('queued' in answer) return tellQueued(answer, label, flags)
+    if ('queued' in answer) return tellQueued(answer, label)
     const written = [{ name, value, version: answer.secret.version }]
     const [{ version } = answer.secret] = await rewriteIfRekeyed(
       session.client,
@@ -51,10 +49,19 @@ export async function set(name: string, extra: string[], flags: Options): Promis
       written,
     )
     note(`wrote ${name} in ${label}, version ${version}`)
-    if (flags.json) writeJson({ name, version, environmentId: envId })
+    return { json: { name, version, environmentId: envId } }
   } catch (error) {
     throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
   }
+}
+
+export function parseSet(flags: Options, name: string, extra: string[]) {
+  // The name is looked at first: `secrets set NAME=value` is the same mistake as a second word.
+  if (extra.length > 0 || name.includes('='))
+    throw usage(whyNotArguments, 'pipe the value in, use --file, or type it when asked')
+  checkSecretName(name)
+  const expected = expectedVersion(flags)
+  return { expected }
 }
 
 async function readOne(name: string, flags: Options): Promise<string> {
@@ -85,13 +92,10 @@ export function randomValue(length: string): string {
   return value
 }
 
-export async function remove(given: string[], flags: Options): Promise<void> {
-  for (const name of given) checkSecretName(name)
-  const names = [...new Set(given)]
-  const expected = expectedVersion(flags)
-  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
-  const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
+export async function remove(
+  _given: string[],
+  { session, flags, place, input: { names, expected } }: AtPlace<Options, typeof parseRemove>,
+): Promise<Output> {
   const { orgId, envId, label } = place
   if (names.length > 1) await checkThere(session, place, names)
   await confirmOrRefuse(`deletes ${names.join(', ')} from ${label} with all versions`, flags)
@@ -118,7 +122,15 @@ export async function remove(given: string[], flags: Options): Promise<void> {
   }
   noteQueued(queued, label)
   if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
-  if (flags.json) writeJson({ deleted, queued: queued.map(withoutCiphertext), environmentId: envId })
+  return { json: { deleted, queued: queued.map(withoutCiphertext), environmentId: envId } }
+}
+
+export function parseRemove(flags: Options, given: string[]) {
+  for (const name of given) checkSecretName(name)
+  const names = [...new Set(given)]
+  const expected = expectedVersion(flags)
+  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
+  return { names, expected }
 }
 
 /** A mistyped name is told before others are deleted. Not every machine client that may delete may list, too. */
@@ -133,25 +145,36 @@ async function checkThere(session: Session, { orgId, envId, label }: Place, name
   throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}; nothing was deleted`)
 }
 
-export async function restore(name: string, version: string, flags: Options): Promise<void> {
-  checkSecretName(name)
-  const wanted = wholeNumber(version, 'a version')
-  const expected = expectedVersion(flags)
-  const session = await openSession(flags)
-  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+export async function restore(
+  name: string,
+  _version: string,
+  {
+    session,
+    flags,
+    place: { orgId, envId, label },
+    input: { wanted, expected },
+  }: AtPlace<Options, typeof parseRestore>,
+): Promise<Output> {
   try {
     const options = { ...expected, ...noteOf(flags) }
     const answer = await restoreSecret(session.client, { orgId, envId, name }, wanted, options)
-    if ('queued' in answer) return tellQueued(answer, label, flags)
+    if ('queued' in answer) return tellQueued(answer, label)
     const { version } = answer.secret
     note(`restored ${name} in ${label} from version ${wanted}; it is version ${version} now`)
-    if (flags.json) writeJson({ name, version, restoredFrom: wanted, environmentId: envId })
+    return { json: { name, version, restoredFrom: wanted, environmentId: envId } }
   } catch (error) {
     const { kind, message } = toFailure(error)
     if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
     if (kind !== 'notFound') throw error
     throw new Failure(kind, `${name} in ${label} was not restored: ${message}`, 'see `skerry secrets history`')
   }
+}
+
+export function parseRestore(flags: Options, name: string, version: string) {
+  checkSecretName(name)
+  const wanted = wholeNumber(version, 'a version')
+  const expected = expectedVersion(flags)
+  return { wanted, expected }
 }
 
 function expectedVersion(flags: Options): { expectedVersion?: number } {

@@ -6,14 +6,15 @@ import {
   type SyncPlan,
 } from '@skerry/sdk/internal/sync'
 import { toFailure, usage } from '../failure.ts'
+import type { SignedIn } from '../frame.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
-import { note, warn, writeJson, writeLine } from '../output.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { findProvider, readFields } from './fields.ts'
 import { type Bound, checkConnectionKey, describeDestination, findBinding, findConnection } from './find.ts'
 import { tellPlan } from './plan.ts'
@@ -54,8 +55,7 @@ const given = <T extends object>(fields: T) =>
   }
 
 /** Binds in two steps: what it would do is shown before anything is pushed. After a no, nothing is left behind. */
-export async function bind(wanted: string, flags: BindingOptions): Promise<void> {
-  const session = await openSession(flags)
+export async function bind(wanted: string, { session, flags }: SignedIn<BindingOptions>): Promise<Output> {
   const connection = await findConnection(session, wanted)
   const place = await findPlace(session, namedPlace(session, flags))
   if (place.kind === 'group') throw usage('a group is pushed with the environments that it is composed into')
@@ -79,10 +79,17 @@ export async function bind(wanted: string, flags: BindingOptions): Promise<void>
   const enabled = await session.client.sync.updateBinding({ params, body: { enabled: true } })
   await noteConnection(session, connection, layers)
   note(`bound ${place.label} to ${describeDestination(binding)}`)
-  if (flags.json) writeJson(enabled)
-  else writeLine(binding.id)
-  if (binding.mode === 'manual') note(`push with \`skerry sync run ${binding.id}\``)
-  else if (!flags.json) await followFirstPush(session, params)
+  const isManual = binding.mode === 'manual'
+  return {
+    json: enabled,
+    text: async () => {
+      writeLine(binding.id)
+      if (!isManual) await followFirstPush(session, params)
+    },
+    after: () => {
+      if (isManual) note(`push with \`skerry sync run ${binding.id}\``)
+    },
+  }
 }
 
 /** The one place where the server can read: nobody wraps a key to a connection without being told. */
@@ -110,10 +117,8 @@ async function noteConnection(
 
 export async function edit(
   wanted: string,
-  flags: BindingOptions & { pause?: boolean; resume?: boolean; keys?: boolean },
-): Promise<void> {
-  if (flags.pause && flags.resume) throw usage('--pause and --resume exclude each other')
-  const session = await openSession(flags)
+  { session, flags }: SignedIn<BindingOptions & { pause?: boolean; resume?: boolean; keys?: boolean }>,
+): Promise<Output> {
   const bound = await findBinding(session, wanted)
   const { orgId, binding, connection } = bound
   const { mode, ...settings } = {
@@ -129,7 +134,11 @@ export async function edit(
   const params = { orgId, bindingId: binding.id }
   const answer = Object.keys(body).length > 0 ? await session.client.sync.updateBinding({ params, body }) : { binding }
   note(`changed the binding of ${bound.label} to ${connection.name}`)
-  if (flags.json) writeJson(answer)
+  return { json: answer }
+}
+
+export function checkEdit(flags: BindingOptions & { pause?: boolean; resume?: boolean; keys?: boolean }): void {
+  if (flags.pause && flags.resume) throw usage('--pause and --resume exclude each other')
 }
 
 /** A destination is whole: what is not named of it stays as it was, as long as it is of the same kind. */
@@ -177,8 +186,7 @@ async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }
   note(`gave ${connection.name} the key of ${layers.map((one) => one.label).join(', ')}`)
 }
 
-export async function unbind(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function unbind(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, binding, connection, label } = await findBinding(session, wanted)
   await confirmOrRefuse(`stops pushing ${label} to ${describeDestination(binding)}`, flags)
   await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
@@ -186,5 +194,5 @@ export async function unbind(wanted: string, flags: Flags & { yes?: boolean }): 
   if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)
   note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)
   note(`\`skerry env rekey ${placeOptions(label)}\` makes the key that the server had worthless`)
-  if (flags.json) writeJson({ deleted: binding.id })
+  return { json: { deleted: binding.id } }
 }

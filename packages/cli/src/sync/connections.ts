@@ -1,34 +1,36 @@
 import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/internal/sync'
 import { usage } from '../failure.ts'
+import type { InOrg, SignedIn } from '../frame.ts'
 import { readCredential, readTextFile } from '../input.ts'
 import { forgetReader } from '../known-readers.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable, Flags } from '../settings.ts'
 import { type Field, findProvider, listProviders, type Provider, readFields, shapesOf } from './fields.ts'
 import { checkConnectionKey, describeDestination, findConnection, listBound } from './find.ts'
 
 /** Kinds of destinations; of one, its fields. */
-export async function providers(wanted: string | undefined, flags: Flags): Promise<void> {
+export async function providers(wanted: string | undefined): Promise<Output> {
   const all = wanted === undefined ? await listProviders() : [await findProvider(wanted)]
-  if (flags.json) {
-    const facts = all.map(({ tag, label, credential, config, destination }) => ({
-      ...{ tag, label, credential },
-      config: shapesOf(config).flatMap(({ fields }) => fields.map(factsOf)),
-      destination: shapesOf(destination).map(({ kind, fields }) => ({
-        kind: kind ?? null,
-        fields: fields.map(factsOf),
-      })),
-    }))
-    return writeJson({ providers: facts })
+  const facts = all.map(({ tag, label, credential, config, destination }) => ({
+    ...{ tag, label, credential },
+    config: shapesOf(config).flatMap(({ fields }) => fields.map(factsOf)),
+    destination: shapesOf(destination).map(({ kind, fields }) => ({
+      kind: kind ?? null,
+      fields: fields.map(factsOf),
+    })),
+  }))
+  return {
+    json: { providers: facts },
+    text: () => {
+      if (wanted === undefined)
+        writeTable(
+          ['provider', 'what it is'],
+          all.map(({ tag, label }) => [tag, label]),
+        )
+      else for (const provider of all) describe(provider)
+    },
   }
-  if (wanted === undefined)
-    return writeTable(
-      ['provider', 'what it is'],
-      all.map(({ tag, label }) => [tag, label]),
-    )
-  for (const provider of all) describe(provider)
 }
 
 const factsOf = ({ name, required, choices, description }: Field) => ({ name, required, choices, description })
@@ -67,12 +69,14 @@ const warnOfCredential = () =>
   warn('the server uses the credential, so it can read it: make one for Skerry alone, with as few rights as it needs')
 
 export async function connect(
-  wanted: string,
-  flags: CredentialOptions & { name?: string; set?: Record<string, string> },
-): Promise<void> {
-  const provider = await findProvider(wanted)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+  _wanted: string,
+  {
+    session,
+    flags,
+    orgId,
+    input: { provider },
+  }: InOrg<CredentialOptions & { name?: string; set?: Record<string, string> }, typeof parseConnect>,
+): Promise<Output> {
   const config = await readFields(provider, 'config', flags.set ?? {}, '--set')
   warnOfCredential()
   const name = flags.name ?? provider.tag
@@ -81,13 +85,15 @@ export async function connect(
   const connection = await createSyncConnection(session.client, { orgId, name, config, credential })
   await checkConnectionKey(session, connection)
   note(`connected ${connection.name}; nothing reads a secret until \`skerry sync bind ${connection.name}\``)
-  if (flags.json) writeJson({ connection })
-  else writeLine(connection.id)
+  return { json: { connection }, text: () => writeLine(connection.id) }
 }
 
-export async function replace(wanted: string, flags: CredentialOptions): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export const parseConnect = async (
+  _flags: CredentialOptions & { name?: string; set?: Record<string, string> },
+  wanted: string,
+) => ({ provider: await findProvider(wanted) })
+
+export async function replace(wanted: string, { session, flags, orgId }: InOrg<CredentialOptions>): Promise<Output> {
   const found = await findConnection(session, wanted)
   await checkConnectionKey(session, found)
   warnOfCredential()
@@ -97,11 +103,13 @@ export async function replace(wanted: string, flags: CredentialOptions): Promise
   note(
     `replaced the credential of ${connection.name}; what had failed is tried again, the old one is not used any more`,
   )
-  if (flags.json) writeJson({ connection })
+  return { json: { connection } }
 }
 
-export async function verify(wanted: string, flags: Flags & { to?: Record<string, string> }): Promise<void> {
-  const session = await openSession(flags)
+export async function verify(
+  wanted: string,
+  { session, flags }: SignedIn<Flags & { to?: Record<string, string> }>,
+): Promise<Output> {
   const connection = await findConnection(session, wanted)
   const { orgId, bound } = await listBound(session)
   const own = bound.filter(({ binding }) => binding.connectionId === connection.id)
@@ -114,44 +122,45 @@ export async function verify(wanted: string, flags: Flags & { to?: Record<string
     const params = { orgId, connectionId: connection.id }
     await session.client.sync.verifyConnection({ params, body: { destination } })
     verified.push({ destination })
+    // Written at once, because the next destination may fail.
     if (!flags.json) writeLine(`${connection.name} reaches ${describeDestination({ destination })}`)
   }
-  if (flags.json) writeJson({ connection: connection.id, verified })
+  return { json: { connection: connection.id, verified } }
 }
 
-export async function rename(wanted: string, name: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
   const { id: connectionId } = await findConnection(session, wanted)
   const answer = await session.client.sync.updateConnection({ params: { orgId, connectionId }, body: { name } })
   note(`${wanted} is ${answer.connection.name} now`)
-  if (flags.json) writeJson(answer)
+  return { json: answer }
 }
 
-export async function list(flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function list({ session }: SignedIn): Promise<Output> {
   const { connections, bound } = await listBound(session)
-  if (flags.json) return writeJson({ connections, bindings: bound.map(({ binding }) => binding) })
-  const unused = connections.filter(({ id }) => !bound.some(({ connection }) => connection.id === id))
-  writeTable(
-    ['connection', 'provider', 'status', 'binding', 'environment', 'destination', 'mode', 'last run'],
-    [
-      ...bound.map(({ binding, connection: { name, provider, status }, label }) => [
-        ...[name, provider, status, binding.id, label, describeDestination(binding)],
-        binding.enabled ? binding.mode : 'paused',
-        binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${binding.lastRun.startedAt}`,
-      ]),
-      ...unused.map(({ name, provider, status }) => [name, provider, status, '', '', '', '', '']),
-    ],
-  )
-  for (const { name, lastError } of connections) if (lastError !== null) note(`${name}: ${lastError}`)
-  for (const { binding } of bound) if (binding.lastError !== null) note(`${binding.id}: ${binding.lastError}`)
-  const labels = [...new Set(bound.map(({ label }) => label))]
-  if (labels.length > 0) note(`through sync the server can read ${labels.join(', ')}, with the groups in them`)
+  return {
+    json: { connections, bindings: bound.map(({ binding }) => binding) },
+    text: () => {
+      const unused = connections.filter(({ id }) => !bound.some(({ connection }) => connection.id === id))
+      writeTable(
+        ['connection', 'provider', 'status', 'binding', 'environment', 'destination', 'mode', 'last run'],
+        [
+          ...bound.map(({ binding, connection: { name, provider, status }, label }) => [
+            ...[name, provider, status, binding.id, label, describeDestination(binding)],
+            binding.enabled ? binding.mode : 'paused',
+            binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${binding.lastRun.startedAt}`,
+          ]),
+          ...unused.map(({ name, provider, status }) => [name, provider, status, '', '', '', '', '']),
+        ],
+      )
+      for (const { name, lastError } of connections) if (lastError !== null) note(`${name}: ${lastError}`)
+      for (const { binding } of bound) if (binding.lastError !== null) note(`${binding.id}: ${binding.lastError}`)
+      const labels = [...new Set(bound.map(({ label }) => label))]
+      if (labels.length > 0) note(`through sync the server can read ${labels.join(', ')}, with the groups in them`)
+    },
+  }
 }
 
-export async function disconnect(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+export async function disconnect(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const connection = await findConnection(session, wanted)
   const { orgId, bound } = await listBound(session)
   const own = bound.filter(({ binding }) => binding.connectionId === connection.id)
@@ -161,5 +170,5 @@ export async function disconnect(wanted: string, flags: Flags & { yes?: boolean 
   forgetReader(session, orgId, connection.id)
   note(`deleted ${connection.name}; what was pushed stays there, and its credential is still good: revoke it there`)
   if (own.length > 0) note('`skerry env rekey` makes the keys that the server had worthless')
-  if (flags.json) writeJson({ deleted: connection.id })
+  return { json: { deleted: connection.id } }
 }

@@ -3,24 +3,25 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { sync } from '@skerry/contract/sync/endpoints'
 import type { SyncRun } from '@skerry/sdk/internal/sync'
 import { Failure } from '../failure.ts'
+import type { InOrg, SignedIn } from '../frame.ts'
 import { parseLimit } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
-import { openSession, type Session } from '../session.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findBinding } from './find.ts'
 import { writePlan } from './plan.ts'
 
-export async function plan(wanted: string, flags: Flags): Promise<void> {
-  const session = await openSession(flags)
+export async function plan(wanted: string, { session }: SignedIn): Promise<Output> {
   const { orgId, binding } = await findBinding(session, wanted)
   const answer = await session.client.sync.plan({ params: { orgId, bindingId: binding.id }, body: {} })
-  if (flags.json) writeJson(answer)
-  else writePlan(answer.plan)
+  return { json: answer, text: () => writePlan(answer.plan) }
 }
 
 /** Pushes, and tells what came of it. Ends with 1 where not everything went. */
-export async function run(wanted: string, { adopt, ...flags }: Flags & { adopt?: string[] }): Promise<void> {
-  const session = await openSession(flags)
+export async function run(
+  wanted: string,
+  { session, flags: { adopt } }: SignedIn<Flags & { adopt?: string[] }>,
+): Promise<Output> {
   const { orgId, binding } = await findBinding(session, wanted)
   if (binding.missingEnvironmentIds.length > 0)
     throw new Failure(
@@ -31,9 +32,7 @@ export async function run(wanted: string, { adopt, ...flags }: Flags & { adopt?:
   const params = { orgId, bindingId: binding.id }
   const body = adopt === undefined ? {} : { adopt }
   const { run } = await session.client.sync.run({ params, body })
-  if (flags.json) writeJson({ run })
-  else tellRun(run)
-  checkRun(run)
+  return { json: { run }, text: () => tellRun(run), after: () => checkRun(run) }
 }
 
 /**
@@ -73,10 +72,10 @@ function tellRun(run: SyncRun): void {
 
 const pageMax = 100
 
-export async function list(wanted: string | undefined, flags: Flags & { limit: string }): Promise<void> {
-  const limit = parseLimit(flags.limit, 0)
-  const session = await openSession(flags)
-  const { id: orgId } = await session.org()
+export async function list(
+  wanted: string | undefined,
+  { session, orgId, input: { limit } }: InOrg<Flags & { limit: string }, typeof parseList>,
+): Promise<Output> {
   const bindingId = wanted === undefined ? undefined : (await findBinding(session, wanted)).binding.id
   const all: SyncRun[] = []
   let left = limit || Number.POSITIVE_INFINITY
@@ -89,17 +88,23 @@ export async function list(wanted: string | undefined, flags: Flags & { limit: s
     left -= page.runs.length
     cursor = page.nextCursor
   } while (cursor !== null && left > 0)
-  if (flags.json) return writeJson({ runs: all })
-  writeTable(
-    ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'skipped', 'failed'],
-    all.map((one) => [
-      ...[one.id, one.bindingId, one.startedAt, one.trigger, one.status],
-      ...[one.pushed, one.deleted].map(({ length }) => String(length)),
-      ...[one.unchanged, one.skipped.length, one.failures.length].map(String),
-    ]),
-  )
-  for (const one of all) {
-    if (one.error !== null) note(`${one.id}: ${one.error}`)
-    for (const { name, reason } of [...one.failures, ...one.skipped]) note(`${one.id}: ${name}: ${reason}`)
+  return {
+    json: { runs: all },
+    text: () => {
+      writeTable(
+        ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'skipped', 'failed'],
+        all.map((one) => [
+          ...[one.id, one.bindingId, one.startedAt, one.trigger, one.status],
+          ...[one.pushed, one.deleted].map(({ length }) => String(length)),
+          ...[one.unchanged, one.skipped.length, one.failures.length].map(String),
+        ]),
+      )
+      for (const one of all) {
+        if (one.error !== null) note(`${one.id}: ${one.error}`)
+        for (const { name, reason } of [...one.failures, ...one.skipped]) note(`${one.id}: ${name}: ${reason}`)
+      }
+    },
   }
 }
+
+export const parseList = (flags: Flags & { limit: string }) => ({ limit: parseLimit(flags.limit, 0) })

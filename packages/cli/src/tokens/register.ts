@@ -1,7 +1,7 @@
 import { registerRestored, registrationOf, type TokenRegistration } from '@skerry/sdk/tokens'
 import { Failure, usage } from '../failure.ts'
 import { readCredential, readTextFile } from '../input.ts'
-import { note, writeJson } from '../output.ts'
+import { note, type Output, writeJson } from '../output.ts'
 import { findPin, pin } from '../pins.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -12,19 +12,21 @@ interface Options extends Flags {
 }
 
 /** A holder who gives the token to nobody runs it with `--request`, and an admin with what that printed. */
-export async function registerAgain({ request, from, ...flags }: Options): Promise<void> {
+export async function registerAgain({ request, from, ...flags }: Options): Promise<Output> {
   if (request && from !== undefined) throw usage('--request excludes --from')
   const registration =
     from === undefined ? await registrationOf(await readCredential('Service token')) : readRequest(from)
-  if (request) return writeJson(registration)
+  if (request) return { json: registration, text: () => writeJson(registration) }
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const token = await registerRestored(session.client, orgId, registration)
   // The token proves its id and its key. The server alone says its name, so only a name from before is kept.
   const name = findPin(session, orgId, token.id)?.name ?? null
   pin(session, orgId, { principalId: token.id, name, publicKeyJwk: registration.publicKeyJwk })
-  if (flags.json) return writeJson({ token })
-  note(`token ${token.id} (${token.name}) is registered again, with the key and the role that it had`)
+  return {
+    json: { token },
+    text: () => note(`token ${token.id} (${token.name}) is registered again, with the key and the role that it had`),
+  }
 }
 
 function readRequest(path: string): TokenRegistration {

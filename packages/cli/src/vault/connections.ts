@@ -3,10 +3,10 @@ import { limits } from '@skerry/contract/limits'
 import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure } from '../failure.ts'
 import { parseLimit } from '../options.ts'
-import { note, writeJson, writeTable } from '../output.ts'
+import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import { type InProject, type Place, projectOf } from './find.ts'
+import type { Session } from '../session.ts'
+import type { AtProject, InProject, Place } from './find.ts'
 
 type Page = Answer<typeof vaultProjects.connections>
 type Connection = Page['connections'][number]
@@ -27,10 +27,12 @@ async function* eachConnection(session: Session, place: Place, filter: Filter): 
   } while (cursor !== null)
 }
 
-export async function list(flags: InProject & Filter & { limit: string }): Promise<void> {
-  const most = parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function list({
+  session,
+  flags,
+  place,
+  input: { most },
+}: AtProject<InProject & Filter & { limit: string }, typeof parseList>): Promise<Output> {
   const { userRef, status } = flags
   const filter = { ...(userRef !== undefined && { userRef }), ...(status && { status }) }
   const connections: Connection[] = []
@@ -40,52 +42,61 @@ export async function list(flags: InProject & Filter & { limit: string }): Promi
     if (more) break
     connections.push(one)
   }
-  if (flags.json) return writeJson({ connections })
-  writeTable(
-    ['id', 'person', 'provider', 'status', 'last used'],
-    connections.map((one) => [
-      one.id,
-      one.userRef,
-      one.providerId,
-      one.statusReason ?? one.status,
-      one.lastUsedAt ?? 'never',
-    ]),
-  )
-  if (more) note('there are more; see them with --limit 0')
+  return {
+    json: { connections },
+    text: () => {
+      writeTable(
+        ['id', 'person', 'provider', 'status', 'last used'],
+        connections.map((one) => [
+          one.id,
+          one.userRef,
+          one.providerId,
+          one.statusReason ?? one.status,
+          one.lastUsedAt ?? 'never',
+        ]),
+      )
+      if (more) note('there are more; see them with --limit 0')
+    },
+  }
 }
+
+export const parseList = (flags: InProject & Filter & { limit: string }) => ({
+  most: parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY,
+})
 
 async function findConnection(session: Session, place: Place, wanted: string): Promise<Connection> {
   for await (const one of eachConnection(session, place, {})) if (one.id === wanted) return one
   throw new Failure('notFound', `there is no connection ${wanted}`, 'see `skerry vault connections list`')
 }
 
-export async function show(id: string, flags: InProject): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function show(id: string, { session, place }: AtProject): Promise<Output> {
   const connection = await findConnection(session, place, id)
-  if (flags.json) return writeJson({ connection })
-  writeTable(
-    ['what', 'value'],
-    [
-      ['person', connection.userRef],
-      ['provider', `${connection.providerName} (${connection.providerId})`],
-      ['account', connection.accountLabel ?? ''],
-      ['status', connection.status],
-      ['reason', connection.statusReason ?? ''],
-      ...connection.slots.map(({ slot, revision, updatedAt }) => [slot, `revision ${revision} of ${updatedAt}`]),
-      ['agreed', `${connection.consentedAt}, version ${connection.consentVersion}`],
-      ['last used', connection.lastUsedAt ?? 'never'],
-      ['revoked', connection.revokedAt === null ? 'no' : `${connection.revokedAt}, by ${connection.revokedBy}`],
-    ],
-  )
+  return {
+    json: { connection },
+    text: () =>
+      writeTable(
+        ['what', 'value'],
+        [
+          ['person', connection.userRef],
+          ['provider', `${connection.providerName} (${connection.providerId})`],
+          ['account', connection.accountLabel ?? ''],
+          ['status', connection.status],
+          ['reason', connection.statusReason ?? ''],
+          ...connection.slots.map(({ slot, revision, updatedAt }) => [slot, `revision ${revision} of ${updatedAt}`]),
+          ['agreed', `${connection.consentedAt}, version ${connection.consentVersion}`],
+          ['last used', connection.lastUsedAt ?? 'never'],
+          ['revoked', connection.revokedAt === null ? 'no' : `${connection.revokedAt}, by ${connection.revokedBy}`],
+        ],
+      ),
+  }
 }
 
-export async function revoke(id: string, flags: InProject & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
-  const { place, project } = await projectOf(session, flags)
+export async function revoke(
+  id: string,
+  { session, flags, place, project }: AtProject<InProject & { yes?: boolean }>,
+): Promise<Output> {
   await confirmOrRefuse(`deletes the credentials of connection ${id} of ${project.name} for good`, flags)
   const params = { ...place, vaultConnectionId: id }
   const { connection } = await session.client.vaultProjects.revokeConnection({ params })
-  if (flags.json) writeJson({ connection })
-  note(`revoked connection ${connection.id}`)
+  return { json: { connection }, after: () => note(`revoked connection ${connection.id}`) }
 }

@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import { isNamed } from '@skerry/contract/prefixes'
 import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
+import { lookingUp, type Prepare, type SignedIn } from '../frame.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -39,12 +40,18 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
 }
 
 /** The one that an option names, or the only one that there is. */
-export async function projectOf(session: Session, flags: InProject): Promise<{ place: Place; project: Project }> {
+async function projectOf(session: Session, flags: InProject): Promise<{ place: Place; project: Project }> {
   if (flags.project !== undefined) return findProject(session, flags.project)
   const { orgId, projects } = await listProjects(session)
   if (projects.length > 1) throw usage('there are several vault projects', 'name one with --project')
   return placed(orgId, projects[0], 'there is no vault project here that you may see')
 }
+
+export const atProject = lookingUp(projectOf)
+
+/** The last argument of an action on a vault project. */
+export type AtProject<F extends InProject = InProject, P extends Prepare = () => undefined> = SignedIn<F, P> &
+  Awaited<ReturnType<typeof projectOf>>
 
 function placed(orgId: string, project: Project | undefined, message: string): { place: Place; project: Project } {
   if (!project) throw new Failure('notFound', message, 'see `skerry vault project list`')

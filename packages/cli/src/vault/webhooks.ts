@@ -4,10 +4,10 @@ import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { parseLimit } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
-import { type InProject, type Place, projectOf } from './find.ts'
+import type { Session } from '../session.ts'
+import type { AtProject, InProject, Place } from './find.ts'
 
 type Webhook = Answer<typeof vaultWebhooks.list>['endpoints'][number]
 type DeliveryPage = Answer<typeof vaultWebhooks.deliveries>
@@ -27,28 +27,34 @@ function eventsOf({ event }: Created): Events | undefined {
   return event as Events | undefined
 }
 
-export async function create(url: string, flags: Created): Promise<void> {
-  const events = eventsOf(flags)
-  const session = await openSession(flags)
-  const { place, project } = await projectOf(session, flags)
+export async function create(
+  url: string,
+  { session, flags, place, project, input: { events } }: AtProject<Created, typeof parseCreate>,
+): Promise<Output> {
   const { description } = flags
   const body = { url, ...(events && { events }), ...(description !== undefined && { description }) }
   const { endpoint, secret } = await session.client.vaultWebhooks.create({ params: place, body })
-  if (flags.json) writeJson({ endpoint, secret })
-  else writeLine(secret)
-  note(`added webhook ${endpoint.id} of ${project.name}; its signing secret is shown this once`)
+  return {
+    json: { endpoint, secret },
+    text: () => writeLine(secret),
+    after: () => note(`added webhook ${endpoint.id} of ${project.name}; its signing secret is shown this once`),
+  }
 }
 
-export async function list(flags: InProject): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export const parseCreate = (flags: Created) => ({ events: eventsOf(flags) })
+
+export async function list({ session, place }: AtProject): Promise<Output> {
   const { endpoints, available } = await session.client.vaultWebhooks.list({ params: place })
-  if (flags.json) return writeJson({ endpoints, available })
-  if (!available) warn('the server has no server key: it sends nothing')
-  writeTable(
-    ['id', 'url', 'status', 'last delivery'],
-    endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? one.lastDeliveryAt ?? 'never']),
-  )
+  return {
+    json: { endpoints, available },
+    text: () => {
+      if (!available) warn('the server has no server key: it sends nothing')
+      writeTable(
+        ['id', 'url', 'status', 'last delivery'],
+        endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? one.lastDeliveryAt ?? 'never']),
+      )
+    },
+  }
 }
 
 async function findWebhook(session: Session, place: Place, wanted: string): Promise<Webhook> {
@@ -61,34 +67,33 @@ async function findWebhook(session: Session, place: Place, wanted: string): Prom
   })
 }
 
-export async function show(id: string, flags: InProject): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function show(id: string, { session, place }: AtProject): Promise<Output> {
   const endpoint = await findWebhook(session, place, id)
-  if (flags.json) return writeJson({ endpoint })
-  writeTable(
-    ['what', 'value'],
-    [
-      ['url', endpoint.url],
-      ['events', endpoint.events.join(', ')],
-      ['description', endpoint.description ?? ''],
-      ['status', endpoint.status],
-      ['failures in a row', String(endpoint.failureCount)],
-      ['last delivery', endpoint.lastDeliveryAt ?? 'never'],
-      ['last answer', String(endpoint.lastDeliveryStatus ?? '')],
-      ['last error', endpoint.lastError ?? ''],
-    ],
-  )
+  return {
+    json: { endpoint },
+    text: () =>
+      writeTable(
+        ['what', 'value'],
+        [
+          ['url', endpoint.url],
+          ['events', endpoint.events.join(', ')],
+          ['description', endpoint.description ?? ''],
+          ['status', endpoint.status],
+          ['failures in a row', String(endpoint.failureCount)],
+          ['last delivery', endpoint.lastDeliveryAt ?? 'never'],
+          ['last answer', String(endpoint.lastDeliveryStatus ?? '')],
+          ['last error', endpoint.lastError ?? ''],
+        ],
+      ),
+  }
 }
 
 /** What is left out stays; an empty text takes the description away. */
-export async function update(wanted: string, url: string | undefined, flags: Created): Promise<void> {
-  const events = eventsOf(flags)
-  const description = flags.description === '' ? null : flags.description
-  if (url === undefined && !events && description === undefined)
-    throw usage('there is nothing to change', 'give another url, --event or --description')
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function update(
+  wanted: string,
+  url: string | undefined,
+  { session, place, input: { events, description } }: AtProject<Created, typeof parseUpdate>,
+): Promise<Output> {
   const { id } = await findWebhook(session, place, wanted)
   const body = {
     ...(url !== undefined && { url }),
@@ -96,51 +101,63 @@ export async function update(wanted: string, url: string | undefined, flags: Cre
     ...(description !== undefined && { description }),
   }
   const { endpoint } = await session.client.vaultWebhooks.update({ params: { ...place, vaultWebhookId: id }, body })
-  if (flags.json) writeJson({ endpoint })
-  note(`changed webhook ${endpoint.id}`)
+  return { json: { endpoint }, after: () => note(`changed webhook ${endpoint.id}`) }
 }
 
-export const enable = (wanted: string, flags: InProject): Promise<void> => setStatus(wanted, 'active', flags)
-export const disable = (wanted: string, flags: Confirmed): Promise<void> => setStatus(wanted, 'disabled', flags)
+export function parseUpdate(flags: Created, _wanted: string, url: string | undefined) {
+  const events = eventsOf(flags)
+  const description = flags.description === '' ? null : flags.description
+  if (url === undefined && !events && description === undefined)
+    throw usage('there is nothing to change', 'give another url, --event or --description')
+  return { events, description }
+}
 
-async function setStatus(wanted: string, status: Webhook['status'], flags: Confirmed): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export const enable = (wanted: string, work: AtProject) => setStatus(wanted, 'active', work)
+export const disable = (wanted: string, work: AtProject<Confirmed>) => setStatus(wanted, 'disabled', work)
+
+async function setStatus(
+  wanted: string,
+  status: Webhook['status'],
+  { session, flags, place }: AtProject<Confirmed>,
+): Promise<Output> {
   const { id, url } = await findWebhook(session, place, wanted)
   if (status === 'disabled') await confirmOrRefuse(`stops all deliveries to ${url}`, flags)
   const params = { ...place, vaultWebhookId: id }
   const { endpoint } = await session.client.vaultWebhooks.update({ params, body: { status } })
-  if (flags.json) writeJson({ endpoint })
-  note(`webhook ${id} is ${endpoint.status}`)
+  return { json: { endpoint }, after: () => note(`webhook ${id} is ${endpoint.status}`) }
 }
 
-export async function remove(wanted: string, flags: Confirmed): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function remove(wanted: string, { session, flags, place }: AtProject<Confirmed>): Promise<Output> {
   const { id, url } = await findWebhook(session, place, wanted)
   await confirmOrRefuse(`deletes the webhook to ${url} with its queued deliveries`, flags)
   await session.client.vaultWebhooks.delete({ params: { ...place, vaultWebhookId: id } })
   note(`deleted webhook ${id}`)
-  if (flags.json) writeJson({ ok: true })
+  return { json: { ok: true } }
 }
 
-export async function test(wanted: string, flags: InProject): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function test(wanted: string, { session, place }: AtProject): Promise<Output> {
   const { id } = await findWebhook(session, place, wanted)
   const result = await session.client.vaultWebhooks.test({ params: { ...place, vaultWebhookId: id } })
-  if (flags.json) writeJson(result)
-  if (!result.delivered) throw new Failure('unavailable', `the receiver did not take it: ${result.error}`)
-  if (!flags.json) writeLine(`the receiver answered ${result.status}`)
+  return {
+    json: result,
+    text: () => {
+      if (result.delivered) writeLine(`the receiver answered ${result.status}`)
+    },
+    after: () => {
+      if (!result.delivered) throw new Failure('unavailable', `the receiver did not take it: ${result.error}`)
+    },
+  }
 }
 
 export async function deliveries(
   wanted: string,
-  flags: InProject & { status?: Delivery['status']; limit: string },
-): Promise<void> {
-  const most = parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+  {
+    session,
+    flags,
+    place,
+    input: { most },
+  }: AtProject<InProject & { status?: Delivery['status']; limit: string }, typeof parseDeliveries>,
+): Promise<Output> {
   const params = { ...place, vaultWebhookId: (await findWebhook(session, place, wanted)).id }
   const found: Delivery[] = []
   let cursor: string | null = null
@@ -151,29 +168,38 @@ export async function deliveries(
     found.push(...page.deliveries)
     cursor = page.nextCursor
   } while (cursor !== null && found.length < most)
-  if (flags.json) return writeJson({ deliveries: found })
-  writeTable(
-    ['id', 'event', 'connection', 'status', 'tries', 'error'],
-    found.map((one) => [
-      one.id,
-      one.type,
-      one.connectionId ?? '',
-      one.status,
-      String(one.attempts),
-      one.lastError ?? '',
-    ]),
-  )
-  if (cursor !== null) note('there are more; see them with --limit 0')
+  return {
+    json: { deliveries: found },
+    text: () => {
+      writeTable(
+        ['id', 'event', 'connection', 'status', 'tries', 'error'],
+        found.map((one) => [
+          one.id,
+          one.type,
+          one.connectionId ?? '',
+          one.status,
+          String(one.attempts),
+          one.lastError ?? '',
+        ]),
+      )
+      if (cursor !== null) note('there are more; see them with --limit 0')
+    },
+  }
 }
+
+export const parseDeliveries = (flags: InProject & { status?: Delivery['status']; limit: string }) => ({
+  most: parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY,
+})
 
 const pageLimit = 1000
 
-export async function redeliver(wanted: string, vaultDeliveryId: string, flags: InProject): Promise<void> {
-  const session = await openSession(flags)
-  const { place } = await projectOf(session, flags)
+export async function redeliver(
+  wanted: string,
+  vaultDeliveryId: string,
+  { session, place }: AtProject,
+): Promise<Output> {
   const { id } = await findWebhook(session, place, wanted)
   const params = { ...place, vaultWebhookId: id, vaultDeliveryId }
   const { delivery } = await session.client.vaultWebhooks.redeliver({ params })
-  if (flags.json) writeJson({ delivery })
-  note(`delivery ${delivery.id} is sent again`)
+  return { json: { delivery }, after: () => note(`delivery ${delivery.id} is sent again`) }
 }

@@ -1,0 +1,113 @@
+import type { Command } from 'commander'
+import { type Output, writeOutput } from './output.ts'
+import { findNamed, findPlace, namedPlace, type Place } from './places.ts'
+import { type Org, openSession, type Session } from './session.ts'
+import type { Flags } from './settings.ts'
+
+// The frame runs a command around its action. `register` names the frame, which says what the command needs:
+//
+//   leaf(command, 'list', 'List applications').action(inOrg(list))
+//   addressed(leaf(command, 'generate <NAMES...>', '...')).action(atPlace(generate, parseGenerate))
+//
+// An action gets the arguments of the command line and, last, what the frame has opened. It returns an `Output`, which the frame
+// writes as JSON or as text, so an action does not look at --json. The frame works in this order:
+//
+// 1. It calls the second function, the preparation, so that a mistake on the command line costs no request. The action gets
+//    the result as `input`.
+// 2. It opens the session.
+// 3. It looks up the organization or the environment.
+// 4. It runs the action and writes the output.
+//
+// An action without an output writes by itself: `audit` line by line, `ssh` and `provisioner` as long as they run. These commands
+// have no frame: `run`, `shell` and `proxy run`, which start a program; `mcp` and `completion`, which speak a protocol; `doctor`, which
+// writes while it looks; `login` and `signup`, which make the credential; and `dashboard`, which needs no session to start.
+
+/** The last argument of an action of a signed-in command. `P` is the type of the function that prepares the `input`. */
+export interface SignedIn<F extends Flags = Flags, P extends Prepare = () => undefined> {
+  session: Session
+  flags: F
+  input: Awaited<ReturnType<P>>
+}
+
+/** The last argument of an action in an organization. */
+export interface InOrg<F extends Flags = Flags, P extends Prepare = () => undefined> extends SignedIn<F, P> {
+  org: Org
+  orgId: string
+}
+
+/** The last argument of an action on an environment. */
+export interface AtPlace<F extends Flags = Flags, P extends Prepare = () => undefined> extends SignedIn<F, P> {
+  place: Place
+}
+
+/** A preparation checks the command line before the session is opened, and reads files or standard input for the action. */
+export type Prepare = (...given: never[]) => unknown
+
+/** The function that commander calls with the arguments, the options and the command. */
+type Run = (...given: unknown[]) => Promise<void>
+
+/** An action or a preparation. The overloads of `Frame` have checked its types. */
+type Loose = (...given: unknown[]) => unknown
+
+interface Frame<Base extends Flags, More> {
+  <A extends unknown[], F extends Base>(
+    action: (
+      ...given: [...A, { session: Session; flags: F; input: undefined } & More]
+    ) => Promise<Output | undefined> | Promise<void>,
+    check?: (flags: F, ...args: A) => void,
+  ): Run
+  <A extends unknown[], F extends Base, I>(
+    action: (
+      ...given: [...A, { session: Session; flags: F; input: I } & More]
+    ) => Promise<Output | undefined> | Promise<void>,
+    prepare: (flags: F, ...args: A) => I | Promise<I>,
+  ): Run
+}
+
+/** Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line. */
+export function lookingUp<Base extends Flags, More>(
+  lookUp: (session: Session, flags: Base, named: string) => Promise<More>,
+): Frame<Base, More> {
+  const frame =
+    (action: Loose, prepare?: Loose): Run =>
+    async (...given) => {
+      const args = given.slice(0, -2)
+      const flags = given.at(-2) as Base
+      const input = await prepare?.(flags, ...args)
+      const session = await openSession(flags)
+      const more = await lookUp(session, flags, args[0] as string)
+      const output = await action(...args, { session, flags, input, ...more })
+      await writeOutput(output as Output | undefined, flags)
+    }
+  return frame as Frame<Base, More>
+}
+
+export const signedIn = lookingUp(async () => ({}))
+
+export const inOrg = lookingUp(async (session) => {
+  const org = await session.org()
+  return { org, orgId: org.id }
+})
+
+/** The environment that options and settings name. */
+export const atPlace = lookingUp(async (session, flags) => ({
+  place: await findPlace(session, namedPlace(session, flags)),
+}))
+
+/** The environment that the first argument names, or with `--branch` a branch of it. */
+export const atNamed = lookingUp(async (session, flags, named) => ({ place: await findNamed(session, named, flags) }))
+
+/** The frame of a command that opens no session, or opens it by itself. Its action gets the options last. */
+export const withoutSession =
+  <A extends unknown[]>(action: (...given: A) => Promise<Output>): Run =>
+  async (...given) =>
+    writeOutput(await action(...(given.slice(0, -1) as A)), given.at(-2) as Flags)
+
+/** Options before a subcommand's name belong to it as well, except for a `--yes`, which was given to the command above. */
+export const withOptionsAbove =
+  (run: Run): Run =>
+  (...given) => {
+    const command = given.at(-1) as Command
+    const { yes: _, ...above } = command.parent?.opts() ?? {}
+    return run(...given.slice(0, -2), { ...above, ...(given.at(-2) as Flags) }, command)
+  }

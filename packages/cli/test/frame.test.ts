@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+// The frame opens the session of a command and decides between JSON and text (src/frame.ts). Both lists may only shrink.
+
+const sources = fileURLToPath(new URL('../src', import.meta.url))
+
+const filesWith = (pattern: RegExp): string[] =>
+  globSync('**/*.ts', { cwd: sources })
+    .filter((file) => pattern.test(readFileSync(join(sources, file), 'utf8')))
+    .sort()
+
+test('only the frame opens a session, besides commands that have no frame', () => {
+  expect(filesWith(/\bopenSession\(/)).toEqual([
+    // Tries the credential, as one of several checks.
+    'checks.ts',
+    // A completion that fails completes nothing.
+    'completion-values.ts',
+    'frame.ts',
+    'proxy/run.ts',
+    'run/prepare.ts',
+    'session.ts',
+    // Needs a session only without --request.
+    'tokens/register.ts',
+  ])
+})
+
+test('only the frame looks at --json, besides commands that write while they work', () => {
+  expect(filesWith(/\bflags\.json\b/)).toEqual([
+    // Shows the rules before it asks whether to sign them.
+    'agents/policies.ts',
+    'commands/audit.ts',
+    'commands/doctor.ts',
+    'commands/login.ts',
+    'commands/signup.ts',
+    // Refuse --json where it contradicts other options.
+    'export/download.ts',
+    'run/prepare.ts',
+    'secrets/export.ts',
+    'sync/connections.ts',
+  ])
+})
