@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { longMs } from '../../../server/test/patience.ts'
+import { endless, openHostileTarget } from '../../../server/test/services/hostile-target.ts'
 import { until } from '../../../server/test/until.ts'
+import { residentBytesMax } from '../../src/children/messages.ts'
 import { openPool, type Pool, PoolBusyError, type PoolSettings } from '../../src/children/pool.ts'
 import { childFile, nothingThere } from './scene.ts'
 
@@ -52,6 +55,28 @@ test('a child that crashes or spins fails its own job, and the next one has anot
   await expect(job(await listen(), 2000)).rejects.not.toHaveProperty('end')
   const [pid] = pool.pids()
   await pool.use('one', async (child) => expect(child.pid).toBe(pid))
+})
+
+test('a child that its target fills is ended soon after its memory has reached the limit', async () => {
+  const target = await openHostileTarget()
+  open.push(target)
+  // A row of two gigabytes: the driver keeps all of it in buffers, which V8's own limit leaves out.
+  target.attack(endless(Buffer.from('447fffffff', 'hex'), Buffer.alloc(65_536)))
+  const pool = newPool()
+  let isOver = false
+  const job = pool
+    .use('one', (child) => nothingThere(child, target.port, longMs))
+    .finally(() => {
+      isOver = true
+    })
+  job.catch(() => {})
+  let most = 0
+  await until('the child to be ended', async () => {
+    for (const pid of pool.pids()) most = Math.max(most, await residentBytes(pid))
+    return isOver
+  })
+  await expect(job).rejects.toMatchObject({ reason: 'unreachable', end: 'swelled' })
+  expect(most).toBeLessThan(3 * residentBytesMax)
 })
 
 test('a child keeps its owner for life, and an owner has no more than its share', async () => {
@@ -208,9 +233,14 @@ test('a child that spins is gone with its parent, however the parent ends', asyn
   await until('the child to be gone', () => !isThere(pid))
 })
 
+/** The memory that a process has at this moment; 0 once it has ended. */
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
+}
+
 /** Hundredths of a second of a processor that a process has used. */
 async function cpuTicks(pid: number): Promise<number> {
-  const { readFile } = await import('node:fs/promises')
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11])
 }

@@ -71,6 +71,8 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     await session.create(lease)
     const client = await scene().driver(name, secret, { enableReadyCheck: true })
     expect(await client.get('note')).toBe('one')
+    // The driver goes on without an answer to INFO; other clients do not.
+    expect(await client.info('server')).toContain('redis_version:')
     client.disconnect()
   })
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { makeTemplate, type Template } from '../../test/db/template.ts'
+import { longMs } from '../../test/patience.ts'
 import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
+import { openWire } from '../../test/services/wire.ts'
+import { until } from '../../test/until.ts'
+import { type Identity, openIdentity } from './identity.ts'
 import { openDatabase } from './open.ts'
 import { openPostgres } from './postgres.ts'
 
@@ -81,6 +85,26 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     const failed = openDatabase({ databaseUrl: wrong, dataDir: '' }, log)
     await expect(failed).rejects.toThrow(/refuses access: role "no_such_role" does not exist/)
     expect(lines).toEqual([])
+  })
+
+  it('waits for an answer as long as it is told to before it takes a connection for dead', async () => {
+    const wire = await openWire(url)
+    let looks = 0
+    const identity: Identity = { ...openIdentity(), note: () => void looks++ }
+    const config = { databaseUrl: wire.url, dataDir: '', databaseSilentMs: longMs, identity }
+    const db = await openDatabase(config, collector().log)
+    wire.silenceOpen()
+    let isRefused = false
+    const refused = db.rows('select 1').catch(() => {
+      isRefused = true
+    })
+    // The first look would close the connection if the answer were late by then.
+    const before = looks
+    await until('two looks', () => looks >= before + 2 || isRefused)
+    expect(isRefused).toBe(false)
+    await wire.close()
+    await refused
+    await db.close()
   })
 
   it('refuses a database that cannot hold every text', async () => {

@@ -83,7 +83,7 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
         looking = undefined
         lookedAtMs = performance.now()
       })
-  }, silentMs / 4).unref()
+  }, Math.min(silentMs, lookEveryMs) / 4).unref()
   return {
     async admit(client, settings, limitMs) {
       const query: pg.QueryConfig & { query_timeout: number } = {

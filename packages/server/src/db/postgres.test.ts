@@ -149,6 +149,18 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
+  it('ends a statement of a heavy read sooner than any other', async () => {
+    const limitOf = async (sql: Sql) =>
+      (await sql.row<{ ends: string }>(`select current_setting('statement_timeout') as ends`))?.ends
+    const usual = open()
+    const caller = new AbortController().signal
+    expect([await limitOf(usual), await limitOf(usual.reads(caller))]).toEqual(['30s', '5s'])
+    const db = open(service.url, { readTimeoutMs: 200, statementTimeoutMs: longMs })
+    const reads = db.reads(caller)
+    expect(await refusal(reads.rows('select pg_sleep(3600)'))).toMatchObject({ code: '57014' })
+    expect(await reads.rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
   it('keeps its connection after an error in SQL, also in a transaction', async () => {
     const db = open(service.url, { poolSize: 1 })
     const pid = await pidOf(db)
@@ -202,6 +214,15 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     await until('several looks', () => looks > before + 3)
     await lock.commit()
     expect(await slow).toEqual({ one: 1 })
+  })
+
+  it('looks as often as it is told to where an answer may take long', async () => {
+    let looks = 0
+    const identity: Identity = { ...openIdentity(), note: () => void looks++ }
+    const db = open(service.url, { silentMs: longMs, lookEveryMs: 100, identity })
+    await db.rows('select 1')
+    const before = looks
+    await until('several looks', () => looks > before + 3)
   })
 
   it('leaves connections to a database that another one has replaced, although they still answer', async () => {

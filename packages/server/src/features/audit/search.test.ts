@@ -50,6 +50,7 @@ describe('a search that is stopped', () => {
       expect(pages.flatMap(({ entries }) => entries)).toEqual(whole.entries)
       const stops = pages.slice(0, -1).map(({ searchedUntil }) => searchedUntil as string)
       expect(stops.length).toBeGreaterThan(5)
+      expect(stops).not.toContain(null)
       expect(stops).toEqual(stops.toSorted().reverse())
       for (const { entries, searchedUntil } of pages)
         for (const { createdAt } of entries) expect(createdAt >= (searchedUntil ?? '')).toBe(true)
