@@ -90,3 +90,17 @@ it.each(['skerry export .env', 'skerry export .env --no-audit', 'skerry export',
     expect(await machine.read('.env')).toBe('A=mine\n')
   },
 )
+
+it.each([
+  ['import .env', '`skerry secrets import`'],
+  ['get A', '`skerry secrets get`'],
+  ['remove A', '`skerry secrets rm`'],
+  ['inject template', '`skerry secrets substitute`'],
+])('skerry %s does nothing and suggests the command with the same meaning', async (words, suggestion) => {
+  await machine.write('.env', 'A=mine\n')
+  const { code, stdout, stderr } = await machine.shell(`skerry ${words}`)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(suggestion)
+  expect(stderr).not.toContain('export')
+  expect(await machine.read('.env')).toBe('A=mine\n')
+})

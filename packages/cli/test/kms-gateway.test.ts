@@ -191,7 +191,13 @@ describe('who has not the gateway’s access key', () => {
     wrong.destroy()
   })
 
-  it.each([3_600_000, -3_600_000])('a clock that is %i ms off: the SDK corrects it and tries again', async (offset) => {
+  it.each([
+    [3_600_000, 'Signature not yet current: '],
+    [-3_600_000, 'Signature expired: '],
+  ])('a clock that is %i ms off: refused in the words of AWS, and the SDK corrects it', async (offset, words) => {
+    const once = open({ systemClockOffset: offset })
+    await expect(once.send(new ListKeysCommand({}))).rejects.toThrow(words)
+    once.destroy()
     const wrong = open({ maxAttempts: 2 })
     // The gateway is a process of its own, with the right time.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offset })

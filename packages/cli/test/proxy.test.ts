@@ -208,6 +208,18 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(ended.stderr).toContain('the proxy was not started: the task has ended, or is none')
     })
 
+    it('opens listeners of its own, also where another program has the ports of the settings', async () => {
+      const other = createServer()
+      await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+      const { port } = other.address() as AddressInfo
+      await machine.write('skerry-proxy.toml', serverRules().replace('127.0.0.1:0', `127.0.0.1:${port}`))
+      await machine.write('program.sh', asking('API_KEY'))
+      const run = ['proxy', 'run', '--task', '--', 'sh', 'program.sh']
+      const { stdout, stderr } = await machine.skerry(run, { env: { SKERRY_TASK: await dispatch() } })
+      other.close()
+      expect(stdout, stderr).toBe('200 ')
+    })
+
     it.each([
       ['--task', '--task needs a program'],
       ['--task -- true', '--task needs the token of a task in SKERRY_TASK'],
@@ -226,6 +238,19 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(await machine.shell('skerry proxy init --preset openai')).toMatchObject({ code: 5 })
       const written = readFileSync(join(machine.project, 'skerry-proxy.toml'), 'utf8')
       expect(written).toContain('allow = ["GITHUB_TOKEN"]')
+    })
+
+    it('writes settings that fill placeholders in headers alone', async () => {
+      const settings = async (options: string) => {
+        const done = await machine.shell(`skerry proxy init --file new.toml --force ${options}`)
+        expect(done.code, done.stderr).toBe(0)
+        return parseConfig(await machine.read('new.toml'), machine.project)
+      }
+      const { routes, forward } = await settings('--preset openai,github')
+      const places = [...routes.map(({ places }) => places), ...(forward?.places ?? [])]
+      expect(places).toEqual(Array(4).fill(['header']))
+      const { policy, requireTask } = await settings(`--preset github --agent builder --signer ${signer}`)
+      expect([policy.in, requireTask]).toEqual([['header'], true])
     })
 
     it.each([

@@ -145,6 +145,13 @@ describe('other ways to start', () => {
     const all = await run(['--mask', '--', 'sh', '-c', 'seq 40000; echo $A'])
     expect(all.stdout).toMatch(/^1\n2\n[\d\n]*\n40000\n\*{8}\n$/)
   })
+
+  it('--mask hides values that a program prints in base64 or hex', async () => {
+    const script = 'printf %s "$A" | base64; printf %s "$A" | od -An -tx1 | tr -d " \\n"'
+    const { stdout } = await run(['--mask', '--', 'sh', '-c', script])
+    // The last character of the base64 depends on what follows the value.
+    expect(stdout).toBe('********E=\n********')
+  })
 })
 
 describe('--mount', () => {

@@ -4,7 +4,7 @@ import { limits } from '@skerry/contract/limits'
 import { vaultConnect } from '@skerry/contract/vault/connect'
 import { vaultExecutor } from '@skerry/contract/vault/executor'
 import { vaultProjects } from '@skerry/contract/vault/projects'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { newLink, newWrappingKey, open, sent } from '../../server/test/vault-scene.ts'
 import { backend, connectionOf, connectKey, openScene } from './scene.ts'
@@ -202,6 +202,22 @@ test('a disabled executor says so to its callers, and to the person who starts i
   await expect(scene.restart()).rejects.toThrow('this executor is disabled')
   expect((await register()).code).toBe(0)
   await scene.start()
+})
+
+test('an executor that is disabled while it runs says so in its log', async () => {
+  // A running executor asks the server once a minute. In this test it asks all the time.
+  const wait = setTimeout
+  const waits = vi.spyOn(globalThis, 'setTimeout')
+  waits.mockImplementation(((work: () => void, ms?: number) =>
+    wait(work, ms === 60_000 ? 20 : ms)) as typeof setTimeout)
+  onTestFinished(() => waits.mockRestore())
+  await scene.restart()
+  const before = scene.warnings.length
+  await disable()
+  await expect.poll(() => scene.warnings.slice(before).join()).toContain('this executor is disabled')
+  waits.mockRestore()
+  expect((await register()).code).toBe(0)
+  await scene.restart()
 })
 
 test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {

@@ -89,7 +89,10 @@ test('a key that a request places itself is not sent a second time', async () =>
 test('what the provider repeats comes back without the key, however it is written', async () => {
   upstream.answers = (_, response) => {
     response.setHeader('x-echo', encodeURIComponent(key))
-    const forms = [key, encodeURIComponent(key), JSON.stringify(key), Buffer.from(`ada:${key}`).toString('base64')]
+    const forms = [
+      ...[key, encodeURIComponent(key), JSON.stringify(key), Buffer.from(`ada:${key}`).toString('base64')],
+      ...[Buffer.from(key).toString('hex'), encodeURIComponent(encodeURIComponent(key))],
+    ]
     // In two pieces: the key is cut in the middle.
     const text = `begin ${forms.join(' | ')} end`
     response.write(text.slice(0, 15))
@@ -99,7 +102,7 @@ test('what the provider repeats comes back without the key, however it is writte
     const { body, headers } = await call(placed)
     const text = String(body.text)
     expect(text).toMatch(/^begin .* end$/)
-    expect(text.match(/redacted by skerry: API_KEY/g)).toHaveLength(4)
+    expect(text.match(/redacted by skerry: API_KEY/g)).toHaveLength(6)
     for (const part of ['live', '0123456789', encodeURIComponent('"key"')]) expect(text).not.toContain(part)
     expect(headers.get('x-echo')).toBe('[redacted by skerry: API_KEY]')
   }

@@ -127,6 +127,20 @@ describe('a destination, from the API to the service', () => {
     expect(await pushed(scene)).toMatchObject({ status: 'succeeded', deleted: [own('THIRD_NAME')] })
   })
 
+  test.runIf(tried.includes('app-platform-b'))(
+    'is pushed to within 5 seconds, also right after a push, although it wants longer pauses between full pushes',
+    async () => {
+      tenant = await signUp(world)
+      const { bindingId, env } = await bound('app-platform-b')
+      for (let number = 1; number <= 7; number++) await write(world, tenant, env, `NAME_${number}`, 'a value')
+      await runNow(world, tenant, { id: bindingId })
+      await write(world, tenant, env, 'FIRST_NAME', 'another value')
+      const askedAt = performance.now()
+      expect(await runNow(world, tenant, { id: bindingId })).toMatchObject({ pushed: ['FIRST_NAME'] })
+      expect(performance.now() - askedAt).toBeLessThan(5000)
+    },
+  )
+
   test('is the same one by its name and by its id, and another one once its name leads elsewhere', async () => {
     tenant = await signUp(world)
     const heroku = fakes.get('app-platform-f') as unknown as Awaited<

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { branches } from '@skerry/contract/branches/endpoints'
 import { composition } from '@skerry/contract/groups/endpoints'
 import { rekey } from '@skerry/contract/rekey/endpoints'
@@ -75,6 +76,24 @@ describe('a binding that pushes by itself', () => {
     written.resolve(undefined)
     await expect.poll(() => [Object.keys(held(app)).length, held(app).FIRST]).toEqual([10, undefined])
     expect(pushesTo(app) - before).toBe(2)
+  })
+
+  test('pushes within 5 seconds of a change, although further changes keep coming', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'FIRST', '1')
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await expect.poll(() => held(app)).toEqual({ FIRST: '1' })
+    await settled(binding.id)
+    const changedAt = performance.now()
+    for (let number = 0; held(app).NAME_0 === undefined && performance.now() - changedAt < 10_000; number++) {
+      await write(world, tenant, env, `NAME_${number}`, 'x')
+      await sleep(200)
+    }
+    expect(performance.now() - changedAt).toBeLessThan(5500)
   })
 
   test('follows a composed group, the composition itself, a restore and a re-key', async () => {
@@ -193,6 +212,17 @@ describe('admins are mailed', () => {
     await world.call(sync.updateConnection, { as: tenant.admin.as, params, body: { wrappedCredential } })
     await runNow(world, tenant, second)
     expect((await mailedOf(connection.id)).length).toBe(2)
+  })
+
+  test('about a refused credential although they were mailed about another failure before', async () => {
+    const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
+    await write(world, tenant, env, 'A', '${NOWHERE}')
+    const binding = await bind(world, tenant, connection, [env], newAppName())
+    await runNow(world, tenant, binding)
+    platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
+    for (let runs = 0; runs < 2; runs++) await runNow(world, tenant, binding)
+    platform.answer(null)
+    expect((await mailedOf(connection.id)).map(({ cause }) => cause)).toEqual(['failure', 'credential'])
   })
 
   test('about a name that cannot go, once until a run succeeds', async () => {
