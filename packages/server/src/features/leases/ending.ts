@@ -5,7 +5,7 @@ import type { Context } from '../../http/context.ts'
 import { instant, newId } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
+import { type Ending, moveLease, scheduleTry, takeDue } from './ledger-store.ts'
 import { pausedReasonOf } from './pause.ts'
 import { provisionerOf } from './provisioned.ts'
 import { deleteJobOf, insertJob } from './provisioner-store.ts'
@@ -34,7 +34,7 @@ export async function endDue(context: Context, orgId: string, targetId: string):
 
 /** Ends one now, and gives it as it is then: `revoking` where its target could not be reached. */
 export async function endOne(context: Context, ending: Ending): Promise<Lease> {
-  if (ending.targetId === null) await gone(context, ending)
+  if (ending.targetId === null) await markEnded(context, ending)
   else await endAll(context, ending.orgId, ending.targetId, [ending])
   return (await findLease(context.db, { id: ending.orgId }, ending.id)) as Lease
 }
@@ -50,7 +50,7 @@ async function endAll(
   waitMs?: number,
 ): Promise<boolean> {
   if (!due.every(isRevocable)) {
-    for (const lease of due) await gone(context, lease)
+    for (const lease of due) await markEnded(context, lease)
     return true
   }
   const target = await findTarget(context.db, { id: orgId }, targetId)
@@ -76,7 +76,7 @@ async function endAll(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error.code === 'rate_limited' && waitMs === 0) return false
-    for (const lease of left) await failedTry(context, lease, error.message)
+    for (const lease of left) await recordFailedTry(context, lease, error.message)
   }
   return true
 }
@@ -87,7 +87,7 @@ async function askProvisioner(context: Context, tokenId: string, due: Ending[]):
     const { orgId, id: leaseId, targetId } = lease
     const job = { id: newId('provisionerJob'), targetId: targetId as string, leaseId, now: instant(context) }
     await insertJob(context.db, orgId, job)
-    await failedTry(
+    await recordFailedTry(
       context,
       lease,
       lease.tries === 0 ? null : (lease.lastError ?? 'the provisioner has not done it yet'),
@@ -99,17 +99,17 @@ async function askProvisioner(context: Context, tokenId: string, due: Ending[]):
 /** One that fails by itself, because of what it owns for example, does not keep the others. */
 async function removeAccount(context: Context, session: RemoteSession, lease: Ending): Promise<void> {
   const { id, resourceRef, verifierDigest } = lease
-  if (resourceRef === null) return absent(context, lease)
+  if (resourceRef === null) return markAbsent(context, lease)
   try {
     const { problem, ...objects } = await session.revoke({ id, resourceRef, verifierDigest })
     await recordObjects(context, lease, objects)
-    if (problem !== null) return failedTry(context, lease, `target: ${problem}`)
+    if (problem !== null) return recordFailedTry(context, lease, `target: ${problem}`)
   } catch (error) {
     // A foreign account stays as it is, and the lease stays `revoking`: an admin has to see why it looks foreign.
     if (!(error instanceof ProviderError) || error.reason === 'unreachable') throw error
-    return failedTry(context, lease, `target: ${error.message}`)
+    return recordFailedTry(context, lease, `target: ${error.message}`)
   }
-  await absent(context, lease)
+  await markAbsent(context, lease)
 }
 
 /** An entry of its own, because that of a revocation is older, and because objects may be gone before their account is. */
@@ -126,16 +126,16 @@ export async function recordObjects(
 }
 
 /** It is not on the target now. While what would make it may still be on its way there, that is no end: it is looked for again. */
-export async function absent(context: Context, lease: Ending): Promise<void> {
+export async function markAbsent(context: Context, lease: Ending): Promise<void> {
   const now = context.now().getTime()
   const from = Date.parse(lease.endingSince)
-  if (now >= from) return gone(context, lease)
+  if (now >= from) return markEnded(context, lease)
   const next = Math.min(from, now + pauseMs(lease))
-  await recordFailedTry(context.db, lease, new Date(next).toISOString(), null)
+  await scheduleTry(context.db, lease, new Date(next).toISOString(), null)
 }
 
 /** Nothing of it is on the target any more. Its end is in the trail; that of one which was revoked is there already. */
-async function gone(context: Context, lease: Ending): Promise<void> {
+async function markEnded(context: Context, lease: Ending): Promise<void> {
   await unit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
     const { orgId, id, targetId, resourceRef } = lease
@@ -144,7 +144,7 @@ async function gone(context: Context, lease: Ending): Promise<void> {
   })
 }
 
-export async function failedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
+export async function recordFailedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const now = context.now().getTime()
   if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return giveUp(context, lease, lastError)
   await postpone(context, lease, lastError)
@@ -153,7 +153,7 @@ export async function failedTry(context: Context, lease: Ending, lastError: stri
 /** The next try comes after a pause. Time on a paused target alone gives no lease up: nobody has tried. */
 async function postpone(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const next = new Date(context.now().getTime() + pauseMs(lease)).toISOString()
-  await recordFailedTry(context.db, lease, next, lastError)
+  await scheduleTry(context.db, lease, next, lastError)
 }
 
 const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** tries) * 1000

@@ -6,7 +6,7 @@ import type { InOrg } from '../orgs/scope.ts'
 import { endOne } from './ending.ts'
 import { beginEnd, type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
 import { leaseLifecycle } from './lifecycle.ts'
-import { provisionerOf, settled } from './provisioned.ts'
+import { provisionerOf, waitForLease } from './provisioned.ts'
 import { deleteJobOf } from './provisioner-store.ts'
 import { findTarget, type Lease, type OnLease, toResponse } from './scope.ts'
 
@@ -46,7 +46,7 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   })
   if (!('endsAs' in ending)) return { lease: toResponse(ending) }
   const ended = await endOne(context, ending)
-  return { lease: toResponse(isProvisioned ? await settled(input, ended, ['revoking']) : ended) }
+  return { lease: toResponse(isProvisioned ? await waitForLease(input, ended, ['revoking']) : ended) }
 }
 
 /** For an account that could not be removed in a day, which an admin has looked after. */

@@ -17,7 +17,7 @@ import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
 import { absentFrom, beginEnd, findLeaseNamed, insertLease, lockLease, moveLease } from './ledger-store.ts'
 import { checkNotPaused } from './pause.ts'
-import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
+import { answerMint, checkProvisioner, provisionerOf } from './provisioned.ts'
 import { insertJob } from './provisioner-store.ts'
 import { findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
 import { changedNothing, isAnswered, onTarget } from './session.ts'
@@ -38,7 +38,7 @@ export async function create(input: Mint): Out<typeof leases.create> {
   const tokenId = provisionerOf(target)
   if (tokenId !== null) {
     ring(tokenId)
-    return minted(input, target, lease)
+    return answerMint(input, target, lease)
   }
   try {
     return await make(input, target, lease)

@@ -21,7 +21,7 @@ interface Waiting {
   isGone: () => boolean
 }
 
-const patience = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
+const withLimit = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
 
 /** The service token of a target's provisioner; null where this server signs in itself. */
 export const provisionerOf = ({ config }: Pick<LeaseTarget, 'config'>): string | null => {
@@ -39,28 +39,28 @@ export const askForCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: s
   insertJob(db, orgId, { id: newId('provisionerJob'), targetId, now })
 
 /** The target once it has been checked, or as it is when nobody has checked it in time. */
-export async function checked(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
+export async function waitForCheck(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
   const { db } = waiting.context
   const done = async () => ((await isChecking(db, target)) ? undefined : true)
-  await waitFor(target.id, patience(waiting), done)
+  await waitFor(target.id, withLimit(waiting), done)
   const found = await findTarget(db, { id: target.orgId }, target.id)
   if (!found) throw fail('not_found', 'no such target')
   return found
 }
 
 /** The lease once it is in none of these states any more, or as it is then. */
-export async function settled(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
+export async function waitForLease(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
   const read = async () => (await findLease(waiting.context.db, { id: orgId }, id)) as Lease
   const look = async () => {
     const lease = await read()
     return states.includes(lease.status) ? undefined : lease
   }
-  return (await waitFor(id, patience(waiting), look)) ?? read()
+  return (await waitFor(id, withLimit(waiting), look)) ?? read()
 }
 
 /** What a mint answers: the account, or where it will be. */
-export async function minted(waiting: Waiting, target: LeaseTarget, begun: Lease) {
-  const lease = await settled(waiting, begun, ['pending', 'creating'])
+export async function answerMint(waiting: Waiting, target: LeaseTarget, begun: Lease) {
+  const lease = await waitForLease(waiting, begun, ['pending', 'creating'])
   if (!['pending', 'creating', 'active'].includes(lease.status))
     throw fail('conflict', lease.lastError ?? 'the lease ended while it was made')
   return new Reply(201, { lease: toResponse(lease), connection: connectionOf(target, lease) })

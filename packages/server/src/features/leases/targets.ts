@@ -9,7 +9,7 @@ import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { type TargetStatus, type TargetTrigger, targetLifecycle } from './lifecycle.ts'
-import { askForCheck, checked, checkProvisioner, provisionerOf } from './provisioned.ts'
+import { askForCheck, checkProvisioner, provisionerOf, waitForCheck } from './provisioned.ts'
 import { deleteCheck } from './provisioner-store.ts'
 import type { LeaseTarget, OnTarget } from './scope.ts'
 import { onTarget } from './session.ts'
@@ -69,7 +69,7 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   })
   if (tokenId === null) return { target: toResponse(target) }
   ring(tokenId)
-  return { target: toResponse(await checked(input, target)) }
+  return { target: toResponse(await waitForCheck(input, target)) }
 }
 
 const verified = (session: RemoteSession) => session.verify()
@@ -115,7 +115,7 @@ export async function update(input: In<typeof leases.updateTarget, OnTarget>): O
   })
   if (tokenId === null) return { target: toResponse(updated) }
   ring(tokenId)
-  return { target: toResponse(await checked(input, updated)) }
+  return { target: toResponse(await waitForCheck(input, updated)) }
 }
 
 /** What the target says is recorded either way; a failure is the answer, too. */
@@ -144,7 +144,7 @@ async function verifyByProvisioner(input: In<typeof leases.verifyTarget, OnTarge
     audit('lease_target.verification_requested', target.id)
   })
   ring(tokenId)
-  return { target: toResponse(await checked(input, target)) }
+  return { target: toResponse(await waitForCheck(input, target)) }
 }
 
 /** The lock comes before the count: a lease that is minted meanwhile is counted, or finds no target. */
