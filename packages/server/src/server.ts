@@ -16,8 +16,8 @@ import { openCache } from './features/resolve/cache.ts'
 import { openRoom } from './features/secrets/room.ts'
 import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
+import { type ChangeDebounce, debounceChanges } from './features/sync/changes.ts'
 import { atStart as takeUpSync } from './features/sync/jobs.ts'
-import { openWatch, type Watch } from './features/sync/watch.ts'
 import { closeWhenIdle } from './http/close.ts'
 import { openFullDisk } from './http/full-disk.ts'
 import { heavyReadsAtOnce, openHeavyReads } from './http/heavy-reads.ts'
@@ -72,16 +72,16 @@ export async function startServer(
   faults = openFaults(db.watch, log)
   try {
     await migrate(db)
-    const watch = openWatch()
+    const changes = debounceChanges()
     const queue = openQueue(db, jobs)
-    const context = await openContext(config, { db, faults, log, now, queue }, watch)
+    const context = await openContext(config, { db, faults, log, now, queue }, changes)
     identity.onExchange(() => forgetDatabase(context))
     await checkServerKey(context)
     await makeAuditPartitions(context)
     await queue.start(context)
     await takeUpSync(context)
     await startSealing(context)
-    watch.start(context)
+    changes.start(context)
     const polling =
       db.engine === 'postgres'
         ? pollInvalidations(
@@ -103,7 +103,7 @@ export async function startServer(
       clearInterval(flushing)
       clearInterval(recording)
       await polling?.stop()
-      await watch.stop()
+      await changes.stop()
       await queue.stop()
       await context.adapters.close()
       await context.mailer.close()
@@ -134,14 +134,14 @@ const monotonicMs = () => performance.now()
 async function openContext(
   config: Config,
   { db, faults, log, now, queue }: Pick<AppContext, 'db' | 'faults' | 'log' | 'now' | 'queue'>,
-  watch: Watch,
+  changes: ChangeDebounce,
 ): Promise<AppContext> {
   const serverKey = await loadServerKey(config)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
   const evictions: Evictions = {
     evict(orgId, environmentId) {
       cache.evict(orgId, environmentId)
-      watch.evict(orgId, environmentId)
+      changes.evict(orgId, environmentId)
     },
   }
   const room = openRoom(now)

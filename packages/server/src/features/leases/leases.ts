@@ -4,9 +4,9 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endOne } from './ending.ts'
+import { executorOf } from './executors.ts'
 import { beginEnd, type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
 import { leaseLifecycle } from './lifecycle.ts'
-import { provisionerOf, settled } from './provisioned.ts'
 import { deleteJobOf } from './provisioner-store.ts'
 import { findTarget, type Lease, type OnLease, toResponse } from './scope.ts'
 
@@ -28,14 +28,13 @@ export async function get({ lease }: In<typeof leases.get, OnLease>): Out<typeof
 export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<typeof leases.revoke> {
   const { context, lease, principal, now, transaction } = input
   const target = lease.targetId === null ? undefined : await findTarget(input.db, input.org, lease.targetId)
-  const isProvisioned = target !== undefined && provisionerOf(target) !== null
+  const executor = executorOf(target)
   const ending = await transaction(async ({ db, audit }): Promise<Lease | Ending> => {
     const stored = await lockLease(db, lease)
     if (!stored) throw fail('not_found', 'no such lease')
     // It has ended, or its account is being removed.
     if (leaseLifecycle.next(stored.status, 'end') === undefined) return stored
-    // A provisioner that makes it now is told to remove it next.
-    if (stored.status === 'creating' && !isProvisioned)
+    if (stored.status === 'creating' && !executor.canEndWhileMaking)
       throw fail('conflict', 'the lease is being made: try again in a moment')
     audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
     const begun = await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })
@@ -46,7 +45,7 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   })
   if (!('endsAs' in ending)) return { lease: toResponse(ending) }
   const ended = await endOne(context, ending)
-  return { lease: toResponse(isProvisioned ? await settled(input, ended, ['revoking']) : ended) }
+  return { lease: toResponse(await executor.waitForEnd(input, ended)) }
 }
 
 /** For an account that could not be removed in a day, which an admin has looked after. */

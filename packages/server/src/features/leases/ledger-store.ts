@@ -201,7 +201,8 @@ export const listDueTargets = (db: Sql, now: string) =>
     [now, mintSeconds],
   )
 
-export const recordFailedTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string | null) =>
+/** Counts a try after which the account may still be there, and schedules the next one. */
+export const scheduleTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string | null) =>
   db.row<Lease>(
     `update leases l set tries = tries + 1, next_try_at = $3, last_error = coalesce($4, l.last_error)
       where l.org_id = $1 and l.id = $2 and l.status = 'revoking'

@@ -3,49 +3,37 @@ import type { leases } from '@skerry/contract/leases/endpoints'
 import { cloudTtlDefaultMaxSeconds, mongodbUserName } from '@skerry/contract/leases/facts'
 import { type LeaseTag, leaseProviders } from '@skerry/contract/leases/providers'
 import { verifierProblem } from '@skerry/contract/leases/verifiers'
-import type { Issued, Lease as ToMake } from '@skerry/providers/leases/provider'
 import type { Tx } from '../../db/database.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
-import { type In, type Out, Reply } from '../../http/route.ts'
+import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { unit } from '../../kernel/unit.ts'
-import { wrapTo } from '../../keys/keypairs.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import type { Executor } from './executor.ts'
+import { executorOf } from './executors.ts'
 import { endTarget } from './jobs.ts'
 import { absentFrom, beginEnd, findLeaseNamed, insertLease, lockLease, moveLease } from './ledger-store.ts'
 import { checkNotPaused } from './pause.ts'
-import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
-import { insertJob } from './provisioner-store.ts'
-import { findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
-import { changedNothing, isAnswered, onTarget } from './session.ts'
-import { ring } from './waiting.ts'
+import { findTarget, type Lease, type LeaseTarget } from './scope.ts'
+import { changedNothing, isAnswered } from './session.ts'
 
 type Mint = In<typeof leases.create, InOrg>
 
 /**
- * Writes the lease down, makes it on the target, and writes down that it is there. What stops in between is in the ledger,
- * and is undone: here, or by the job that ends leases.
+ * Writes the lease down, then has its executor make it on the target and write down that it is there. A mint that stops in
+ * between is in the ledger, and is undone: here, or by the job that ends leases.
  */
 export async function create(input: Mint): Out<typeof leases.create> {
   const target = await findTarget(input.db, input.org, input.body.targetId)
   if (!target) throw fail('not_found', 'body.targetId: no such target')
   checkNotPaused(target)
   checkMint(target, input.body)
-  const lease = await begin(input, target)
-  const tokenId = provisionerOf(target)
-  if (tokenId !== null) {
-    ring(tokenId)
-    return minted(input, target, lease)
-  }
-  try {
-    return await make(input, target, lease)
-  } catch (error) {
-    await undo(input, lease, error)
-    throw error
-  }
+  const executor = executorOf(target)
+  const lease = await begin(input, target, executor)
+  return executor.make({ input, target, lease, undo: (error) => undo(input, lease, error) })
 }
 
 /** Lifetimes beyond what a target allows name the limit. */
@@ -67,7 +55,11 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
 /** Clouds grant no more than this without being told to. */
 const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
-const begin = ({ context, org, body, principal, now, newId, transaction }: Mint, target: LeaseTarget): Promise<Lease> =>
+const begin = (
+  { context, org, body, principal, now, newId, transaction }: Mint,
+  target: LeaseTarget,
+  executor: Executor,
+): Promise<Lease> =>
   transaction(async ({ db, enqueue, audit }) => {
     await checkQuota(context, db, org, 'leases.active')
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
@@ -85,12 +77,7 @@ const begin = ({ context, org, body, principal, now, newId, transaction }: Mint,
       expiresAt: new Date(Date.parse(now) + body.ttlSeconds * 1000).toISOString(),
     })
     if (!lease) throw await whyNotInserted(db, target, resourceRef)
-    const tokenId = provisionerOf(target)
-    if (tokenId === null) return lease
-    await checkProvisioner(db, org.id, tokenId, now)
-    const { verifier } = body
-    await insertJob(db, org.id, { id: newId('provisionerJob'), targetId: target.id, leaseId: lease.id, verifier, now })
-    audit('lease.requested', lease.id, { targetId: target.id, provider: body.provider, expiresAt: lease.expiresAt })
+    await executor.requestLease({ db, audit }, { target, lease, verifier: body.verifier, now })
     return lease
   })
 
@@ -109,37 +96,10 @@ async function whyNotInserted(db: Tx, { orgId, id: targetId }: LeaseTarget, name
 
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
-async function make(input: Mint, target: LeaseTarget, lease: Lease) {
-  const { context, body, transaction } = input
-  const { provider, targetId, recipientPublicKey, ...asked } = body
-  const issued = await onTarget(context, target, async (session) => {
-    const reached = await moveLease(context.db, lease, 'create', 'creating')
-    if (!reached) throw fail('conflict', 'the lease has ended already')
-    const toMake = { ...asked, id: lease.id, expiresAt: new Date(lease.expiresAt) }
-    return session.create(toMake as unknown as ToMake<LeaseTag>)
-  })
-  const result = await resultOf(issued, recipientPublicKey)
-  const { resourceRef } = issued
-  const active = await transaction(async ({ db, audit }) => {
-    const moved = await moveLease(db, lease, 'activate', 'active', { resourceRef })
-    if (!moved) throw fail('conflict', 'the lease ended while it was made')
-    audit('lease.created', lease.id, { targetId, provider, resourceRef, expiresAt: lease.expiresAt })
-    return moved
-  })
-  return new Reply(201, { lease: toResponse(active), [leaseProviders[provider].resultKey]: result })
-}
-
-/** What the target made up leaves this server wrapped to the key that the caller sent for it. */
-async function resultOf({ result, credential }: Issued<LeaseTag>, recipientPublicKey: string | undefined) {
-  if (credential === undefined) return result
-  if (recipientPublicKey === undefined) throw new Error('a provider that makes credentials asks for a recipient')
-  return { ...result, wrappedCredential: await wrapTo(recipientPublicKey, new TextEncoder().encode(credential)) }
-}
-
 /**
- * Of what never reached the target, or was refused there, nothing is left. Anything else may be there half made, or may come
- * yet where the target has not answered. Not in a
- * transaction of the caller's: one who has lost the right to mint meanwhile must not leave an account behind.
+ * A lease that never reached the target, or was refused there, has left nothing. Any other may be there half made, or may
+ * still appear if the target has not answered. The transaction is not the caller's: a caller who has lost the right to mint
+ * meanwhile must not leave an account behind.
  */
 async function undo({ context, origin }: Mint, lease: Lease, error: unknown): Promise<void> {
   const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'

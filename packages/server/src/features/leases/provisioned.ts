@@ -2,65 +2,116 @@ import type { LeaseConfig } from '@skerry/contract/leases/providers'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { Reply } from '../../http/route.ts'
-import { newId } from '../../kernel/context.ts'
+import { instant, newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { Executor } from './executor.ts'
+import type { Ending } from './ledger-store.ts'
 import type { Status } from './lifecycle.ts'
-import { insertJob, isChecking, isTokenInForce } from './provisioner-store.ts'
+import { deleteCheck, insertJob, isChecking, isTokenInForce } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
-import { secondsAfter, waitFor } from './waiting.ts'
+import { recordFailedTry } from './tries.ts'
+import { ring, secondsAfter, type Waiting, waitFor } from './waiting.ts'
 
-// Targets that a process in the customer's network signs in to. This server writes down what is to be done, and waits a while.
+/**
+ * The executor for targets that a process in the customer's network signs in to. This server writes down a job for that
+ * process, the provisioner, and waits a while for its report. It cannot open the credential itself.
+ */
+export const provisionedBy = (tokenId: string): Executor => ({
+  /** A provisioner that makes a lease now is told to remove it next. */
+  canEndWhileMaking: true,
+  tryCredential: async () => ({ trigger: 'replace', server: null, notes: [] }),
 
-/** How long an admin's request waits for what the provisioner does. */
-const waitSeconds = 20
+  async requestCheck(db, target, now) {
+    await checkProvisioner(db, target.orgId, tokenId, now)
+    await deleteCheck(db, target)
+    await insertCheck(db, target, now)
+  },
 
-interface Waiting {
-  context: Context
-  /** When the request arrived. */
-  now: string
-  isGone: () => boolean
-}
+  async waitForCheck(waiting, target) {
+    ring(tokenId)
+    return waitForCheck(waiting, target)
+  },
 
-const patience = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
+  async verify(input) {
+    const { target, now, transaction } = input
+    await transaction(async ({ db, audit }) => {
+      await checkProvisioner(db, target.orgId, tokenId, now)
+      await insertCheck(db, target, now)
+      audit('lease_target.verification_requested', target.id)
+    })
+    ring(tokenId)
+    return waitForCheck(input, target)
+  },
 
-/** The service token of a target's provisioner; null where this server signs in itself. */
-export const provisionerOf = ({ config }: Pick<LeaseTarget, 'config'>): string | null => {
-  const { executor, provisionerTokenId } = config as { executor?: string; provisionerTokenId?: string }
-  return executor === 'provisioner' ? (provisionerTokenId ?? null) : null
-}
+  async requestLease({ db, audit }, { target, lease, verifier, now }) {
+    const { orgId, id: targetId } = target
+    await checkProvisioner(db, orgId, tokenId, now)
+    await insertJob(db, orgId, { id: newId('provisionerJob'), targetId, leaseId: lease.id, verifier, now })
+    const { provider, expiresAt } = lease
+    audit('lease.requested', lease.id, { targetId, provider, expiresAt })
+  },
 
-/** Refuses where nobody will ever ask for the work. */
-export async function checkProvisioner(db: Tx, orgId: string, tokenId: string, now: string): Promise<void> {
+  /** A mint that fails is undone when its provisioner reports it. */
+  async make({ input, target, lease }) {
+    ring(tokenId)
+    return answerMint(input, target, lease)
+  },
+
+  async end(context, _, due) {
+    for (const lease of due) await requestEnd(context, lease)
+    ring(tokenId)
+    return true
+  },
+
+  waitForEnd: (waiting, lease) => waitForLease(waiting, lease, ['revoking']),
+})
+
+/** Refuses a token that does not work: nobody would ever ask for the job. */
+async function checkProvisioner(db: Tx, orgId: string, tokenId: string, now: string): Promise<void> {
   if (!(await isTokenInForce(db, orgId, tokenId, now)))
     throw fail('conflict', 'the target’s provisionerTokenId is no service token that works here')
 }
 
-export const askForCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: string) =>
+const insertCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: string) =>
   insertJob(db, orgId, { id: newId('provisionerJob'), targetId, now })
 
-/** The target once it has been checked, or as it is when nobody has checked it in time. */
-export async function checked(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
+/** The job waits until the provisioner asks for it. Each later try sees that it is still there, and counts the time. */
+async function requestEnd(context: Context, lease: Ending): Promise<void> {
+  const { orgId, id: leaseId, targetId } = lease
+  const job = { id: newId('provisionerJob'), targetId: targetId as string, leaseId, now: instant(context) }
+  await insertJob(context.db, orgId, job)
+  const lastError = lease.tries === 0 ? null : (lease.lastError ?? 'the provisioner has not done it yet')
+  await recordFailedTry(context, lease, lastError)
+}
+
+/** An admin's request waits this long for what the provisioner does. */
+const waitSeconds = 20
+
+const withLimit = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
+
+/** Returns the target once it has been checked, or as it is when nobody has checked it in time. */
+async function waitForCheck(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
   const { db } = waiting.context
   const done = async () => ((await isChecking(db, target)) ? undefined : true)
-  await waitFor(target.id, patience(waiting), done)
+  await waitFor(target.id, withLimit(waiting), done)
   const found = await findTarget(db, { id: target.orgId }, target.id)
   if (!found) throw fail('not_found', 'no such target')
   return found
 }
 
-/** The lease once it is in none of these states any more, or as it is then. */
-export async function settled(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
+/** Returns the lease once it is in none of these states any more, or as it is when the request has waited long enough. */
+async function waitForLease(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
   const read = async () => (await findLease(waiting.context.db, { id: orgId }, id)) as Lease
   const look = async () => {
     const lease = await read()
     return states.includes(lease.status) ? undefined : lease
   }
-  return (await waitFor(id, patience(waiting), look)) ?? read()
+  return (await waitFor(id, withLimit(waiting), look)) ?? read()
 }
 
-/** What a mint answers: the account, or where it will be. */
-export async function minted(waiting: Waiting, target: LeaseTarget, begun: Lease) {
-  const lease = await settled(waiting, begun, ['pending', 'creating'])
+/** Answers a mint with the account, or with the name that it will have. */
+async function answerMint(waiting: Waiting, target: LeaseTarget, begun: Lease) {
+  const lease = await waitForLease(waiting, begun, ['pending', 'creating'])
   if (!['pending', 'creating', 'active'].includes(lease.status))
     throw fail('conflict', lease.lastError ?? 'the lease ended while it was made')
   return new Reply(201, { lease: toResponse(lease), connection: connectionOf(target, lease) })

@@ -5,12 +5,12 @@ import type { In, Out } from '../../http/route.ts'
 import { newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
-import { absent, failedTry, recordObjects } from './ending.ts'
 import { absentFrom, beginEnd, delayEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
 import { countChildFailure, endChildFailures } from './pause.ts'
 import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget } from './scope.ts'
 import { recordReach } from './target-store.ts'
+import { markAbsent, recordFailedTry, recordObjects } from './tries.ts'
 import { ring, secondsAfter, waitFor } from './waiting.ts'
 
 interface ByToken {
@@ -166,6 +166,6 @@ async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, 
 
 async function removed(context: Context, ending: Ending, { error, dropped = [], reassigned = [] }: Report['body']) {
   await recordObjects(context, ending, { dropped, reassigned })
-  if (error) await failedTry(context, ending, `target: ${error.message}`)
-  else await absent(context, ending)
+  if (error) await recordFailedTry(context, ending, `target: ${error.message}`)
+  else await markAbsent(context, ending)
 }

@@ -8,7 +8,8 @@ import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import { countChildFailure, endChildFailures } from './pause.ts'
 
-interface Target {
+/** A target, stored or not, with the credential to sign in with. */
+export interface SignInTarget {
   orgId: string
   config: object
   wrappedAdminSecret: string
@@ -23,7 +24,7 @@ interface Target {
  */
 export async function onTarget<T>(
   context: Context,
-  target: Target,
+  target: SignInTarget,
   use: (session: RemoteSession) => Promise<T>,
   waitMs?: number,
 ): Promise<T> {
@@ -47,7 +48,7 @@ export const aroundOf = ({ now, outbound: { answerMs, statementMs } }: Context) 
 /** Does something on a stored target, and counts where the target has ended the adapter's process. */
 export async function counted<T>(
   context: Context,
-  { orgId, id, childFailures = 0 }: Pick<Target, 'orgId' | 'id' | 'childFailures'>,
+  { orgId, id, childFailures = 0 }: Pick<SignInTarget, 'orgId' | 'id' | 'childFailures'>,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

@@ -1,18 +1,18 @@
 import { leaseConfigProblem } from '@skerry/contract/leases/config'
 import type { leases } from '@skerry/contract/leases/endpoints'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/leases/providers'
-import type { RemoteSession } from '@skerry/providers/children/remote'
+import type { Context } from '../../http/context.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
-import { fail, Refusal } from '../../kernel/errors.ts'
+import { fail } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import { type TargetStatus, type TargetTrigger, targetLifecycle } from './lifecycle.ts'
-import { askForCheck, checked, checkProvisioner, provisionerOf } from './provisioned.ts'
-import { deleteCheck } from './provisioner-store.ts'
+import type { Executor } from './executor.ts'
+import { executorOf } from './executors.ts'
+import { type TargetStatus, targetLifecycle } from './lifecycle.ts'
 import type { LeaseTarget, OnTarget } from './scope.ts'
-import { onTarget } from './session.ts'
+import type { SignInTarget } from './session.ts'
 import {
   countLive,
   deleteTarget,
@@ -21,11 +21,9 @@ import {
   listPoliciesOn,
   listTargets,
   lockForDeletion,
-  recordReach,
   type TargetPolicy,
   updateTarget,
 } from './target-store.ts'
-import { ring } from './waiting.ts'
 
 export async function brokerKey({
   context,
@@ -46,14 +44,8 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   const { context, org, body, now, newId, transaction } = input
   const config = checkConfig(body.config)
   const { wrappedAdminSecret } = body
-  const tokenId = provisionerOf({ config })
-  const facts =
-    tokenId === null
-      ? {
-          status: 'ready' as const,
-          ...(await onTarget(context, { orgId: org.id, config, wrappedAdminSecret }, verified)),
-        }
-      : untested
+  const executor = executorOf({ config })
+  const facts = await tryCredential(context, executor, { orgId: org.id, config, wrappedAdminSecret }, 'untested')
   const id = newId('leaseTarget')
   const name = body.name ?? `${config.provider}-${id.slice(-6)}`
   const target = await transaction(async ({ db, audit }) => {
@@ -61,24 +53,16 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
     const inserted = await insertTarget(db, org, { id, name, provider, config, wrappedAdminSecret, ...facts, now })
     if (!inserted) throw fail('conflict', 'body.name: another target has it')
     audit('lease_target.created', id, { name, provider })
-    if (tokenId !== null) {
-      await checkProvisioner(db, org.id, tokenId, now)
-      await askForCheck(db, inserted, now)
-    }
+    await executor.requestCheck(db, inserted, now)
     return inserted
   })
-  if (tokenId === null) return { target: toResponse(target) }
-  ring(tokenId)
-  return { target: toResponse(await checked(input, target)) }
+  return { target: toResponse(await executor.waitForCheck(input, target)) }
 }
 
-const verified = (session: RemoteSession) => session.verify()
-
-/** Until its provisioner has signed in. This server cannot open the credential. */
-const untested = { status: 'untested', server: null, notes: [] as string[] } as const
-
-const statusAfter = ({ status }: LeaseTarget, trigger: TargetTrigger) =>
-  targetLifecycle.next(status, trigger) as TargetStatus
+async function tryCredential(context: Context, executor: Executor, target: SignInTarget, statusBefore: TargetStatus) {
+  const { trigger, ...facts } = await executor.tryCredential(context, target)
+  return { status: targetLifecycle.next(statusBefore, trigger) as 'ready' | 'untested', ...facts }
+}
 
 function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
   checkShape(leaseProviders[config.provider].config, config, 'body.config')
@@ -92,59 +76,23 @@ function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
 export async function update(input: In<typeof leases.updateTarget, OnTarget>): Out<typeof leases.updateTarget> {
   const { context, target, body, now, transaction } = input
   const { name = target.name, wrappedAdminSecret = target.wrappedAdminSecret } = body
-  const tokenId = body.wrappedAdminSecret === undefined ? null : provisionerOf(target)
-  const facts =
-    body.wrappedAdminSecret === undefined
-      ? { status: null, server: target.server, notes: target.notes }
-      : tokenId === null
-        ? {
-            status: statusAfter(target, 'reach'),
-            ...(await onTarget(context, { ...target, wrappedAdminSecret }, verified)),
-          }
-        : { ...untested, status: statusAfter(target, 'replace') }
+  const isNew = body.wrappedAdminSecret !== undefined
+  const executor = executorOf(target)
+  const facts = isNew
+    ? await tryCredential(context, executor, { ...target, wrappedAdminSecret }, target.status)
+    : { status: null, server: target.server, notes: target.notes }
   const updated = await transaction(async ({ db, audit }) => {
     const changed = await updateTarget(db, target, { name, wrappedAdminSecret, ...facts, now })
     if (!changed) throw fail('conflict', 'body.name: another target has it, or this one was deleted')
-    audit('lease_target.updated', target.id, { name, credential: body.wrappedAdminSecret !== undefined })
-    if (tokenId !== null) {
-      await checkProvisioner(db, target.orgId, tokenId, now)
-      await deleteCheck(db, target)
-      await askForCheck(db, target, now)
-    }
+    audit('lease_target.updated', target.id, { name, credential: isNew })
+    if (isNew) await executor.requestCheck(db, target, now)
     return changed
   })
-  if (tokenId === null) return { target: toResponse(updated) }
-  ring(tokenId)
-  return { target: toResponse(await checked(input, updated)) }
+  return { target: toResponse(isNew ? await executor.waitForCheck(input, updated) : updated) }
 }
 
-/** What the target says is recorded either way; a failure is the answer, too. */
 export async function verify(input: In<typeof leases.verifyTarget, OnTarget>): Out<typeof leases.verifyTarget> {
-  const { context, target, now, transaction } = input
-  const tokenId = provisionerOf(target)
-  if (tokenId !== null) return verifyByProvisioner(input, tokenId)
-  const found = await onTarget(context, target, verified).catch((error: unknown) => {
-    if (error instanceof Refusal) return error
-    throw error
-  })
-  const reached = await transaction(async ({ db, audit }) => {
-    const reach = found instanceof Refusal ? { lastError: found.message } : { lastError: null, ...found }
-    audit('lease_target.verified', target.id, { ok: reach.lastError === null })
-    return recordReach(db, target, { ...reach, now })
-  })
-  if (!reached) throw fail('not_found', 'no such target')
-  return { target: toResponse(reached) }
-}
-
-async function verifyByProvisioner(input: In<typeof leases.verifyTarget, OnTarget>, tokenId: string) {
-  const { target, now, transaction } = input
-  await transaction(async ({ db, audit }) => {
-    await checkProvisioner(db, target.orgId, tokenId, now)
-    await askForCheck(db, target, now)
-    audit('lease_target.verification_requested', target.id)
-  })
-  ring(tokenId)
-  return { target: toResponse(await checked(input, target)) }
+  return { target: toResponse(await executorOf(input.target).verify(input)) }
 }
 
 /** The lock comes before the count: a lease that is minted meanwhile is counted, or finds no target. */

@@ -7,6 +7,14 @@ const bell = new EventEmitter().setMaxListeners(0)
 /** A wait is counted from the moment at which the request arrived. */
 export const secondsAfter = (now: string, seconds: number): Date => new Date(Date.parse(now) + seconds * 1000)
 
+/** A request that may wait for something. */
+export interface Waiting {
+  context: Context
+  /** When the request arrived. */
+  now: string
+  isGone: () => boolean
+}
+
 /** What another server did is noticed this much later at most. */
 const lookMs = 1000
 

@@ -1,29 +1,34 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { sync } from '@skerry/contract/sync/endpoints'
 import type { SyncLimits } from '@skerry/providers/sync/provider'
+import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply, type Work } from '../../http/route.ts'
+import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import { deleteUnreadGrants } from '../../model/grants/write.ts'
+import { syncOf } from '../../keys/keypairs.ts'
+import { deleteUnreadGrants, putGrants } from '../../model/grants/write.ts'
 import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import {
   deleteBinding,
   insertBinding,
+  type LayerAccess,
   listBindings,
+  listLayerAccess,
   lockBindings,
   type Settings,
   updateBinding,
 } from './binding-store.ts'
 import { takeEndings } from './change-store.ts'
-import { checkAcknowledged, giveKeys } from './deks.ts'
 import { resetLedger } from './ledger-store.ts'
-import { checkNeighbours } from './neighbours.ts'
-import { insertOwnRun } from './own-run.ts'
-import { performRun } from './run-job.ts'
+import { checkNeighbours } from './names.ts'
+import { makePlan } from './plan.ts'
+import { insertOwnRun, performRun } from './run-job.ts'
 import { type Binding, type Connection, findBinding, findConnection, type OnBinding } from './scope.ts'
-import { checkDestination, describe, openDestination, placesThere, providerError } from './session.ts'
+import { asRefusal, checkDestination, describe, openDestination, placesThere, providerError } from './session.ts'
+import { readValues, stateOf, Unreadable } from './state.ts'
 
 export async function list({ db, org, query }: In<typeof sync.bindings, InOrg>): Out<typeof sync.bindings> {
   const cursor = pageFrom(query, 'syncBinding')
@@ -98,6 +103,27 @@ export async function remove(input: In<typeof sync.deleteBinding, OnBinding>): O
   return { ok: true }
 }
 
+/** Tells what a run would do, now or with other settings. A binding owns nothing yet at another place. */
+export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof sync.plan> {
+  const { context, db, org, body } = input
+  const connection = (await findConnection(db, org, input.binding.connectionId)) as Connection
+  const { settings } = await settingsOf(context, connection, body, input.binding)
+  const binding: Binding = { ...input.binding, ...settings }
+  const facts = await describe(connection.config, binding.destination)
+  try {
+    const resolved = await readValues(context, binding, instant(context))
+    const session = await openDestination(context, connection, binding.destination, resolved.values.values())
+    const state = await stateOf(context, { binding, session, facts, resolved, adopt: [] })
+    const moves = binding.places.join('\n') !== input.binding.places.join('\n')
+    const { forget, kept, refused, ...plan } = makePlan(moves ? { ...state, ledger: new Map() } : state)
+    const { notes } = await session.verify()
+    return { plan: { ...plan, refused: [...refused, ...kept], effects: [...facts.effects, ...notes] } }
+  } catch (error) {
+    if (error instanceof Unreadable) throw fail('conflict', error.message)
+    throw asRefusal(error)
+  }
+}
+
 const defaults: Omit<Settings, 'destination' | 'places'> = {
   nameTransform: {},
   include: [],
@@ -112,7 +138,7 @@ type Given = Partial<Omit<Settings, 'places'>>
 
 type Before = Omit<Settings, 'destination' | 'places'> & Partial<Pick<Settings, 'destination' | 'places'>>
 
-/** Settings as they are to be, out of what is asked for and what was there, with what the destination says of itself. */
+/** The settings after a change, from the request and the settings before it, with the limits of the destination. */
 async function settingsOf(
   context: Context,
   connection: Connection,
@@ -137,7 +163,7 @@ async function settingsOf(
   return { settings: { ...settings, nameTransform, include, exclude, onDelete, mode, adopt, enabled }, limits }
 }
 
-/** Where a destination says that it is. One that does not answer now is asked again by each run. */
+/** Asks a destination for its places. Every run asks again, so null is enough if it does not answer now. */
 async function placesNow(context: Context, connection: Connection, destination: Settings['destination']) {
   try {
     return await placesThere(await openDestination(context, connection, destination, []), destination)
@@ -147,7 +173,7 @@ async function placesNow(context: Context, connection: Connection, destination: 
   }
 }
 
-/** Its first push, or one under its new settings. */
+/** Starts the first push of a binding, or a push under new settings. */
 async function pushSoon(
   context: Context,
   { db, enqueue }: Pick<Work, 'db' | 'enqueue'>,
@@ -158,18 +184,74 @@ async function pushSoon(
   await enqueue(performRun, { orgId: binding.orgId, runId })
 }
 
-/** What the server alone keeps of a binding stays there. */
+/** The columns that only the server uses are in no answer. */
 function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...binding }: Binding) {
   return binding
 }
 
-/** A binding as it would be with other settings, for a plan. */
-export async function withSettings(
-  context: Context,
-  connection: Connection,
+type KeyGiver = Pick<In<typeof sync.createBinding>, 'context' | 'principal' | 'now' | 'newId'> & { db: Tx }
+type WrappedDeks = In<typeof sync.createBinding>['body']['wrappedDeks']
+
+/** A caller who wraps keys has to acknowledge it each time: from then on this server can read the environment. */
+function checkAcknowledged(acknowledged: boolean | undefined): void {
+  if (acknowledged !== true)
+    throw fail(
+      'invalid_request',
+      'body.acknowledgedDecryption: must be true, because this server can read what is wrapped to the connection',
+    )
+}
+
+/**
+ * Gives the connection the keys of a binding’s layers. Each key has to be of a layer, held by the caller, and open a secret of
+ * the environment: a wrong key would fail at every run.
+ */
+async function giveKeys(
+  request: KeyGiver,
   binding: Binding,
-  asked: { [K in keyof Given]?: Given[K] | undefined },
-): Promise<Binding> {
-  const { settings } = await settingsOf(context, connection, asked, binding)
-  return { ...binding, ...settings }
+  wrappedDeks: WrappedDeks,
+  { complete }: { complete: boolean },
+): Promise<string[]> {
+  const { db, principal } = request
+  if (principal === null || principal.type === 'm2m')
+    throw fail('forbidden', 'a machine client holds no key, so it cannot give one')
+  const layers = new Map(
+    (await listLayerAccess(db, binding.orgId, binding.id, principal)).map((layer) => [layer.environmentId, layer]),
+  )
+  const given = new Set<string>()
+  for (const [index, { environmentId, wrappedDek }] of wrappedDeks.entries()) {
+    const place = `body.wrappedDeks.${index}`
+    const layer = layers.get(environmentId)
+    if (!layer) throw fail('invalid_request', `${place}.environmentId: is no layer of the environment`)
+    if (given.has(environmentId)) throw fail('invalid_request', `${place}.environmentId: is named twice`)
+    if (!layer.isHeld) throw fail('forbidden', `${place}: you hold no key grant on ${layer.slug}`)
+    await checkOpens(request.context, db, binding, layer, wrappedDek, place)
+    given.add(environmentId)
+  }
+  if (complete)
+    for (const { environmentId, slug } of layers.values())
+      if (!given.has(environmentId))
+        throw fail('invalid_request', `body.wrappedDeks: the key of ${environmentId} (${slug}) is missing`)
+  const holder = { principalType: 'sync_connection', principalId: binding.connectionId }
+  const put = await putGrants({ ...request, principal }, binding.orgId, holder, wrappedDeks)
+  if (!put) throw fail('conflict', 'the connection is gone')
+  return [...given]
+}
+
+async function checkOpens(
+  context: Context,
+  db: Tx,
+  { orgId, connectionId }: Binding,
+  { environmentId, name, ciphertext }: LayerAccess,
+  wrappedDek: string,
+  place: string,
+): Promise<void> {
+  const key = await context.keypairs.openEnvironment(db, syncOf(orgId, connectionId), { environmentId, wrappedDek })
+  if (!key)
+    throw fail('invalid_request', `${place}.wrappedDek: is no key that is wrapped to the key of this connection`)
+  if (name === null || ciphertext === null) return
+  const opens = await key.open(name, ciphertext).then(
+    () => true,
+    () => false,
+  )
+  if (!opens) throw fail('invalid_request', `${place}.wrappedDek: is not the key of this environment`)
 }

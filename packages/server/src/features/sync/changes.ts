@@ -1,26 +1,25 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
-import { instant } from '../../kernel/context.ts'
+import { type Evictions, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'
-import { insertOwnRun } from './own-run.ts'
-import { performRun } from './run-job.ts'
-import { digestNow } from './values.ts'
+import { insertOwnRun, performRun } from './run-job.ts'
+import { digestNow } from './state.ts'
 
 /**
- * Looks at what has changed since the last time: bindings that read something else now are pushed, keys that no binding needs
- * are taken back, and the trail hears of bindings that ended with what they stood on. Rows of changes are written by the
- * database with the change itself, so that no way of changing anything has to know of sync.
+ * Processes the changes since the last time: bindings that read something else now are pushed, keys that no binding needs any
+ * more are revoked, and the audit log records the bindings that were deleted with their environment. The database writes a row
+ * with every change, so that code that changes secrets does not know of sync.
  */
-export async function lookAtChanges(context: Context): Promise<void> {
+export async function processChanges(context: Context): Promise<void> {
   for (;;) {
-    const changed = await lookOnce(context)
+    const changed = await processBatch(context)
     if (changed < changesAtOnce) return
   }
 }
 
-async function lookOnce(context: Context): Promise<number> {
+async function processBatch(context: Context): Promise<number> {
   const { changed, queued } = await unit(context, system, async (db, record) => {
     const changes = await takeChanges(db)
     const endings = await takeEndings(db, null)
@@ -67,4 +66,48 @@ async function queueConcerned(
     queued++
   }
   return queued
+}
+
+/** Changes are processed once no other has followed for this long. */
+const quietMs = 800
+/** Changes are processed this long after the first one at the latest: a push has to begin within 5 seconds. */
+const delayMaxMs = 3000
+
+export interface ChangeDebounce extends Evictions {
+  start(context: Context): void
+  stop(): Promise<void>
+}
+
+/**
+ * Hears of every committed change where the resolve cache of this process does, and processes it soon after. Changes that come
+ * together are one push. This is only a hint: a change that no process hears of is still a row, which the sweep finds.
+ */
+export function debounceChanges(): ChangeDebounce {
+  let context: Context | null = null
+  let timer: NodeJS.Timeout | undefined
+  let firstAtMs = 0
+  let processing: Promise<void> = Promise.resolve()
+
+  const run = () => {
+    timer = undefined
+    const { faults } = context as Context
+    processing = processChanges(context as Context).catch((error) => faults.warn('could not look at changes', error))
+  }
+  return {
+    evict() {
+      if (context === null) return
+      const nowMs = performance.now()
+      if (timer === undefined) firstAtMs = nowMs
+      clearTimeout(timer)
+      timer = setTimeout(run, Math.max(0, Math.min(quietMs, firstAtMs + delayMaxMs - nowMs)))
+    },
+    start(started) {
+      context = started
+    },
+    async stop() {
+      context = null
+      clearTimeout(timer)
+      await processing
+    },
+  }
 }

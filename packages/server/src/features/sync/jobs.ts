@@ -5,9 +5,9 @@ import { everyMinutes, hourlyAt } from '../../jobs/schedule.ts'
 import { instant } from '../../kernel/context.ts'
 import { forgetUnusedKeypairs } from '../../keys/keypairs-store.ts'
 import { listDue } from './change-store.ts'
-import { lookAtChanges } from './changes.ts'
-import { endCutOff } from './finish.ts'
-import { goOn, performRun } from './run-job.ts'
+import { processChanges } from './changes.ts'
+import { endCutOff } from './outcome.ts'
+import { performRun, scheduleNext } from './run-job.ts'
 import { deleteOldRuns, freeAllPlaces, heldSeconds, listCutOff, listWaiting } from './run-store.ts'
 
 const sweepJob = job('sync.sweep', { schedule: everyMinutes(1) }, sweep)
@@ -17,8 +17,9 @@ export const jobs = [performRun, sweepJob, job('sync.forget', { schedule: hourly
 /** Finds what a server that is gone has left: runs, waiting or half done, changes that nobody looked at, and tries that are due. */
 export async function sweep(context: Context): Promise<void> {
   const { db, queue } = context
-  await lookAtChanges(context)
-  for (const { orgId, id } of await listCutOff(db)) await goOn(context, orgId, id, await endCutOff(context, orgId, id))
+  await processChanges(context)
+  for (const { orgId, id } of await listCutOff(db))
+    await scheduleNext(context, orgId, id, await endCutOff(context, orgId, id))
   for (const { orgId, id } of await listWaiting(db)) await queue.enqueue(db, performRun, { orgId, runId: id })
   for (const { orgId, id } of await listDue(db, instant(context)))
     await queue.enqueue(db, performRun, { orgId, bindingId: id })

@@ -6,7 +6,6 @@ import { openSync } from '../../../test/scene.ts'
 import { stopSchedules } from '../../../test/state.ts'
 import { bind, connect, runNow, vaultedEnv, wrapped, write } from '../../../test/sync-scene.ts'
 import { instant } from '../../kernel/context.ts'
-import { endCutOff } from './finish.ts'
 import {
   type ConnectionStatus,
   type ConnectionTrigger,
@@ -14,7 +13,8 @@ import {
   type RunStatus,
   runLifecycle,
 } from './lifecycle.ts'
-import { perform } from './perform.ts'
+import { endCutOff } from './outcome.ts'
+import { perform } from './run-job.ts'
 import { finishRun } from './run-store.ts'
 
 const { platform, world, tenant } = await openSync()

@@ -1,9 +1,12 @@
 import { isIncluded } from '@skerry/contract/sync/names'
-import type { NameRule } from '@skerry/providers/sync/provider'
+import type { NameRule, SyncLimits } from '@skerry/providers/sync/provider'
+import type { Tx } from '../../db/database.ts'
+import { fail } from '../../kernel/errors.ts'
+import { listNeighbours, listSecretNames } from './binding-store.ts'
 import type { Binding } from './scope.ts'
 
-// What secrets are called at a destination. Pure, because it decides in three places: when two bindings would meet, in a
-// plan, and in a run.
+// The names of secrets at a destination. One rule serves three: a plan, a run, and the check that two bindings do not write
+// the same name.
 
 type Filter = Pick<Binding, 'include' | 'exclude'>
 type Transform = Binding['nameTransform']
@@ -53,4 +56,27 @@ export function namesThere(
     there.set(first, [...(there.get(first) ?? []), secret])
   }
   return there
+}
+
+/** Refuses a binding that writes a name of another one: each would overwrite what the other wrote. */
+export async function checkNeighbours(db: Tx, binding: Binding, limits: SyncLimits): Promise<void> {
+  const met = await findMeeting(db, binding, limits)
+  if (met) throw fail('conflict', `body.destination: the binding ${met.bindingId} writes ${met.name} there, too`)
+}
+
+/** Finds a name that another binding writes to one of the places of this one. */
+export async function findMeeting(
+  db: Tx,
+  binding: Binding,
+  limits: SyncLimits,
+): Promise<{ bindingId: string; name: string } | null> {
+  const { orgId } = binding
+  const namesOf = async (one: Binding) => namesThere(await listSecretNames(db, orgId, one.id), one, limits.name).keys()
+  const own = [...(await namesOf(binding))]
+  for (const neighbour of await listNeighbours(db, orgId, binding)) {
+    const theirs = new Set([...(await namesOf(neighbour))].map((name) => nameKey(name, limits.name)))
+    const met = own.find((name) => theirs.has(nameKey(name, limits.name)))
+    if (met !== undefined) return { bindingId: neighbour.id, name: met }
+  }
+  return null
 }

@@ -1,30 +1,156 @@
-import type { sync } from '@skerry/contract/sync/endpoints'
-import type { In, Out } from '../../http/route.ts'
-import { instant } from '../../kernel/context.ts'
-import { fail } from '../../kernel/errors.ts'
-import { withSettings } from './bindings.ts'
-import { decide } from './decide.ts'
-import { type Connection, findConnection, type OnBinding } from './scope.ts'
-import { asRefusal, describe, openDestination } from './session.ts'
-import { stateOf } from './state.ts'
-import { readValues, Unreadable } from './values.ts'
+import type { SyncEntry, SyncLimits } from '@skerry/providers/sync/provider'
+import type { LedgerRow } from './ledger-store.ts'
+import { nameProblem, namesThere } from './names.ts'
+import type { Binding } from './scope.ts'
 
-/** What a run would do. Under other settings that name another place, nothing there is this binding’s own. */
-export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof sync.plan> {
-  const { context, db, org, body } = input
-  const connection = (await findConnection(db, org, input.binding.connectionId)) as Connection
-  const binding = await withSettings(context, connection, input.binding, body)
-  const facts = await describe(connection.config, binding.destination)
-  try {
-    const resolved = await readValues(context, binding, instant(context))
-    const session = await openDestination(context, connection, binding.destination, resolved.values.values())
-    const state = await stateOf(context, { binding, session, facts, resolved, adopt: [] })
-    const moves = binding.places.join('\n') !== input.binding.places.join('\n')
-    const { forget, kept, refused, ...decision } = decide(moves ? { ...state, ledger: new Map() } : state)
-    const { notes } = await session.verify()
-    return { plan: { ...decision, refused: [...refused, ...kept], effects: [...facts.effects, ...notes] } }
-  } catch (error) {
-    if (error instanceof Unreadable) throw fail('conflict', error.message)
-    throw asRefusal(error)
+// A plan says for every name what a run does with it. It follows from the values that should be at the destination, the
+// entries that are there and the ledger. Pure, so that an admin who asks for a plan sees what a run would do.
+
+export interface Refused {
+  name: string
+  reason: string
+}
+
+/** The values that should be at the destination, by their names there. */
+export interface Wanted {
+  values: Map<string, string>
+  refused: Refused[]
+}
+
+type Settings = Pick<Binding, 'include' | 'exclude' | 'nameTransform'>
+
+/** A name that stands for two secrets, or breaks a rule of the destination, is refused. It does not block the others. */
+export function wantedOf(
+  resolved: { values: ReadonlyMap<string, string>; failed: ReadonlyMap<string, string> },
+  binding: Settings,
+  limits: SyncLimits,
+): Wanted {
+  const wanted: Wanted = { values: new Map(), refused: [] }
+  const secrets = [...resolved.values.keys(), ...resolved.failed.keys()].sort()
+  for (const [name, from] of namesThere(secrets, binding, limits.name)) {
+    const [secret, ...others] = from as [string, ...string[]]
+    const value = resolved.values.get(secret) ?? ''
+    const reason =
+      others.length > 0
+        ? `${from.join(' and ')} would become the same name.`
+        : (nameProblem(name, limits.name) ?? resolved.failed.get(secret) ?? valueProblem(value, limits))
+    if (reason === null) wanted.values.set(name, value)
+    else wanted.refused.push({ name, reason })
   }
+  return wanted
+}
+
+function valueProblem(value: string, { emptyValues, valueBytesMax }: SyncLimits): string | null {
+  if (value === '' && !emptyValues) return 'The destination holds no empty values.'
+  if (valueBytesMax !== null && Buffer.byteLength(value) > valueBytesMax)
+    return `The destination holds values of ${valueBytesMax} bytes at most.`
+  return null
+}
+
+/** Why a destination that stores everything as one document would refuse it; null if it accepts it. */
+export function totalProblem({ values }: Wanted, { totalBytesMax }: SyncLimits): string | null {
+  if (totalBytesMax === null) return null
+  let bytes = 0
+  for (const [name, value] of values) bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+  return bytes > totalBytesMax
+    ? `Names and values take ${bytes} bytes together, and the destination holds ${totalBytesMax}.`
+    : null
+}
+
+export interface State {
+  wanted: Wanted
+  entries: ReadonlyMap<string, SyncEntry>
+  ledger: ReadonlyMap<string, LedgerRow>
+  /** Names that another binding wrote in the same place, with its id. */
+  elsewhere: ReadonlyMap<string, string>
+  /** Whether a name that somebody else wrote may be overwritten. */
+  adopts: (name: string) => boolean
+  onDelete: Binding['onDelete']
+  /** Whether a digest in the ledger is that of this value of the name, under the rules that hold now. */
+  isValue: (digest: string | null, name: string, value: string) => boolean
+  /** Whether it is that of what the destination showed as the name’s revision. */
+  isRevision: (digest: string | null, name: string, revision: string) => boolean
+}
+
+export interface Plan {
+  create: string[]
+  update: string[]
+  delete: string[]
+  unchanged: string[]
+  foreign: string[]
+  /** Names that are no longer wanted and stay there, because somebody else has changed them. */
+  kept: Refused[]
+  refused: Refused[]
+  /** Names that are no longer there, and that the ledger need not know. */
+  forget: string[]
+}
+
+export function makePlan(state: State): Plan {
+  const { wanted } = state
+  const plan: Plan = {
+    create: [],
+    update: [],
+    delete: [],
+    unchanged: [],
+    foreign: [],
+    kept: [],
+    refused: [...wanted.refused],
+    forget: [],
+  }
+  for (const [name, value] of wanted.values) planWrite(state, plan, name, value)
+  // A name that was only refused this time is still wanted.
+  const kept = new Set([...wanted.values.keys(), ...wanted.refused.map(({ name }) => name)])
+  if (state.onDelete === 'delete')
+    for (const row of state.ledger.values()) if (!kept.has(row.name)) planRemoval(state, plan, row)
+  return plan
+}
+
+function planWrite(state: State, plan: Plan, name: string, value: string): void {
+  const { entries, ledger, elsewhere } = state
+  const [entry, row, owner] = [entries.get(name), ledger.get(name), elsewhere.get(name)]
+  const refuse = (reason: string) => plan.refused.push({ name, reason })
+  if (owner !== undefined) refuse(`The binding ${owner} writes this name.`)
+  else if (entry && !isOwn(state, row, entry) && !state.adopts(name)) plan.foreign.push(name)
+  else if (entry?.locked !== undefined) refuse(entry.locked)
+  else if (!entry || entry.deleted) plan.create.push(name)
+  else if (!row) plan.update.push(name)
+  else if (isUntouched(state, row, entry) && state.isValue(row.valueDigest, name, value)) plan.unchanged.push(name)
+  else plan.update.push(name)
+}
+
+/**
+ * Whether this binding wrote what is there. A name that it removed is its own for as long as it stays deleted: a live one was
+ * made or restored by somebody else.
+ */
+function isOwn(state: State, row: LedgerRow | undefined, entry: SyncEntry): boolean {
+  if (!row) return false
+  return row.deletedAt === null || (entry.deleted === true && isUntouched(state, row, entry))
+}
+
+/** Whether what is there is what this binding last wrote, as far as that can be seen. */
+const isUntouched = ({ isRevision }: State, row: LedgerRow, { name, revision }: SyncEntry): boolean =>
+  row.sendingRunId === null &&
+  (revision === null || row.revisionDigest === null || isRevision(row.revisionDigest, name, revision))
+
+function planRemoval(state: State, plan: Plan, row: LedgerRow): void {
+  const { name } = row
+  const entry = state.entries.get(name)
+  if (!entry || state.elsewhere.has(name)) plan.forget.push(name)
+  else if (row.deletedAt !== null) {
+    // Somebody else has the name again.
+    if (!entry.deleted) plan.forget.push(name)
+  } else if (entry.deleted) plan.forget.push(name)
+  else if (entry.locked !== undefined) plan.refused.push({ name, reason: entry.locked })
+  else {
+    const reason = row.sendingRunId === null ? reasonToKeep(state, row, entry) : null
+    if (reason === null) plan.delete.push(name)
+    else plan.kept.push({ name, reason })
+  }
+}
+
+/** A value is removed only where nobody else can have changed it, as far as the destination shows it. */
+function reasonToKeep(state: State, row: LedgerRow, entry: SyncEntry): string | null {
+  if (entry.revision !== null && row.revisionDigest === null)
+    return 'It is not known whether somebody else has changed it there, so it was not removed.'
+  return isUntouched(state, row, entry) ? null : 'Somebody else has changed it there, so it was not removed.'
 }

@@ -4,7 +4,6 @@ import { feature, quota } from '../billing/scope.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import * as bindings from './bindings.ts'
 import * as connections from './connections.ts'
-import { plan } from './plan.ts'
 import { list, run } from './runs.ts'
 import { binding, connection } from './scope.ts'
 
@@ -19,7 +18,7 @@ export const routes = [
   route(sync.createBinding, feature('sync', unbound(admin)), bindings.create),
   route(sync.updateBinding, binding(unbound(admin)), bindings.update),
   route(sync.deleteBinding, binding(unbound(admin)), bindings.remove),
-  route(sync.plan, binding(unbound(admin)), plan),
+  route(sync.plan, binding(unbound(admin)), bindings.plan),
   route(sync.run, binding(unbound(admin)), run),
   route(sync.runs, unbound(admin), list),
 ]

@@ -3,7 +3,7 @@ import type { KeysetCursor } from '../../http/page.ts'
 import type { Origin } from '../../kernel/unit.ts'
 import type { Org } from '../orgs/scope.ts'
 import { runLifecycle } from './lifecycle.ts'
-import type { Run } from './scope.ts'
+import type { Binding, Connection, Run } from './scope.ts'
 
 const runColumns = `r.org_id, r.id, r.binding_id, r.connection_id, r.environment_id, r.trigger, r.status, r.pushed, r.deleted,
   r.skipped, r.failures, r.unchanged, r.error, r.started_at, r.finished_at`
@@ -63,6 +63,15 @@ export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<str
   ).id
 
 export type OpenRun = Run & { adopt: string[]; origin: StoredOrigin; takenAt: string | null }
+
+/** A run that holds its places, so that no other one writes there. */
+export interface TakenRun {
+  run: OpenRun
+  binding: Binding
+  connection: Connection
+  /** Since the last push to one of these places. */
+  idleMs: number
+}
 
 /** Undefined where it has ended. */
 export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>

@@ -1,14 +1,56 @@
 import type { NameRule, SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
+import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
-import { type State, totalProblem, type Wanted, wantedOf } from './decide.ts'
+import { sha256 } from '../../kernel/context.ts'
+import { syncOf } from '../../keys/keypairs.ts'
+import { openResolved, type Resolved, type SealedLayer, UnopenedLayer } from '../../keys/resolved.ts'
+import { layersFor, type ReaderLayer } from '../resolve/layers.ts'
 import { type LedgerRow, listForeignOwners, listLedger } from './ledger-store.ts'
 import { nameKey } from './names.ts'
+import { type State, totalProblem, type Wanted, wantedOf } from './plan.ts'
 import type { Binding } from './scope.ts'
-import { Unreadable } from './values.ts'
+
+// A plan follows from three things: the values of the environment, the entries at the destination and the ledger.
+
+/** Why an environment cannot be read for a binding. What helps is a change, so it is not tried again by itself. */
+export class Unreadable extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'Unreadable'
+  }
+}
+
+const layersOf = (db: Sql, { orgId, connectionId, environmentId }: Binding, now: string) =>
+  layersFor(db, { type: 'sync_connection', id: connectionId, orgId }, environmentId, now)
+
+/** A digest of what a binding would push, without opening anything. The same digest again means that nothing has to be done. */
+export async function digestNow(db: Sql, binding: Binding, now: string): Promise<string> {
+  const layers = await layersOf(db, binding, now)
+  const parts = layers.map(({ environmentId, wrappedDek, secrets }) => [environmentId, wrappedDek, secrets])
+  return sha256(JSON.stringify([binding.revision, ...parts]))
+}
+
+/** Reads an environment as `skerry run` would, and opens it. The values live for one run. */
+export async function readValues(context: Context, binding: Binding, now: string): Promise<Resolved> {
+  const layers = await layersOf(context.db, binding, now)
+  if (layers.length === 0) throw new Unreadable('The environment is gone, or its time is up.')
+  const sealed = layers.map(sealedLayer)
+  const owner = syncOf(binding.orgId, binding.connectionId)
+  return openResolved(context.keypairs, context.db, owner, sealed).catch((error: unknown) => {
+    throw error instanceof UnopenedLayer ? new Unreadable(`Of its layers, ${error.message}.`) : error
+  })
+}
+
+function sealedLayer({ source, environmentId, slug, groupSlug, wrappedDek, secrets }: ReaderLayer): SealedLayer {
+  const place = groupSlug === null ? slug : `${groupSlug}:${slug}`
+  if (wrappedDek === null)
+    throw new Unreadable(`The connection has no key to ${place}: PATCH the binding with its wrappedDeks.`)
+  return { source, environmentId, slug: place, wrappedDek, secrets: JSON.parse(secrets ?? '[]') }
+}
 
 /**
- * What a value or a revision is known by in the ledger: keyed, and bound to its name, so that equal values do not show. A
- * value’s is bound to the rules it was written under as well: when hosts or visibility change, it is no longer the same.
+ * Digests by which the ledger knows a value or a revision. They are keyed and bound to the name, so that equal values do not
+ * show. The digest of a value is also bound to the rules it was written under: when hosts or visibility change, it differs.
  */
 export function digestsOf({ serverKey }: Context, { orgId, id }: Binding, { rules }: Pick<SyncFacts, 'rules'>) {
   if (serverKey === null) throw new Error('who has opened an environment has a server key')
@@ -26,7 +68,7 @@ export function digestsOf({ serverKey }: Context, { orgId, id }: Binding, { rule
   }
 }
 
-/** Everything that decides what a run does. Asks the destination for its names, once. */
+/** Everything that a plan follows from. Asks the destination for its names, once. */
 export async function stateOf(
   context: Context,
   {
@@ -81,7 +123,7 @@ function spelling(rule: NameRule, names: readonly string[]): (name: string) => s
   return (name) => byKey.get(nameKey(name, rule)) ?? name
 }
 
-/** Names of this binding that are to be removed, or that the list does not show as live: what is there now decides. */
+/** Names of this binding that are to be removed, or that the list does not show as live. A closer look decides about them. */
 function namesToLookAt(
   { values, refused }: Wanted,
   listed: ReadonlyMap<string, SyncEntry>,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describedDestinations } from '../../../../providers/test/sync/facts.ts'
-import { firstPauseMaxMs, pauseBefore, spared } from './pace.ts'
+import { firstPauseMaxMs, pauseBefore, spared } from './push.ts'
 
 const destinations = await describedDestinations()
 

@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SyncFacts, SyncOutcome, SyncSession } from '@skerry/providers/sync/provider'
+import type { SyncFacts, SyncLimits, SyncOutcome, SyncSession } from '@skerry/providers/sync/provider'
 import type { Context } from '../../http/context.ts'
 import { instant } from '../../kernel/context.ts'
 import { beginSending, forgetNames, recordDeleted, recordRefused, recordWritten } from './ledger-store.ts'
-import type { Outcome, Taken } from './outcome.ts'
-import { pauseBefore, spared } from './pace.ts'
-import { notePushed, recordProgress, renewPlaces } from './run-store.ts'
+import type { Outcome } from './outcome.ts'
+import { notePushed, recordProgress, renewPlaces, type TakenRun } from './run-store.ts'
 import { findBinding } from './scope.ts'
 import { providerError } from './session.ts'
 import { digestsOf } from './state.ts'
 
-/** Why a run went no further: what it was for is no longer so. */
+/** Ends a run, because the binding, its keys or its places changed during it. */
 export class Stopped extends Error {
   constructor(reason: string) {
     super(reason)
@@ -22,23 +21,23 @@ export class Stopped extends Error {
 interface Change {
   name: string
   value: string | null
-  /** Whether nothing was there when the list was read. What has come since is somebody else’s. */
+  /** Whether the name was not there when the list was read. If it is there by now, somebody else made it. */
   isNew: boolean
 }
 
-interface Sending {
+interface Push {
   session: SyncSession
   facts: SyncFacts
   changes: readonly Change[]
   memoOf: (name: string) => string | null
 }
 
-/** What a provider asks to wait beyond this, the next run waits. */
+/** A longer pause that a provider asks for is left to the next run. */
 const pauseMaxMs = 10_000
 const triesMax = 3
 
-export async function sendAll(context: Context, taken: Taken, sending: Sending, outcome: Outcome): Promise<void> {
-  const { facts, changes } = sending
+export async function pushAll(context: Context, taken: TakenRun, push: Push, outcome: Outcome): Promise<void> {
+  const { facts, changes } = push
   const atOnce = facts.limits.pushNamesMax ?? Math.max(1, changes.length)
   let pushedAtMs = performance.now() - taken.idleMs
   let isFirst = true
@@ -49,25 +48,25 @@ export async function sendAll(context: Context, taken: Taken, sending: Sending, 
     isFirst = false
   }
   for (let from = 0; from < changes.length; from += atOnce)
-    await sendBatch(context, taken, { ...sending, changes: changes.slice(from, from + atOnce) }, outcome, pace)
+    await pushBatch(context, taken, { ...push, changes: changes.slice(from, from + atOnce) }, outcome, pace)
 }
 
-async function sendBatch(
+async function pushBatch(
   context: Context,
-  taken: Taken,
-  sending: Sending,
+  taken: TakenRun,
+  push: Push,
   outcome: Outcome,
   pace: (names: number) => Promise<void>,
 ): Promise<void> {
-  let left = sending.changes
+  let left = push.changes
   for (let tries = 1; left.length > 0; tries++) {
     await pace(left.length)
     await begin(context, taken, left)
-    const answer = await sendOnce(taken, { ...sending, changes: left })
+    const answer = await pushOnce(taken, { ...push, changes: left })
     const waits =
       'refused' in answer
         ? { left: answer.refused.isLost ? left.map(maybeOurs) : left, pauseMs: answer.refused.pauseMs }
-        : await record(context, taken, { ...sending, changes: left }, answer, outcome)
+        : await record(context, taken, { ...push, changes: left }, answer, outcome)
     const pauseMs = Math.max(waits.pauseMs, 250 * 2 ** tries)
     left = waits.left
     if (left.length === 0) return
@@ -81,10 +80,10 @@ async function sendBatch(
 }
 
 /**
- * Writes down what is about to be sent, and looks whether it may be still: whatever is cut off from here on, the next run knows
- * that these names are ours and that what is there is not known.
+ * Records the names that are about to be sent, and checks that they still may be. If the run is cut off from here on, the next
+ * one knows that these names are ours, and that the values there are unknown.
  */
-async function begin(context: Context, { run, binding }: Taken, changes: readonly Change[]): Promise<void> {
+async function begin(context: Context, { run, binding }: TakenRun, changes: readonly Change[]): Promise<void> {
   const { orgId, id } = binding
   await context.db.transaction(async (tx) => {
     if ((await renewPlaces(tx, orgId, run.id)) < binding.places.length)
@@ -107,11 +106,11 @@ async function begin(context: Context, { run, binding }: Taken, changes: readonl
 
 type Answer = SyncOutcome | { refused: { error: unknown; isLost: boolean; pauseMs: number } }
 
-/** Once an answer was lost, what is there now may be what was sent. */
+/** After a lost answer, the value that is there may be the one that was sent. */
 const maybeOurs = (change: Change): Change => ({ ...change, isNew: false })
 
-/** Throws what another try would not mend. */
-async function sendOnce({ run }: Taken, { session, changes, memoOf }: Sending): Promise<Answer> {
+/** Throws an error that another try would not fix. */
+async function pushOnce({ run }: TakenRun, { session, changes, memoOf }: Push): Promise<Answer> {
   try {
     return await session.push({
       runId: run.id,
@@ -127,11 +126,11 @@ async function sendOnce({ run }: Taken, { session, changes, memoOf }: Sending): 
   }
 }
 
-/** Notes what was done, and gives what is worth another try with the pause before it. */
+/** Records the names that were pushed, and returns the changes that are worth another try, with the pause before it. */
 async function record(
   context: Context,
-  { run, binding }: Taken,
-  { facts, changes }: Sending,
+  { run, binding }: TakenRun,
+  { facts, changes }: Push,
   answer: SyncOutcome,
   outcome: Outcome,
 ): Promise<{ left: Change[]; pauseMs: number }> {
@@ -167,10 +166,10 @@ async function record(
   return { left, pauseMs: Math.max(answer.retryAfterMs ?? 0, 0, ...pauses) }
 }
 
-/** What is left has failed in this run; the next one begins with it. */
+/** The changes that are left have failed in this run. The next one begins with them. */
 async function giveUp(
   context: Context,
-  { run }: Taken,
+  { run }: TakenRun,
   left: readonly Change[],
   { failed }: SyncOutcome,
   outcome: Outcome,
@@ -183,3 +182,19 @@ async function giveUp(
     outcome.failures.push({ name, reason: reasons.get(name) ?? 'The provider did not say what became of it.' })
   outcome.retry = { afterMs }
 }
+
+/**
+ * The longest pause before the first push of a run. A push is to begin within 5 seconds of a change, also right after another
+ * one. Where that is too early for the service, it says so, and the pause that it asks for is kept.
+ */
+export const firstPauseMaxMs = 2000
+
+/** The pause before a push, by the time since the last one to the same place. Pure, so that a test can ask for every destination. */
+export function pauseBefore({ pushIntervalMs }: SyncLimits, sinceLastMs: number, isFirst: boolean): number {
+  const left = Math.max(0, pushIntervalMs - sinceLastMs)
+  return isFirst ? Math.min(left, firstPauseMaxMs) : left
+}
+
+/** How much of the pause a push need not wait for, because it used only a part of the names that it may have. */
+export const spared = ({ pushIntervalMs, pushNamesMax }: SyncLimits, names: number): number =>
+  pushNamesMax === null ? 0 : pushIntervalMs * Math.max(0, 1 - names / pushNamesMax)

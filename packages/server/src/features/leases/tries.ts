@@ -1,0 +1,74 @@
+import type { Context } from '../../http/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { type Ending, moveLease, scheduleTry } from './ledger-store.ts'
+import { deleteJobOf } from './provisioner-store.ts'
+import { findTarget } from './scope.ts'
+
+// A try to end a lease has one of three results: its account is absent, it was removed, or the try failed.
+
+const firstPauseSeconds = 5
+const pauseMaxSeconds = 600
+const giveUpAfterMs = 24 * 3600 * 1000
+
+/** Objects have an audit entry of their own, because a revocation has its entry before, and objects may go before their account. */
+export async function recordObjects(
+  context: Context,
+  { orgId, id, targetId, resourceRef }: Ending,
+  { dropped, reassigned }: { dropped: readonly string[]; reassigned: readonly string[] },
+): Promise<void> {
+  if (dropped.length + reassigned.length === 0) return
+  const metadata = { targetId, resourceRef, dropped, reassigned }
+  await unit(context, system, async (_, record) =>
+    record({ orgId, action: 'lease.cleaned_up', resourceId: id, metadata }),
+  )
+}
+
+/**
+ * The account is not on the target now. While a statement that makes it may still be on its way, this is no end, and another
+ * try follows.
+ */
+export async function markAbsent(context: Context, lease: Ending): Promise<void> {
+  const now = context.now().getTime()
+  const from = Date.parse(lease.endingSince)
+  if (now >= from) return markEnded(context, lease)
+  const next = Math.min(from, now + pauseMs(lease))
+  await scheduleTry(context.db, lease, new Date(next).toISOString(), null)
+}
+
+/** Nothing of the lease is on the target any more. An expiry is recorded here; a revocation was recorded when it was asked for. */
+export async function markEnded(context: Context, lease: Ending): Promise<void> {
+  await unit(context, system, async (db, record) => {
+    const moved = await moveLease(db, lease, 'gone', lease.endsAs)
+    const { orgId, id, targetId, resourceRef } = lease
+    if (moved && lease.endsAs === 'expired')
+      record({ orgId, action: 'lease.expired', resourceId: id, metadata: { targetId, resourceRef } })
+  })
+}
+
+export async function recordFailedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
+  const now = context.now().getTime()
+  if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return markOrphaned(context, lease, lastError)
+  await postpone(context, lease, lastError)
+}
+
+/** The next try comes after a pause. Time on a paused target orphans no lease, because nobody tries to end it there. */
+export async function postpone(context: Context, lease: Ending, lastError: string | null): Promise<void> {
+  const next = new Date(context.now().getTime() + pauseMs(lease)).toISOString()
+  await scheduleTry(context.db, lease, next, lastError)
+}
+
+const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** tries) * 1000
+
+/** After a day of tries an admin has to look: the account may still be there. */
+async function markOrphaned(context: Context, lease: Ending, lastError: string | null): Promise<void> {
+  await unit(context, system, async (db, record) => {
+    const moved = await moveLease(db, lease, 'give_up', 'orphaned', { lastError })
+    if (!moved) return
+    await deleteJobOf(db, lease)
+    const { orgId, id, targetId, resourceRef } = lease
+    record({ orgId, action: 'lease.orphaned', resourceId: id, metadata: { targetId, resourceRef } })
+    const target = targetId === null ? undefined : await findTarget(db, { id: orgId }, targetId)
+    const facts = { leaseId: id, target: target?.name ?? 'removed', account: resourceRef }
+    await context.events.emit(db, 'lease.orphaned', orgId, facts)
+  })
+}
