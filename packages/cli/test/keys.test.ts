@@ -166,7 +166,7 @@ describe('an unlocked keyring', () => {
   })
 })
 
-/** What the agent at a socket answers to one request. */
+/** Sends one request to the agent at a socket, and returns its answer. */
 async function answerOf(path: string, request: unknown): Promise<unknown> {
   const socket = createConnection(path)
   socket.end(`${JSON.stringify(request)}\n`)

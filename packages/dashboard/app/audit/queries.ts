@@ -41,7 +41,7 @@ const isInstant = (text: unknown): text is string =>
 /** Names of actions and of types of resources. The page, which is loaded later, knows which there are (filters.tsx). */
 const noun = /^[a-z0-9_.]{1,64}$/
 
-/** The filter in an address. A text that has not the form of its field is left out. */
+/** Returns the filter in an address, without texts that do not have the form of their field. The server refuses names that it does not know. */
 export function filterOf({
   action,
   resourceType,

@@ -8,7 +8,7 @@ import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
 import type { ArchivePart } from './archive.ts'
 
 /**
- * What a feature brings to the server. The file `feature.ts` of each feature exports one, `server/src/features.ts` lists
+ * Everything that a feature brings to the server. The file `feature.ts` of each feature exports one, `server/src/features.ts` lists
  * them, and app.ts composes them. `C` is the context that the feature works with.
  */
 export interface Descriptor<C extends Context = Context> {
@@ -20,13 +20,13 @@ export interface Descriptor<C extends Context = Context> {
   jobs?: readonly Job<never, C>[]
   /** Handlers of events. */
   subscribers?: readonly Subscriber<C>[]
-  /** Which tables the archive of an organization holds, and which it does not hold. */
+  /** The tables that the archive of an organization holds, and those that it does not hold. */
   archive: ArchivePart
   /** A query `select id, name` about organization $1. The audit log shows these names beside ids, and finds entries by them. */
   auditNames?: string
-  /** Who is mailed about an event, for each event of the feature that anyone is mailed about. */
+  /** The mail about each event of the feature that anyone is mailed about, with who gets it. */
   notices?: Notices
-  /** How its metrics are counted: queries about organization $1 at the instant $2. The server counts metrics per month itself. */
+  /** Queries that count the metrics of the feature, for organization $1 at the instant $2. The server counts metrics per month itself. */
   usage?: Partial<UsageQueries>
   /** Deletes what the feature keeps about environments that were deleted. */
   environmentsEnded?: EnvironmentsEnded

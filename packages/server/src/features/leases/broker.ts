@@ -74,7 +74,7 @@ async function makeNow({ context, body, transaction }: Minting['input'], target:
   return new Reply(201, { lease: toResponse(active), [leaseProviders[provider].resultKey]: result })
 }
 
-/** What the target made up leaves this server wrapped to the key that the caller sent for it. */
+/** A credential that the target made leaves this server wrapped to the key that the caller sent for it. */
 async function resultOf({ result, credential }: Issued<LeaseTag>, recipientPublicKey: string | undefined) {
   if (credential === undefined) return result
   if (recipientPublicKey === undefined) throw new Error('a provider that makes credentials asks for a recipient')

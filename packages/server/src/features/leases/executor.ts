@@ -27,7 +27,7 @@ export interface Executor {
   requestLease(work: Pick<Work<'lease.requested'>, 'db' | 'audit'>, lease: RequestedLease): Promise<void>
   /** Makes a lease that is written down. Calls `undo` if this server has failed to make it. */
   make(minting: Minting): Out<typeof leases.create>
-  /** Whether a lease may be revoked while it is being made. */
+  /** True if a lease may be revoked while it is being made. */
   canEndWhileMaking: boolean
   /** Ends what is due on a target. False if no process is free for the organization: what is due stays due. */
   end(context: Context, target: LeaseTarget, due: readonly Ending[], waitMs?: number): Promise<boolean>

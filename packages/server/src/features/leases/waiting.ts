@@ -10,7 +10,7 @@ export const secondsAfter = (now: string, seconds: number): Date => new Date(Dat
 /** A request that may wait for something. */
 export interface Waiting {
   context: Context
-  /** When the request arrived. */
+  /** The instant at which the request arrived. */
   now: string
   isGone: () => boolean
 }

@@ -14,7 +14,7 @@ export const feature: Descriptor = {
         withheld: { token_hash: 'a hash that signs somebody in', deleted_at: 'deleted tokens are left out' },
         // No hash has this form: the holder registers the token again.
         filled: { columns: 'token_hash', sql: `'unregistered ' || id` },
-        // Neither decoys nor tokens that were deleted for good.
+        // Decoys and tokens that were deleted for good are left out.
         where: 't.deleted_at is null',
       },
     ],
