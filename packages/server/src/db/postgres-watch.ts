@@ -65,7 +65,8 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
       closeNow(client, 'Connection terminated: it was silent, and a new connection is answered')
     }
   }
-  // The database that was replaced may wait for them, to shut down. One that is lent is closed when it comes back.
+  // The database that was replaced may wait for them, to shut down. One that is lent is closed when it comes back:
+  // the pool lends the latest first, so nobody might look at it again.
   identity.onExchange(() => {
     for (const client of links.keys()) if (!lent.has(client)) closeNow(client)
   })
@@ -101,7 +102,10 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
     isOutdated,
     follow(pool) {
       pool.on('acquire', (client) => void lent.add(client))
-      pool.on('release', (_, client) => void lent.delete(client))
+      pool.on('release', (_, client) => {
+        lent.delete(client)
+        if (isOutdated(client)) closeNow(client)
+      })
       pool.on('remove', (client) => void links.delete(client))
     },
     async stop() {

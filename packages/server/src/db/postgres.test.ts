@@ -243,6 +243,24 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(exchanges).toBe(1)
   })
 
+  it('closes what was lent of a database that another one has replaced, once it comes back', async () => {
+    const network = await wire()
+    const identity = openIdentity()
+    const db = open(network.url, { lookEveryMs: 100, poolSize: 3, identity })
+    const pids: (number | undefined)[] = []
+    const lent = await Promise.all([1, 2, 3].map(() => held(db, async (tx) => pids.push(await pidOf(tx)))))
+    const replacement = (await startPostgres({ fsync: false })) as PostgresService
+    closing.push(() => replacement.dispose())
+    const { promise: exchanged, resolve } = Promise.withResolvers<void>()
+    identity.onExchange(resolve)
+    network.leadTo(replacement.url)
+    await exchanged
+    for (const { commit } of lent) await commit()
+    const direct = open()
+    const left = () => direct.rows('select 1 from pg_stat_activity where pid = any($1)', [pids])
+    await until('no session is left on the replaced database', async () => (await left()).length === 0)
+  })
+
   it('looks for the primary with a new connection when its server has become read-only', async () => {
     const url = await service.createDatabase('demoted')
     const db = open(url, { poolSize: 1 })
