@@ -36,6 +36,27 @@ test('an archive is written for its owner alone, checked without a server, and r
   expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining('organization, row 1')])
 })
 
+test('an archive that a formatter has written again is accepted, and refused with an addition', async () => {
+  const { key } = await exported('sent.json')
+  const sent = JSON.parse(readFileSync(join(machine.project, 'sent.json'), 'utf8'))
+  const verified = async (archive: unknown) => {
+    writeFileSync(join(machine.project, 'formatted.json'), JSON.stringify(archive, null, 2))
+    return await machine.shell(`skerry org export verify formatted.json --key ${key}`)
+  }
+  const { signature, manifest, data, format } = sent
+  const sections = Object.entries(data).reverse()
+  const rows = data.applications.map((row: object) => Object.fromEntries(Object.entries(row).reverse()))
+  const others = { ...Object.fromEntries(sections), applications: rows }
+  expect(await verified({ signature, manifest, data: others, format })).toMatchObject({ code: 0 })
+  const added = { ...sent, data: { ...data, added: [{ id: 'x' }] } }
+  expect(await verified(added)).toMatchObject({ code: 3, stderr: expect.stringContaining('added: was added') })
+  expect(await verified({ ...sent, more: 1 })).toMatchObject({ code: 3 })
+  const missing = { ...sent, data: { ...data, applications: undefined } }
+  expect(await verified(missing)).toMatchObject({ code: 3, stderr: expect.stringContaining('is not where it was') })
+  const twice = { ...sent, manifest: { ...manifest, sections: [...manifest.sections, manifest.sections[0]] } }
+  expect(await verified(twice)).toMatchObject({ code: 3, stderr: expect.stringContaining('manifest') })
+})
+
 test('a key of another server is no proof, and none at all has to be asked for', async () => {
   await exported('other.json', '--no-audit')
   const other = await machine.shell(`skerry org export verify other.json --key ${'A'.repeat(43)}`)

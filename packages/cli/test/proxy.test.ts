@@ -242,9 +242,9 @@ describe.skipIf(isQuick)('by the command line', () => {
 
     it('writes settings that fill placeholders in headers alone', async () => {
       const settings = async (options: string) => {
-        const done = await machine.shell(`skerry proxy init --file new.toml --force ${options}`)
+        const done = await machine.shell(`skerry proxy init --file headers.toml --force ${options}`)
         expect(done.code, done.stderr).toBe(0)
-        return parseConfig(await machine.read('new.toml'), machine.project)
+        return parseConfig(await machine.read('headers.toml'), machine.project)
       }
       const { routes, forward } = await settings('--preset openai,github')
       const places = [...routes.map(({ places }) => places), ...(forward?.places ?? [])]

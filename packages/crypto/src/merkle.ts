@@ -1,6 +1,6 @@
-import canonicalize from 'canonicalize'
 import { createSHA256 } from 'hash-wasm'
 import { type Bytes, encodeUtf8 } from './base64url.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { CryptoError } from './errors.ts'
 
 // RFC 6962, section 2.1, on the side of the verifier. Nothing here asks a server.
@@ -23,7 +23,7 @@ export async function openHasher(): Promise<Hasher> {
     return Uint8Array.from(sha256.digest('binary'))
   }
   return {
-    leaf: (entry) => digest([0], encodeUtf8(canonicalize(entry) ?? '')),
+    leaf: (entry) => digest([0], encodeUtf8(canonicalJson(entry))),
     node: (left, right) => digest([1], left, right),
     empty: () => digest([]),
   }

@@ -189,11 +189,20 @@ test('it is not restored where it is already, nor without a word on who made it'
   const row = data.applications!.findIndex(({ slug }) => slug === 'web') + 1
   const refused = await operate('org', 'restore', damaged, '--key', publicKey)
   expect(refused.stderr).toContain(`applications, row ${row}: is not`)
-  // This is the same row with another JSON spelling.
-  await writeFile(damaged, archive.toString().replace('"slug":"web"', '"slug": "web"'))
-  expect((await operate('org', 'restore', damaged, '--key', publicKey)).stderr).toContain(
-    `applications, row ${row}: is not`,
+  await writeFile(
+    damaged,
+    JSON.stringify(JSON.parse(archive.toString().replace('"slug":"web"', '"slug":"wex"')), null, 2),
   )
+  const respelled = await operate('org', 'restore', damaged, '--key', publicKey)
+  expect(respelled.stderr).toContain(`applications, row ${row}: is not`)
+})
+
+test('an archive that a formatter has written again is restored as well', async () => {
+  const path = join(folder, 'formatted.json')
+  const { signature, manifest, ...rest } = JSON.parse(archive.toString())
+  await writeFile(path, JSON.stringify({ signature, manifest, ...rest }, null, 2))
+  const { code, stdout } = await operateIn(join(folder, 'formatted'), 'org', 'restore', path, '--key', publicKey)
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Its audit trail is the one that was signed')])
 })
 
 test('an archive that is damaged, or not there, leaves no new database behind', async () => {

@@ -32,9 +32,9 @@ export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?
       },
     }
   }
-  rememberCheckpoint(session, orgId, { note: checkpoint, publicKey })
   return {
     json,
+    after: () => rememberCheckpoint(session, orgId, { note: checkpoint, publicKey }),
     text: () => {
       writeLine(`${size} entries are what the server has signed`)
       if (archived.entries > 0) note(archivedWords(archived))

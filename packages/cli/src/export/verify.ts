@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto'
-import { type CheckedArchive, checkArchive, DamagedArchive } from '@skerry/contract/export/archive-check'
+import { readFile, stat } from 'node:fs/promises'
+import {
+  type ArchiveTools,
+  type CheckedArchive,
+  checkArchive,
+  DamagedArchive,
+} from '@skerry/contract/export/archive-check'
 import type { ArchiveSignature } from '@skerry/contract/export/archive-format'
+import { respellArchive, respelledBytesMax } from '@skerry/contract/export/archive-spelling'
 import { decodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
-import { openArchiveTrail } from '@skerry/sdk/internal/archive-trail'
+import { canonicalJson } from '@skerry/crypto/canonical-json'
+import { type ArchiveTrail, openArchiveTrail } from '@skerry/sdk/internal/archive-trail'
 import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
@@ -17,15 +25,8 @@ interface Options extends Flags {
 export async function verify(path: string, { key, unsigned }: Options): Promise<Output> {
   if ((key === undefined) === (unsigned !== true))
     throw usage('say with which key the archive was signed', 'use --key, or --unsigned to check its digests alone')
-  const trail = await openArchiveTrail()
-  const progress = startProgress()
-  const tools = {
-    sha256: () => createHash('sha256'),
-    verify: key === undefined ? undefined : signedBy(key),
-    onRow: trail.add,
-  }
-  const { manifest, signature } = await refusing(() => checkArchive(progress.counting(readPieces(path)), tools))
-  progress.end()
+  const signed = key === undefined ? undefined : signedBy(key)
+  const { manifest, signature, trail } = await checkAsWritten(path, signed)
   const { size, isSigned } = await trail.finish(manifest.organization.id, key)
   if (isSigned === false)
     throw new Failure('refused', 'the audit entries are not those that the checkpoint of the trail was signed for')
@@ -42,14 +43,42 @@ export async function verify(path: string, { key, unsigned }: Options): Promise<
   }
 }
 
-async function refusing(check: () => Promise<CheckedArchive>): Promise<CheckedArchive> {
+interface Verified extends CheckedArchive {
+  trail: ArchiveTrail
+}
+
+/** Another program may have written the archive again: then it is checked in the spelling of the server. */
+async function checkAsWritten(path: string, signed: ArchiveTools['verify']): Promise<Verified> {
+  const progress = startProgress()
   try {
-    return await check()
+    return await check(progress.counting(readPieces(path)), signed)
   } catch (error) {
     if (!(error instanceof DamagedArchive)) throw error
-    throw new Failure('refused', `the archive was changed: ${error.message}`, 'use another copy of it')
+    const respelled = await respell(path)
+    if (respelled === null) throw changed(error)
+    return await check(respelled(), signed).catch((error) => {
+      throw error instanceof DamagedArchive ? changed(error) : error
+    })
+  } finally {
+    progress.end()
   }
 }
+
+async function check(chunks: AsyncIterable<Uint8Array>, verify: ArchiveTools['verify']): Promise<Verified> {
+  const trail = await openArchiveTrail()
+  const checked = await checkArchive(chunks, { sha256: () => createHash('sha256'), verify, onRow: trail.add })
+  return { ...checked, trail }
+}
+
+/** Null where the archive is too large to read it whole, or came through a pipe. */
+async function respell(path: string) {
+  const file = await stat(path).catch(() => null)
+  if (!file?.isFile() || file.size > respelledBytesMax) return null
+  return respellArchive(await readFile(path, 'utf8'), canonicalJson)
+}
+
+const changed = ({ message }: DamagedArchive) =>
+  new Failure('refused', `the archive was changed: ${message}`, 'use another copy of it')
 
 function signedBy(publicKey: string): (text: string, signature: ArchiveSignature) => Promise<boolean> {
   const raw = /^[A-Za-z0-9_-]{43}$/.test(publicKey) ? decodeBase64url(publicKey) : undefined

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { engines, type RunningEngine } from '../../test/db/engines.ts'
 import { listDeadLetters } from '../jobs/dead-letters.ts'
 import type { Database } from './database.ts'
@@ -234,6 +234,32 @@ for (const engine of engines) {
         { job: 'mail', data: { to: 'bob@example.com' }, attempts: 4, error: { error: 'TypeError' }, failedAt: at(7) },
       ])
       expect(await db.row(`select 1 from pg_namespace where nspname = 'jobs'`)).toBeUndefined()
+    })
+  })
+}
+
+for (const engine of engines) {
+  describe.skipIf(engine.missing)(`0037 on ${engine.name}`, () => {
+    let running: RunningEngine
+    let db: Database
+    beforeEach(async () => {
+      running = await engine.start()
+      db = await running.open()
+      await migrateUntil(db, 36)
+    })
+    afterEach(() => running?.stop())
+    const hasSchema = async () => (await db.row(`select 1 from pg_namespace where nspname = 'jobs'`)) !== undefined
+
+    test('drops the schema of a former queue that never ran', async () => {
+      expect(await hasSchema()).toBe(true)
+      await migrate(db)
+      expect(await hasSchema()).toBe(false)
+    })
+
+    test('leaves a schema of the same name that another program uses', async () => {
+      await db.script('create table jobs.theirs (id integer); insert into jobs.theirs values (1)')
+      await migrate(db)
+      expect(await db.rows('select id from jobs.theirs')).toEqual([{ id: 1 }])
     })
   })
 }

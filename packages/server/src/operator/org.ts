@@ -1,7 +1,9 @@
 import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access } from 'node:fs/promises'
-import { type ArchiveTools, checkArchive } from '@skerry/contract/export/archive-check'
+import { access, readFile, stat } from 'node:fs/promises'
+import { type ArchiveTools, checkArchive, DamagedArchive } from '@skerry/contract/export/archive-check'
+import { respellArchive, respelledBytesMax } from '@skerry/contract/export/archive-spelling'
+import { canonicalJson } from '@skerry/crypto/canonical-json'
 import type { Command } from 'commander'
 import { orderSections } from '../features/archive.ts'
 import { type Restored, restore } from '../features/export/restoring.ts'
@@ -42,9 +44,21 @@ async function openSource(path: string, { key, unverified }: Options): Promise<S
   })
   const open = () => createReadStream(path)
   const verify = key === undefined ? undefined : signedBy(key)
-  await checkArchive(open(), { sha256: () => createHash('sha256'), verify })
-  return { open, verify }
+  const check = (from: Source['open']) => checkArchive(from(), { sha256: () => createHash('sha256'), verify })
+  try {
+    await check(open)
+    return { open, verify }
+  } catch (error) {
+    const respelled = error instanceof DamagedArchive ? await respell(path) : null
+    if (respelled === null) throw error
+    await check(respelled)
+    return { open: respelled, verify }
+  }
 }
+
+/** Another program may have written the archive again, with the same content in other whitespace. */
+const respell = async (path: string): Promise<Source['open'] | null> =>
+  (await stat(path)).size > respelledBytesMax ? null : respellArchive(await readFile(path, 'utf8'), canonicalJson)
 
 async function restoreFrom({ db, print }: Operation, { open, verify }: Source): Promise<void> {
   const restored = await restore({ db, now: () => new Date(), archiveSections: orderSections(features) }, open, verify)

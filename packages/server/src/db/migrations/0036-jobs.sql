@@ -41,8 +41,7 @@ begin
       from jobs.job
      where state = 'created' and name = 'dead_letters'
      order by created_on;
+    drop schema jobs cascade;
   end if;
 end
 $$;
-
-drop schema if exists jobs cascade;

@@ -150,6 +150,21 @@ describe('filters', () => {
     expect((await ask({ text: '' })).status).toBe(400)
   })
 
+  test('by text find it by the name of a token also where more secrets have such a name than are looked at', async () => {
+    const crowded = await signUp(world)
+    const { id } = await newEnv(world, crowded, (await newApp(world, crowded)).id)
+    const { db } = world.server.context
+    await db.rows(
+      `insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, created_at, updated_at)
+       select $1, 'sec_' || left(md5(n::text), 22), $2, 'PLENTY_' || n, 1, 'c', now(), now() from generate_series(1, 10001) n`,
+      [crowded.orgId, id],
+    )
+    const { id: tokenId } = await newToken(world, crowded)
+    await db.rows(`update service_tokens set name = 'Plenty' where id = $1`, [tokenId])
+    const { entries } = (await ask({ text: 'plenty' }, crowded.admin, crowded)).body
+    expect(entries.map(({ action, resourceId }) => [action, resourceId])).toContainEqual(['token.created', tokenId])
+  })
+
   test('combine: all must match', async () => {
     const query = { action: 'secret.written', actorId: tenant.admin.id, resourceType: 'secret' }
     expect((await ask(query)).body.entries).toHaveLength(3)

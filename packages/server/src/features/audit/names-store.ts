@@ -61,9 +61,13 @@ export async function environmentsOf(
   )
 }
 
-/** Ids whose names contain the text, in upper or lower case. */
-export const listNamed = (db: Sql, queries: NameQueries, org: Org, text: string) =>
-  db.rows<{ id: string }>(`select id from ${named(queries)} where position(lower($2) in lower(name)) > 0 limit 10000`, [
-    org.id,
-    text,
-  ])
+const namesMax = 10_000
+
+/** Ids whose names contain the text, in upper or lower case. Each kind of name has its own limit: secrets may be many. */
+export const listNamed = (db: Sql, queries: NameQueries, org: Org, text: string) => {
+  const parts = queries.map(
+    (query) =>
+      `(select id from (${query}) named (id, name) where position(lower($2) in lower(name)) > 0 limit ${namesMax})`,
+  )
+  return db.rows<{ id: string }>(parts.join(' union all '), [org.id, text])
+}
