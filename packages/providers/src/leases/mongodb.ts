@@ -24,6 +24,9 @@ type Config = LeaseTarget<'mongodb'>['config']
 
 const roles = { readonly: 'read', readwrite: 'readWrite' } as const
 
+/** Rights that would let a lease make accounts, or give rights to one, that outlive it. */
+const lasting = ['createUser', 'createRole', 'grantRole', 'anyAction']
+
 /** Error codes of the server. */
 const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
 
@@ -97,6 +100,12 @@ function clientOn(relay: Relay, { user, password }: Admin, authSource: string, a
   })
 }
 
+/** @param role with its own privileges and those that it inherits */
+function lastingRightOf({ privileges = [], inheritedPrivileges = [] }: Document): string | undefined {
+  const held = [...privileges, ...inheritedPrivileges].flatMap(({ actions }: Document) => actions as string[])
+  return lasting.find((right) => held.includes(right))
+}
+
 class MongodbSession implements LeaseSession<'mongodb'> {
   private readonly config: Config
   private readonly admin: Admin
@@ -131,12 +140,19 @@ class MongodbSession implements LeaseSession<'mongodb'> {
   private async checkRoles(): Promise<string[]> {
     const wanted = this.roles()
     try {
-      const { roles: found } = await this.command({ rolesInfo: wanted })
-      const isThere = new Set((found as Document[]).map(({ role, db }) => `${db}.${role}`))
-      const missing = wanted.findIndex(({ role, db }) => !isThere.has(`${db}.${role}`))
-      if (missing === -1) return []
-      const { role, db } = wanted[missing] as (typeof wanted)[number]
-      throw new ProviderError('invalid', `roles[${missing}]: there is no role ${role} in the database ${db}`)
+      const { roles: found } = await this.command({ rolesInfo: wanted, showPrivileges: true })
+      for (const [index, { role, db }] of wanted.entries()) {
+        const known = (found as Document[]).find((one) => one.role === role && one.db === db)
+        if (!known)
+          throw new ProviderError('invalid', `roles[${index}]: there is no role ${role} in the database ${db}`)
+        const right = lastingRightOf(known)
+        if (right)
+          throw new ProviderError(
+            'invalid',
+            `roles[${index}]: ${role} grants ${right}: a lease could make accounts that outlive it`,
+          )
+      }
+      return []
     } catch (error) {
       if (!(error instanceof MongodbFailure && error.code === codes.unauthorized)) throw error
       return [

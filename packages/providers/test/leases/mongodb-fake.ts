@@ -194,7 +194,7 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   if ($db !== 'admin') throw new Refusal(13, 'accounts of this suite live in admin')
   if (name === 'usersInfo') return { users: users(fake, command) }
   if (name === 'killAllSessions') return {}
-  if (name === 'rolesInfo') return { roles: (command.rolesInfo as { role: string }[]).filter(isRole) }
+  if (name === 'rolesInfo') return { roles: rolesInfo(command) }
   if (fake.secondary) throw new Refusal(10107, 'not primary')
   return name === 'createUser' ? createUser(fake, command) : dropUser(fake, command)
 }
@@ -225,7 +225,26 @@ const hello = (fake: MongodbFake): Doc => ({
   ...(fake.mechanisms ? { saslSupportedMechs: fake.mechanisms } : {}),
 })
 
-const isRole = ({ role }: { role: string }) => ['read', 'readWrite', 'reporting'].includes(role)
+const ownActions: Readonly<Record<string, readonly string[]>> = {
+  read: ['find'],
+  readWrite: ['find', 'insert'],
+  reporting: ['find'],
+  maker: ['createUser'],
+  // Inherits from maker.
+  manager: [],
+}
+
+const isRole = ({ role }: { role: string }) => Object.hasOwn(ownActions, role)
+
+function rolesInfo({ rolesInfo, showPrivileges }: Doc): Doc[] {
+  const privileges = (role: string) => [{ resource: { db: 'shop', collection: '' }, actions: ownActions[role] ?? [] }]
+  return (rolesInfo as { role: string; db: string }[]).filter(isRole).map(({ role, db }) => {
+    const above = role === 'manager' ? [{ role: 'maker', db }] : []
+    const inherited = [...privileges(role), ...above.flatMap((one) => privileges(one.role))]
+    const shown = showPrivileges === true ? { privileges: privileges(role), inheritedPrivileges: inherited } : {}
+    return { role, db, isBuiltin: false, roles: above, inheritedRoles: above, ...shown }
+  })
+}
 
 function users(fake: MongodbFake, { usersInfo, showCustomData }: Doc): Doc[] {
   const wanted = typeof usersInfo === 'object' ? (usersInfo as Doc).user : undefined

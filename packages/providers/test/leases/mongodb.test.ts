@@ -58,6 +58,17 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect((await session.verify()).notes).toEqual([expect.stringContaining('viewRole')])
   })
 
+  it.each(['maker', 'manager'])(
+    'a role that may make accounts is refused when the target is registered: %s',
+    async (role) => {
+      const session = await open({ accessLevel: 'custom', roles: [{ role, db: 'shop' }] })
+      await expect(session.verify()).rejects.toMatchObject({
+        reason: 'invalid',
+        message: `roles[0]: ${role} grants createUser: a lease could make accounts that outlive it`,
+      })
+    },
+  )
+
   it('ends what runs before it removes the account', async () => {
     const { fake } = scene()
     const { lease, ref } = mint()
