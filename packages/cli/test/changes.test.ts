@@ -66,6 +66,14 @@ describe('what is proposed on the command line', () => {
     expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +usr_\w+ +\S+ +fine/)
   })
 
+  test('needs two admins where two approvals are asked for, and one admin is told what cannot be approved', async () => {
+    const alone = await machine.shell('skerry env protect development')
+    expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining('only one member is an admin')])
+    const refused = await machine.shell('skerry env protect development --approvals 2')
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('nobody could approve a change')])
+    expect(await ok('skerry env show development')).toContain('protection: changes need 1 approval')
+  })
+
   test('on a branch waits as on its environment, until the protection of the branch alone is taken off', async () => {
     await ok('skerry branch create try --from development')
     const about = await ok('skerry env show development --branch try')

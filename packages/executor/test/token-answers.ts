@@ -26,6 +26,14 @@ export const refusals: Readonly<Record<string, TokenAnswer>> = {
     body: { error: 'invalid_grant', error_description: 'Token has been expired or revoked.' },
   },
   Slack: { status: 200, body: { ok: false, error: 'invalid_refresh_token' } },
+  'Slack, of a token that was revoked': { status: 200, body: { ok: false, error: 'token_revoked' } },
+  'Slack, of a token that has expired': { status: 200, body: { ok: false, error: 'token_expired' } },
+  'an OpenID provider that wants a sign-in': { status: 400, body: { error: 'login_required' } },
+  'an OpenID provider that wants consent': { status: 400, body: { error: 'consent_required' } },
+  'Salesforce, of an organization that was locked': {
+    status: 400,
+    body: { error: 'inactive_org', error_description: 'organization is inactive' },
+  },
   'Slack, of a user who was deactivated': { status: 200, body: { ok: false, error: 'account_inactive' } },
   Microsoft: {
     status: 400,

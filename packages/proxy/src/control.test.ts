@@ -162,3 +162,17 @@ test('a ratchet takes away what a run has lost, from that run alone', async () =
     Array(2).fill('ratchet_withdrawn'),
   )
 })
+
+test('a path that an upstream could read as another one is in no rule of a signed policy with paths, and moves a ratchet', async () => {
+  const { ask, control, refresh, shows, rules } = await startAgentWorld(
+    `${listening}[ratchet]\n[[ratchet.state]]\nname = "narrow"\nsecrets = ["OTHER"]\n` +
+      '[[ratchet.transition]]\nhost = "127.0.0.1"\npaths = ["/v1/export"]\nto = "narrow"\n',
+  )
+  const { ticket } = (await (await control('/session', {})).json()) as { ticket: string }
+  const asked = () => ask('OTHER', ticket, '/api/v1/public/..;/export')
+  expect([await asked(), await ask('API_KEY', ticket)]).toEqual(['path_not_allowed', 200])
+  await shows({ policyVersion: 2, rules: [{ ...rules[0], paths: [] }] })
+  await refresh()
+  expect(await asked()).toBe(200)
+  expect(await ask('API_KEY', ticket)).toBe('ratchet_withdrawn')
+})

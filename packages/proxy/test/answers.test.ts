@@ -54,6 +54,7 @@ describe('an answer without a body, to a request with a secret', () => {
     ['HEAD', 200, { 'content-length': '12345', 'accept-ranges': 'bytes' }],
     ['HEAD', 200, { 'content-length': '12345', ...stored }],
     ['GET', 304, { etag: '"stored"', 'content-encoding': 'gzip' }],
+    ['GET', 304, { etag: '"stored"', 'content-length': '12345' }],
     ['GET', 204, { 'content-encoding': 'gzip' }],
     ['GET', 200, { 'content-length': '0' }],
     ['GET', 200, { 'content-length': '0', 'content-encoding': 'gzip' }],

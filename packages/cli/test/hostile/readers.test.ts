@@ -253,6 +253,13 @@ describe('a recovery key of the server’s own', () => {
     const { stdout, code } = await alice.terminal('skerry env create more', answers)
     expect([code, liar.sent()], stdout).toEqual([1, []])
   })
+
+  it('is refused on a terminal where strict', async () => {
+    showRecoveryKey(mallory)
+    const { stdout, code } = await alice.terminal('env SKERRY_STRICT=1 skerry env create more')
+    expect([code, liar.sent()], stdout).toEqual([3, []])
+    expect(stdout).toContain('--reader recovery')
+  })
 })
 
 describe('a custodian that the server adds', () => {
