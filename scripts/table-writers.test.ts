@@ -17,7 +17,7 @@ const shared: Record<string, string[]> = {
 
 /** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
 const namedByCode: Record<string, string[] | string> = {
-  'features/envs/owners.ts': ['applications', 'groups'],
+  'model/environments/owners.ts': ['applications', 'groups'],
   'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
   'keys/rekey.ts': 'seals the same values again under a new server key',
 }

@@ -144,6 +144,17 @@ describe('a file proposed as one change', () => {
   test('is shown and decided as a whole, by the id of its group or of any change in it', async () => {
     await machine.write('partner.env', 'PARTNER_ID=one\nPARTNER_KEY=two\n')
     await approve(await propose('skerry secrets set PARTNER_OLD --random 8'))
+    const tried = await ok('skerry changes propose partner.env --delete PARTNER_OLD --dry-run --json')
+    expect(JSON.parse(tried)).toEqual({
+      environment: { id: envId, label: 'shop/development' },
+      new: ['PARTNER_ID', 'PARTNER_KEY'],
+      changed: [],
+      unchanged: [],
+      deleted: ['PARTNER_OLD'],
+      groupId: null,
+      changeRequests: [],
+    })
+    expect(await ok('skerry changes list')).not.toContain('PARTNER_ID')
     const proposed = await ok("skerry changes propose partner.env --delete PARTNER_OLD --note 'new partner' --json")
     const { groupId, changeRequests } = JSON.parse(proposed)
     expect(changeRequests).toHaveLength(3)

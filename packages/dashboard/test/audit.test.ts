@@ -227,6 +227,16 @@ describe('a filter', () => {
   })
 })
 
+test('an action or type that does not exist is dropped from an address, and the rest of the filter stays', async () => {
+  const address = new URL(page.url())
+  address.search = `action=token.borrowed&resourceType=spaceship&resourceId=${place.envId}`
+  await page.goto(address.href)
+  await page.getByText(/^(One entry|All \d+ entries)$/).waitFor()
+  expect(await page.getByLabel('With the id').inputValue()).toBe(place.envId)
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await expectRows(50)
+})
+
 test('a search that the server stops goes on by itself, and the timeline says how far it counted', async () => {
   const { context } = world.server
   const usual = context.auditSearch

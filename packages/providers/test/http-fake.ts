@@ -112,6 +112,8 @@ export interface FakeControl {
   /** From the next request on, a write of the name is refused. */
   refuse(name: string): void
   isRefused(name: string): boolean
+  /** Answers so many requests that change something, and then that there were too many. */
+  tire(after: number): void
   reset(): void
 }
 
@@ -121,6 +123,7 @@ export async function routedFake(
 ): Promise<FakeControl & { origin: string; stop(): Promise<void> }> {
   let writes = 0
   let failure: string | undefined
+  let left = Number.POSITIVE_INFINITY
   const refused = new Set<string>()
   const control: FakeControl = {
     writes: () => writes,
@@ -129,9 +132,13 @@ export async function routedFake(
     },
     refuse: (name) => refused.add(name),
     isRefused: (name) => refused.has(name),
+    tire: (after) => {
+      left = after
+    },
     reset() {
       writes = 0
       failure = undefined
+      left = Number.POSITIVE_INFINITY
       refused.clear()
     },
   }
@@ -151,6 +158,7 @@ export async function routedFake(
     const json = request.body === '' ? undefined : JSON.parse(request.body)
     if (typeof route.writes === 'function' ? route.writes(json) : route.writes) {
       writes++
+      if (left-- <= 0) return rules.refuse(429, 'too many requests')
       if (failure === 'echo')
         return rules.refuse(422, `cannot store ${request.body} for ${JSON.stringify(request.headers)}`)
     }

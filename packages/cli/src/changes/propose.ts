@@ -5,7 +5,7 @@ import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
 import type { Place } from '../places.ts'
-import { makePlan, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
+import { makePlan, namesOf, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
 import { noteOf, withoutCiphertext } from '../secrets/queued.ts'
 import { ownReferenceHint, refuseCycles } from '../secrets/references.ts'
 import { openKey, storedSecrets } from '../secrets/values.ts'
@@ -34,7 +34,7 @@ export async function proposeAsOne(session: Session, place: Place, changes: Prop
 export async function propose(
   _path: string | undefined,
   { session, flags, place, input: { gone, values } }: AtPlace<Options, typeof parsePropose>,
-): Promise<Output | undefined> {
+): Promise<Output> {
   if (!(await isProtected(session, place)))
     throw new Failure('conflict', `${place.label} is not protected`, 'write there with `skerry secrets import`')
   const stored = await storedSecrets(session, place)
@@ -48,13 +48,14 @@ export async function propose(
   await refuseCycles(session, place, new Map(puts.map(({ name, value }) => [name, value])), ownReferenceHint)
   const deletes = gone.map((name) => ({ name, expectedVersion: versions.get(name)! }))
   checkCount(puts.length + deletes.length)
+  const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan), deleted: gone }
   if (flags.dryRun) {
     note('dry run: nothing was proposed')
-    return undefined
+    return { json: { ...report, groupId: null, changeRequests: [] } }
   }
   const { groupId, changeRequests } = await proposeAsOne(session, place, { puts, deletes }, flags)
   note(`proposed as ${groupId ?? changeRequests[0]?.id}; it is approved as a whole`)
-  return { json: { groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
+  return { json: { ...report, groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
 }
 
 export function parsePropose(flags: Options, path: string | undefined) {

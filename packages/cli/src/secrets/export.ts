@@ -16,12 +16,10 @@ interface Options extends Flags, View, Selection, Overwriting {
   reveal?: boolean
 }
 
-export async function exportValues({
-  session,
-  flags,
-  place,
-  input: { file, isStored, format },
-}: AtPlace<Options, typeof parseExportValues>): Promise<void> {
+export async function exportValues(
+  _named: string | undefined,
+  { session, flags, place, input: { file, isStored, format } }: AtPlace<Options, typeof parseExportValues>,
+): Promise<void> {
   const viewed = await hintStored(viewValues(session, place, flags), session, place)
   const values = sorted(select(viewed, flags))
   for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
@@ -34,7 +32,12 @@ export async function exportValues({
   note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
 }
 
-export function parseExportValues(flags: Options) {
+export function parseExportValues(flags: Options, named: string | undefined) {
+  if (named !== undefined)
+    throw usage(
+      'secrets export writes to standard output and takes no file name',
+      'run `skerry secrets export > .env`, or add --out .env for a file that only you can read',
+    )
   const file = flags.out === '-' ? undefined : flags.out
   if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')

@@ -5,12 +5,11 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { Form } from '../ui/form.tsx'
+import { resourceTypes } from './known-names.ts'
 import { type AuditFilter, filterOf } from './queries.ts'
 
 const actions = Object.entries(auditActions).map(([value, { label }]) => ({ value, label }))
-const types = [...new Set<string>(Object.values(auditActions).map(({ about }) => about))]
-  .sort()
-  .map((value) => ({ value, label: value.replaceAll('_', ' ') }))
+const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
 /** Which entries are listed. */
 export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (filter: AuditFilter) => void }) {

@@ -38,10 +38,10 @@ const name = new RegExp(displayNamePattern)
 const isInstant = (text: unknown): text is string =>
   typeof text === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
-/** Names of actions and of types of resources. The page, which is loaded later, knows which there are (filters.tsx). */
+/** The form of an action and of a type of resources. Their table is loaded with the page, which drops others (known-names.ts). */
 const noun = /^[a-z0-9_.]{1,64}$/
 
-/** Returns the filter in an address, without texts that do not have the form of their field. The server refuses names that it does not know. */
+/** Returns the filter in an address, without texts that do not have the form of their field. */
 export function filterOf({
   action,
   resourceType,

@@ -8,7 +8,6 @@ import {
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { asked, awsClient } from './aws-calls.ts'
-import { checkPlace } from './checks.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -17,7 +16,6 @@ import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, Sync
 const pagesMax = 2000
 
 export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   const { path, tier, kmsKeyId = null } = destination
   return {
@@ -43,7 +41,6 @@ export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts
 }
 
 export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const { path, type, tier, kmsKeyId } = connection.destination
   const client = new SSMClient(awsClient(connection, 'ssm', outside))
   const secrets = [connection.credential]

@@ -15,7 +15,6 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { AwsRefusal, asked, awsClient } from './aws-calls.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
-import { checkPlace } from './checks.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import {
   type Layout,
@@ -36,7 +35,6 @@ const recoveryDays = 30
 type Place = SyncPlace<'cloud-a-secrets-manager'>
 
 export function describe(place: Place): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   const { kmsKeyId = null } = destination
   const layout = layoutOf(destination)
@@ -71,7 +69,6 @@ export function describe(place: Place): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const layout = layoutOf(connection.destination)
   const store = new Store(connection, outside)
   return {

@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { headerCredential } from './checks.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -22,7 +22,6 @@ const settlingMs = 5000
 type Place = SyncPlace<'cloud-c-key-vault'>
 
 export function describe(place: Place): SyncFacts {
-  checkPlace(place)
   const { prefix = '', nameMode = 'dash' } = place.destination
   return {
     places: [`${vaultOf(place)}/prefix/${prefix}`.toLowerCase()],
@@ -51,7 +50,6 @@ export function describe(place: Place): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const { call, list } = openVault(connection, outside)
   const { prefix = '' } = connection.destination
   return {

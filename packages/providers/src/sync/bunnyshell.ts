@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -12,7 +12,6 @@ const ORIGIN = 'https://api.environments.bunnyshell.com'
 const pagesMax = 1000
 
 export function describe(place: SyncPlace<'env-platform'>): SyncFacts {
-  checkPlace(place)
   const { destination } = place
   const { kind, id } = parent(destination)
   return {
@@ -41,7 +40,6 @@ export function describe(place: SyncPlace<'env-platform'>): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'env-platform'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const { destination } = connection
   const token = headerCredential(connection.credential)
   const { kind, id } = parent(destination)

@@ -16,8 +16,8 @@ export interface Api {
   pauseMs?(answer: JsonAnswer, now: Date): number | undefined
 }
 
-/** Pages of a list that are read at most: a list without end would keep a run for ever. */
-export const pagesMax = 200
+/** A list of more pages is refused: a list without end would keep a run for ever. */
+const pagesMax = 200
 
 /** Where a destination asks for a pause and does not say how long. */
 const pauseMs = 60_000
@@ -33,6 +33,26 @@ export async function call(api: Api, request: JsonRequest, values: readonly stri
   if (refusal.reason !== 'rate_limited' || refusal.retryAfterMs) throw refusal
   const wait = api.pauseMs?.(answer, outside.now())
   throw new ProviderError('rate_limited', refusal.message, wait && wait > 0 ? wait : pauseMs)
+}
+
+/**
+ * Reads a list page by page. `read` gets the cursor of the page, null for the first one, and answers the rows with the next
+ * cursor, null after the last page. A list that does not end is refused, because its first part would pass for all of it: names
+ * in the rest would look as if they were not there.
+ */
+export async function readPages<Row, Cursor>(
+  what: string,
+  read: (cursor: Cursor | null) => Promise<{ rows: readonly Row[]; next: Cursor | null }>,
+): Promise<Row[]> {
+  const all: Row[] = []
+  let cursor: Cursor | null = null
+  for (let page = 0; page < pagesMax; page++) {
+    const { rows, next }: { rows: readonly Row[]; next: Cursor | null } = await read(cursor)
+    all.push(...rows)
+    if (next === null) return all
+    cursor = next
+  }
+  throw new ProviderError('failed', `the list of ${what} does not end`)
 }
 
 /** A credential may be given with its scheme. */

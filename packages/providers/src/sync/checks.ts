@@ -5,8 +5,8 @@ import { ProviderError } from '../provider-error.ts'
 import type { SyncPlace } from './provider.ts'
 
 /**
- * Refuses a place that can never be. The API has checked it against the same schemas; what comes another way must not reach
- * a URL either.
+ * Refuses a place that can never be. The API has checked it against the same schemas; a place that comes another way must not
+ * reach a URL either.
  */
 export function checkPlace<T extends SyncTag>({ config, destination }: SyncPlace<T>): void {
   const schemas = syncProviders[config.provider]

@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -16,7 +16,6 @@ const pagesMax = 100
 type Destination = SyncPlace<'ai-agent-vaults'>['destination']
 
 export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
-  checkPlace(place)
   const { destination } = place
   const { vaultId, allowedHosts, allowedHostsByName, injectionLocation = 'header' } = destination
   return {
@@ -41,7 +40,6 @@ export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const vault = openVault(connection, outside)
   return {
     async verify() {

@@ -1,6 +1,6 @@
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
-import { call, ignoreMissing, listOf, objectOf, pagesMax } from './call.ts'
+import { call, ignoreMissing, listOf, objectOf, readPages } from './call.ts'
 import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
@@ -52,17 +52,16 @@ export function open(connection: SyncConnection<'edge-secrets-store'>, outside: 
   const account = edgeAccount(outside, 'edge-secrets-store', config.accountId)
   const url = `${account}/secrets_store/stores/${destination.storeId}/secrets`
 
-  async function readAll(): Promise<Secret[]> {
-    const secrets: Secret[] = []
-    for (let page = 1; ; page++) {
+  const readAll = () =>
+    readPages<Secret, number>('secrets', async (cursor) => {
+      const page = cursor ?? 1
       const { body } = await call(api, { method: 'GET', url: `${url}?page=${page}&per_page=${pageSize}` })
       const { result, result_info } = objectOf(body, 'result')
       const rows = listOf(result, 'secrets').map(secretOf)
-      secrets.push(...rows)
       const pages = (result_info as { total_pages?: unknown } | undefined)?.total_pages
-      if (page >= pagesMax || (typeof pages === 'number' ? page >= pages : rows.length < pageSize)) return secrets
-    }
-  }
+      const isLast = typeof pages === 'number' ? page >= pages : rows.length < pageSize
+      return { rows, next: isLast ? null : page + 1 }
+    })
 
   return {
     async verify() {

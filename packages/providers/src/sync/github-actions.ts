@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, retryAfterMs, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential, rootOf } from './checks.ts'
+import { headerCredential, rootOf } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -18,7 +18,6 @@ const limitPauseMs = 60_000
 type Place = SyncPlace<'code-host-ci'>
 
 export function describe(place: Place): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   return {
     places: [`${rootOf(config.baseUrl ?? ROOT)}${pathOf(destination)}`.toLowerCase()],
@@ -47,7 +46,6 @@ export function describe(place: Place): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'code-host-ci'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const { config, destination } = connection
   const token = headerCredential(connection.credential)
   const { origin, pathname } = new URL(config.baseUrl ?? ROOT)

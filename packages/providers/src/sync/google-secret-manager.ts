@@ -3,7 +3,6 @@ import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../h
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
-import { checkPlace } from './checks.ts'
 import { crc32c } from './crc32c.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 import {
@@ -25,7 +24,6 @@ const pagesMax = 100
 type Place = SyncPlace<'cloud-b-secret-manager'>
 
 export function describe(place: Place): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   const layout = layoutOf(destination)
   const limits = layoutLimits(layout, {
@@ -57,7 +55,6 @@ export function describe(place: Place): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const layout = layoutOf(connection.destination)
   const project = new Project(connection, outside)
   return {

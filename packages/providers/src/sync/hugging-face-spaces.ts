@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { headerCredential } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -11,7 +11,6 @@ import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, Sync
 const ORIGIN = 'https://huggingface.co'
 
 export function describe(place: SyncPlace<'ml-spaces'>): SyncFacts {
-  checkPlace(place)
   return {
     // The Hub tells no case apart in names.
     places: [`space/${place.destination.repoId.toLowerCase()}`],
@@ -34,7 +33,6 @@ export function describe(place: SyncPlace<'ml-spaces'>): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'ml-spaces'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const token = headerCredential(connection.credential)
   const space = `${outside.origin('ml-spaces', ORIGIN)}/api/spaces/${connection.destination.repoId}`
   let mayWrite = false

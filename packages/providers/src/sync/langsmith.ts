@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkPlace, headerCredential, rootOf } from './checks.ts'
+import { headerCredential, rootOf } from './checks.ts'
 import type {
   SyncChanges,
   SyncConnection,
@@ -54,7 +54,6 @@ const reservedInCloud = [
 ]
 
 export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   return {
     places: [`${rootOf(root(config))}/deployments/${destination.deploymentId.toLowerCase()}`],
@@ -81,7 +80,6 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
 }
 
 export function open(connection: SyncConnection<'agent-platform'>, outside: Outside): SyncSession {
-  checkPlace(connection)
   const { config, destination } = connection
   const key = headerCredential(connection.credential)
   const { origin, pathname } = new URL(root(config))

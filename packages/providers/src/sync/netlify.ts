@@ -2,7 +2,6 @@ import type { JsonAnswer, JsonRequest } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, tokenOf } from './call.ts'
-import { checkPlace } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
@@ -27,7 +26,6 @@ interface Variable {
 }
 
 export function describe(place: SyncPlace<'site-host'>): SyncFacts {
-  checkPlace(place)
   const { siteId, contexts, branch, secret = true } = place.destination
   return {
     places: contexts.map((context) => {

@@ -6,7 +6,7 @@ import type { Outside } from '../outside.ts'
 
 /** The module of one adapter. It is loaded when the first destination of its kind is used. */
 export interface SyncProvider<T extends SyncTag> {
-  /** What holds for a destination, without asking it. Throws `invalid` where its fields contradict each other. */
+  /** Describes a destination, without asking it. `syncProvider` has checked the place against its schemas and rules. */
   describe(place: SyncPlace<T>): SyncFacts
   /** A session for one run. It sends nothing before its first call, and keeps what it read: tokens, ids, lists. */
   open(connection: SyncConnection<T>, outside: Outside): SyncSession

@@ -1,7 +1,7 @@
 import type { JsonAnswer } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
-import { type Api, call, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
+import { type Api, call, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type {
   SyncChanges,
@@ -151,23 +151,18 @@ async function verifyToken(ask: Ask, { projectId, environmentId }: Destination):
     throw new ProviderError('invalid', 'the project token is of another project or environment')
 }
 
-async function readNames(ask: Ask, { environmentId, serviceId }: Destination): Promise<SyncEntry[]> {
-  const entries: SyncEntry[] = []
-  let after: unknown = null
-  for (let page = 0; page < pagesMax; page++) {
+const readNames = (ask: Ask, { environmentId, serviceId }: Destination): Promise<SyncEntry[]> =>
+  readPages<SyncEntry, string>('variables', async (after) => {
     const { environment } = await ask(queries.names, { environment: environmentId, after })
     const { edges, pageInfo } = objectOf(objectOf(environment, 'environment').variables, 'variables')
-    for (const { node } of listOf(edges, 'variables')) {
+    const rows = listOf(edges, 'variables').flatMap(({ node }) => {
       const { name, serviceId: owner, updatedAt } = objectOf(node, 'variable')
-      if ((owner ?? undefined) === serviceId && !String(name).startsWith('RAILWAY_'))
-        entries.push({ name: String(name), revision: String(updatedAt) })
-    }
+      const isOurs = (owner ?? undefined) === serviceId && !String(name).startsWith('RAILWAY_')
+      return isOurs ? [{ name: String(name), revision: String(updatedAt) }] : []
+    })
     const { hasNextPage, endCursor } = objectOf(pageInfo, 'page')
-    if (hasNextPage !== true) break
-    after = endCursor
-  }
-  return entries
-}
+    return { rows, next: hasNextPage === true ? String(endCursor) : null }
+  })
 
 function refusal({ status, body }: JsonAnswer, words: string | null): ProviderError | null {
   const text = errorsOf(body).join(', ')

@@ -1,4 +1,5 @@
 import type { SyncTag } from '@skerry/contract/sync/providers'
+import { checkPlace } from './checks.ts'
 import type { SyncProvider } from './provider.ts'
 
 /** Every sync adapter, loaded when it is first needed. */
@@ -26,7 +27,8 @@ const adapters = {
 } satisfies { [T in SyncTag]: () => Promise<SyncProvider<T>> }
 
 /**
- * The adapter of a destination’s kind.
+ * Loads the adapter of a destination’s kind. `describe` and `open` refuse a place that its schemas or rules refuse, so that no
+ * adapter has to check it.
  *
  * @example
  * const config = { provider: 'app-platform-c' } as const
@@ -35,5 +37,15 @@ const adapters = {
  */
 export async function syncProvider<T extends SyncTag>(tag: T): Promise<SyncProvider<T>> {
   const load = adapters[tag] as unknown as () => Promise<SyncProvider<T>>
-  return await load()
+  const adapter = await load()
+  return {
+    describe(place) {
+      checkPlace(place)
+      return adapter.describe(place)
+    },
+    open(connection, outside) {
+      checkPlace(connection)
+      return adapter.open(connection, outside)
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import type { Outside } from '../outside.ts'
-import { type Api, call, digestOf, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
+import { type Api, call, digestOf, ignoreMissing, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -48,18 +48,16 @@ export function open({ destination, credential }: SyncConnection<'app-platform-b
 
   const list = async () => (destination.kind === 'service' ? await readService() : await readGroup())
 
-  async function readService(): Promise<SyncEntry[]> {
-    const entries: SyncEntry[] = []
-    let cursor = ''
-    for (let page = 0; page < pagesMax; page++) {
-      const { body } = await call(api, { method: 'GET', url: `${place}/env-vars?limit=${pageSize}${cursor}` })
+  const readService = () =>
+    readPages<SyncEntry, string>('variables', async (cursor) => {
+      const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const { body } = await call(api, { method: 'GET', url: `${place}/env-vars?limit=${pageSize}${from}` })
       const rows = listOf(body, 'variables')
-      entries.push(...rows.map(({ envVar }) => entryOf(objectOf(envVar, 'variable'))))
-      if (rows.length < pageSize) break
-      cursor = `&cursor=${encodeURIComponent(String(rows.at(-1)?.cursor))}`
-    }
-    return entries
-  }
+      return {
+        rows: rows.map(({ envVar }) => entryOf(objectOf(envVar, 'variable'))),
+        next: rows.length < pageSize ? null : String(rows.at(-1)?.cursor),
+      }
+    })
 
   async function readGroup(): Promise<SyncEntry[]> {
     const { body } = await call(api, { method: 'GET', url: place })

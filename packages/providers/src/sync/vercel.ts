@@ -1,8 +1,7 @@
 import type { JsonAnswer } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
-import { type Api, call, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
-import { checkPlace } from './checks.ts'
+import { type Api, call, ignoreMissing, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './vercel-records.ts'
@@ -15,7 +14,6 @@ const ORIGIN = 'https://api.vercel.com'
 type Destination = SyncPlace<'frontend-cloud'>['destination']
 
 export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
-  checkPlace(place)
   const { config, destination } = place
   const { projectId, targets } = destination
   const project = projectId.startsWith('prj_') ? projectId : `${config.teamId ?? 'personal'}/${projectId}`
@@ -112,21 +110,16 @@ function openProject({ config, destination, credential }: SyncConnection<'fronte
   }
   return {
     read: async () => (await call(api, { method: 'GET', url: url('v9', '') })).body,
-    async records(): Promise<EnvRecord[]> {
-      const records: EnvRecord[] = []
-      let until: Record<string, string> = {}
-      for (let page = 0; page < pagesMax; page++) {
+    records: () =>
+      readPages<EnvRecord, string>('variables', async (cursor) => {
+        const until: Record<string, string> = cursor === null ? {} : { until: cursor }
         const { body } = await call(api, { method: 'GET', url: url('v10', '/env', { limit: '100', ...until }) })
         const answer = objectOf(body, 'variables')
         // A single variable may come without a list around it.
         const rows = 'envs' in answer ? listOf(answer.envs, 'variables') : 'key' in answer ? [answer] : []
-        records.push(...rows.map(recordOf))
-        const next = (answer.pagination as { next?: unknown } | undefined)?.next
-        if (next === undefined || next === null) break
-        until = { until: String(next) }
-      }
-      return records
-    },
+        const next = (answer.pagination as { next?: unknown } | undefined)?.next ?? null
+        return { rows: rows.map(recordOf), next: next === null ? null : String(next) }
+      }),
     async create(name: string, value: string, { targets, type }: Slot): Promise<EnvRecord> {
       const branch = destination.gitBranch === undefined ? {} : { gitBranch: destination.gitBranch }
       const json = { key: name, value, type, target: targets, ...branch }

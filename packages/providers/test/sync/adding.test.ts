@@ -12,7 +12,9 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 /** File -> `new`, `made`, or how many rows: `1 row`. */
 type Takes = Record<string, string>
 
-const section = readFileSync(join(root, 'docs/sync.md'), 'utf8').split('## Adding a destination')[1] ?? ''
+const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
+/** The text before the first heading below: tables behind it are about other things. */
+const section = page.split('\n## Adding a destination')[1]?.split('\n### ')[0] ?? ''
 const listed: Takes = Object.fromEntries(
   [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, file = '', takes = '']) => [file, takes]),
 )
@@ -73,8 +75,8 @@ describe('the page on adding a destination', () => {
 })
 
 it('what no document settles is told of destinations that there are, each once', () => {
-  const page = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
-  const told = [...(page.split('## What no public document settles')[1] ?? '').matchAll(/^\| `([^`]+)`/gm)]
+  const destinations = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
+  const told = [...(destinations.split('## What no public document settles')[1] ?? '').matchAll(/^\| `([^`]+)`/gm)]
   expect(told.length).toBeGreaterThan(0)
   expect(
     told.map(([, tag]) => tag).filter((tag, index, all) => !(tag! in syncProviders) || all.indexOf(tag) < index),
@@ -82,7 +84,6 @@ it('what no document settles is told of destinations that there are, each once',
 })
 
 it('every fake says when and with what it was compared, or that it was not', () => {
-  const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
   const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
   const rows = [...table.matchAll(/^\| (?:leases: )?`([^`]+)` \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
   expect(rows.map(([, fake]) => fake).sort()).toEqual([...tags, 'cloud-a', 'cloud-b'].sort())

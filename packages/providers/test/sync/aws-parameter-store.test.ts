@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/aws-parameter-store.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { type Connection, connection, parametersFake } from './aws-parameter-store-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
+
+const { describe: factsOf, open } = await syncProvider('cloud-a-parameter-store')
 
 oneByOneConformance('cloud-a-parameter-store', () => parametersFake(connection))
 oneByOneConformance('cloud-a-parameter-store', () =>

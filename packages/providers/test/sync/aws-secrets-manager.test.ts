@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/aws-secrets-manager.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import {
   bundle,
@@ -11,6 +11,8 @@ import {
 } from './aws-secrets-manager-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { syncConformance } from './conformance.ts'
+
+const { describe: factsOf, open } = await syncProvider('cloud-a-secrets-manager')
 
 const kmsKeyId = 'alias/shop'
 oneByOneConformance('cloud-a-secrets-manager', () => storeFake(connection))

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/azure-key-vault.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { type Connection, connection, type KeyVaultFake, keyVaultFake, own } from './azure-key-vault-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
+
+const { describe: factsOf, open } = await syncProvider('cloud-c-key-vault')
 
 oneByOneConformance('cloud-c-key-vault', keyVaultFake)
 

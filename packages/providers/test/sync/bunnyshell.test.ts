@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/bunnyshell.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { connection, environment, project, variablesFake } from './bunnyshell-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
+
+const { describe: factsOf, open } = await syncProvider('env-platform')
 
 oneByOneConformance('env-platform', () => variablesFake(environment))
 oneByOneConformance('env-platform', async () => ({

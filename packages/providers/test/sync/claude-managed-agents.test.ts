@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/claude-managed-agents.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { type Connection, connection, type VaultFake, vaultFake } from './claude-managed-agents-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
+
+const { describe: factsOf, open } = await syncProvider('ai-agent-vaults')
 
 oneByOneConformance('ai-agent-vaults', vaultFake)
 

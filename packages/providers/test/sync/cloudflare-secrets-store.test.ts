@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { open } from '../../src/sync/cloudflare-secrets-store.ts'
 import { testOutside } from '../outside.ts'
 import { connection, storeFake } from './cloudflare-secrets-store-fake.ts'
-import { syncConformance } from './conformance.ts'
+import { oneByOneConformance } from './clouds.ts'
 
-syncConformance('edge-secrets-store', storeFake)
+oneByOneConformance('edge-secrets-store', storeFake)
 
 const change = (name: string, value: string) => ({ runId: 'run', write: [{ name, value, memo: null }], remove: [] })
 

@@ -5,14 +5,14 @@ import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { type SyncFake, syncConformance } from './conformance.ts'
 
-/** A fake that refuses single names, and asks for a pause after some writes. */
+/** A fake that refuses single names, and asks for a pause after some writes. `routedFake` and `FakeState` bring both. */
 export interface CloudFake<T extends SyncTag> extends SyncFake<T> {
   refuse(name: string): void
   /** Answers so many requests that change something, and then that there were too many. */
   tire(after: number): void
 }
 
-/** What is asked of every destination, and beside it of those that are written name by name. */
+/** What every sync adapter must do, and in addition the adapters that write name by name with `oneByOne`. */
 export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Promise<CloudFake<T>>): void {
   syncConformance(tag, start)
 

@@ -30,7 +30,10 @@ export interface SyncFake<T extends SyncTag> {
   neverMissing?: true
 }
 
-/** Destinations whose one call for a name writes over whatever is there. docs/sync-destinations.md names them. */
+/**
+ * Destinations whose one call for a name overwrites any value, also a foreign one, and shows nothing of it before.
+ * docs/sync-destinations.md names them under “Between the list and the write”.
+ */
 const writesOver: SyncTag[] = [
   ...(['app-platform-a', 'app-platform-b', 'app-platform-c', 'app-platform-f'] as const),
   ...(['cloud-c-key-vault', 'code-host-ci', 'edge-workers', 'ml-spaces'] as const),

@@ -1,7 +1,9 @@
 import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
+import type { SyncConnection } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
+import { testOutside } from '../outside.ts'
 import { describedDestinations, syncSamples } from './facts.ts'
 
 const tags = Object.keys(syncProviders) as SyncTag[]
@@ -47,7 +49,12 @@ describe('destinations that can never be', () => {
     ['app-platform-f', { app: 'Shop App' }],
     ['site-host', { siteId: 'shop', contexts: ['production'] }],
     ['site-host', { siteId: id, contexts: ['all'] }],
-  ] as const)('%s refuses %j', (tag, destination) => {
-    expect(Value.Check(syncProviders[tag].destination, { provider: tag, ...destination })).toBe(false)
+  ] as const)('%s refuses %j', async (tag, given) => {
+    const destination = { provider: tag, ...given }
+    expect(Value.Check(syncProviders[tag].destination, destination)).toBe(false)
+    const connection = { ...(await syncSamples())[tag], destination, credential: 'token' } as SyncConnection<SyncTag>
+    const { describe, open } = await syncProvider<SyncTag>(tag)
+    for (const use of [() => describe(connection), () => open(connection, testOutside())])
+      expect(use).toThrow(expect.objectContaining({ reason: 'invalid' }))
   })
 })

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/github-actions.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { type Connection, environment, org, repo, roots, secretsFake } from './github-actions-fake.ts'
+
+const { describe: factsOf, open } = await syncProvider('code-host-ci')
 
 oneByOneConformance('code-host-ci', () => secretsFake(environment, roots.environment))
 oneByOneConformance('code-host-ci', () => secretsFake(org, roots.org))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { crc32c } from '../../src/sync/crc32c.ts'
-import { describe as factsOf, open } from '../../src/sync/google-secret-manager.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { syncConformance } from './conformance.ts'
@@ -13,6 +13,8 @@ import {
   pruned,
   type StoredSecret,
 } from './google-secret-manager-fake.ts'
+
+const { describe: factsOf, open } = await syncProvider('cloud-b-secret-manager')
 
 oneByOneConformance('cloud-b-secret-manager', () => projectFake(connection))
 oneByOneConformance('cloud-b-secret-manager', () => projectFake(pruned))

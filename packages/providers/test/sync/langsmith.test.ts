@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/langsmith.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { httpFake } from '../http-fake.ts'
 import { testOutside } from '../outside.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, type DeploymentFake, deploymentFake, path } from './langsmith-fake.ts'
+
+const { describe: factsOf, open } = await syncProvider('agent-platform')
 
 syncConformance('agent-platform', deploymentFake)
 

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/netlify.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
-import { syncConformance } from './conformance.ts'
+import { oneByOneConformance } from './clouds.ts'
 import { connection, netlifyFake } from './netlify-fake.ts'
 
-syncConformance('site-host', netlifyFake)
+const { describe: factsOf, open } = await syncProvider('site-host')
+
+oneByOneConformance('site-host', netlifyFake)
 
 const session = (fake: { origin: string }, given = connection) => open(given, testOutside({ 'site-host': fake.origin }))
 const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { open } from '../../src/sync/render.ts'
 import { testOutside } from '../outside.ts'
-import { syncConformance } from './conformance.ts'
+import { oneByOneConformance } from './clouds.ts'
 import { group, renderFake, service } from './render-fake.ts'
 
-describe('service', () => syncConformance('app-platform-b', async () => await renderFake(service)))
-describe('group', () => syncConformance('app-platform-b', async () => await renderFake(group)))
+describe('service', () => oneByOneConformance('app-platform-b', async () => await renderFake(service)))
+describe('group', () => oneByOneConformance('app-platform-b', async () => await renderFake(group)))
 
 it('reads all pages of a service', async () => {
   const fake = await renderFake(service)

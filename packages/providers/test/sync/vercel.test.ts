@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import { describe as factsOf, open } from '../../src/sync/vercel.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutside } from '../outside.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, vercelFake } from './vercel-fake.ts'
+
+const { describe: factsOf, open } = await syncProvider('frontend-cloud')
 
 syncConformance('frontend-cloud', vercelFake)
 

@@ -19,7 +19,11 @@ import type { Streamed } from './streamed.ts'
 /** What an access sees of a request. */
 export interface Call {
   context: Context
-  /** In a transaction, its handle: what was checked cannot change before it is used. */
+  /**
+   * The handle of the transaction where the endpoint has one, so that access and handler read and write in the same one. The
+   * transaction reads committed rows and locks none that an access reads: another request may change or delete such a row
+   * before the handler writes. A handler that depends on the row locks it, or looks whether its own statement found it.
+   */
   db: Sql
   principal: AnyPrincipal | null
   ipAddress: string

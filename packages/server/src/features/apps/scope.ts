@@ -5,7 +5,7 @@ import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
-import { ownerColumns } from '../envs/owners.ts'
+import { ownerColumns } from '../../model/environments/owners.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 
 export type App = Checked<Static<typeof Application>>

@@ -1,5 +1,5 @@
 import type { Application } from '@skerry/contract/apps/schemas'
 import type { Static } from 'typebox'
-import { ownersIn } from '../envs/owners.ts'
+import { ownersIn } from '../../model/environments/owners.ts'
 
 export const applications = ownersIn<Static<typeof Application>>('applications')

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { byCreation, type KeysetCursor, pageFrom, pageOf } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import type { Owner } from './owners.ts'
+import type { Owner } from '../../model/environments/owners.ts'
 import { listAppEnvs, listGroupEnvs } from './store.ts'
 
 interface Request {

@@ -33,6 +33,13 @@ export const findEnv = (
     [org.id, envId, principal.type, principal.id, now],
   )
 
+/** Finds the environment that a body names. Answers 404 for a missing environment and for one of another organization. */
+export async function findEnvOfBody(...named: Parameters<typeof findEnv>): Promise<Env> {
+  const found = await findEnv(...named)
+  if (!found) throw fail('not_found', 'body.environmentId: no such env')
+  return found
+}
+
 /** Of `environments b`, to which a token is bound, and `environments e`: an environment of the same application. */
 const isOfSameApp = 'b.application_id = e.application_id'
 

@@ -4,9 +4,9 @@ import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { Owner } from '../../model/environments/owners.ts'
 import { environmentColumns } from '../../model/environments/table.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
-import type { Owner } from './owners.ts'
 import type { Env } from './scope.ts'
 
 type WithAccess = Static<typeof EnvironmentWithAccess>

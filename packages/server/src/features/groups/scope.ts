@@ -2,7 +2,7 @@ import type { Group as GroupRow } from '@skerry/contract/groups/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'
-import { ownerColumns } from '../envs/owners.ts'
+import { ownerColumns } from '../../model/environments/owners.ts'
 import { type Org, within } from '../orgs/scope.ts'
 
 export type Group = Checked<Static<typeof GroupRow>>

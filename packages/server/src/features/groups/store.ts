@@ -1,5 +1,5 @@
 import type { Group } from '@skerry/contract/groups/schemas'
 import type { Static } from 'typebox'
-import { ownersIn } from '../envs/owners.ts'
+import { ownersIn } from '../../model/environments/owners.ts'
 
 export const groups = ownersIn<Static<typeof Group>>('groups')

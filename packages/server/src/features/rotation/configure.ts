@@ -5,7 +5,7 @@ import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
 import { giveGrant } from '../../model/grants/write.ts'
 import { checkQuota } from '../billing/quota.ts'
-import { type Env, findEnv } from '../envs/scope.ts'
+import { type Env, findEnvOfBody } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
 import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
@@ -27,8 +27,7 @@ type Create = In<typeof endpoints.create, InOrg>
 export async function create(input: Create): Out<typeof endpoints.create> {
   const { context, db, org, body, principal, origin, now } = input
   checkBound(principal, body.environmentId)
-  const env = await findEnv(db, org, body.environmentId, principal, now)
-  if (!env) throw fail('not_found', 'body.environmentId: no such env')
+  const env = await findEnvOfBody(db, org, body.environmentId, principal, now)
   if (env.wrappedDek === null) throw fail('forbidden', 'you hold no key grant on this environment')
   const config = checkConfig(body.config, body.secretName)
   const { environmentId, secretName, targetId = null } = body

@@ -9,7 +9,7 @@ import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { syncOf } from '../../keys/keypairs.ts'
 import { deleteUnreadGrants, putGrants } from '../../model/grants/write.ts'
-import { findEnv } from '../envs/scope.ts'
+import { findEnv, findEnvOfBody } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import {
   deleteBinding,
@@ -41,8 +41,7 @@ export async function create(input: In<typeof sync.createBinding, InOrg>): Out<t
   checkAcknowledged(body.acknowledgedDecryption)
   const connection = await findConnection(db, org, body.connectionId)
   if (!connection) throw fail('not_found', 'body.connectionId: no such sync connection')
-  const env = await findEnv(db, org, body.environmentId, principal, now)
-  if (!env) throw fail('not_found', 'body.environmentId: no such env')
+  const env = await findEnvOfBody(db, org, body.environmentId, principal, now)
   if (env.applicationId === null)
     throw fail(
       'invalid_request',

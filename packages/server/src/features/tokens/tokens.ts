@@ -6,7 +6,7 @@ import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
 import { hideToken, insertToken, registerRestored, renameToken, revokeToken } from '../../model/tokens/write.ts'
-import { findEnv } from '../envs/scope.ts'
+import { findEnvOfBody } from '../envs/scope.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Token } from './scope.ts'
@@ -29,8 +29,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
   const environmentId = body.environmentId ?? null
   if (environmentId !== null) {
-    const env = await findEnv(db, org, environmentId, principal, now)
-    if (!env) throw fail('not_found', 'body.environmentId: no such env')
+    const env = await findEnvOfBody(db, org, environmentId, principal, now)
     if (env.applicationId === null)
       throw fail('invalid_request', 'body.environmentId: a token is bound to an environment of an application')
   }

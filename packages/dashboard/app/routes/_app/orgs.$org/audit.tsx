@@ -4,6 +4,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
+import { withKnownNames } from '../../../audit/known-names.ts'
 import { auditQuery, type Entry, type EntryEnvironment, filterOf } from '../../../audit/queries.ts'
 import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
 import { RekeyNotice } from '../../../people/rekey-notice.tsx'
@@ -25,14 +26,16 @@ export const Route = createFileRoute('/_app/orgs/$org/audit')({
   validateSearch: filterOf,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient, org }, deps }) => {
-    if (org.role !== 'member') void queryClient.prefetchInfiniteQuery(auditQuery(org.id, deps))
+    // The page drops names that do not exist. Their table is loaded with the page, so a filter by name waits for it.
+    const isByName = deps.action !== undefined || deps.resourceType !== undefined
+    if (org.role !== 'member' && !isByName) void queryClient.prefetchInfiniteQuery(auditQuery(org.id, deps))
   },
   component: AuditLog,
 })
 
 function AuditLog() {
   const { org } = Route.useRouteContext()
-  const filter = Route.useSearch()
+  const filter = withKnownNames(Route.useSearch())
   const navigate = Route.useNavigate()
   const query = useInfiniteQuery({ ...auditQuery(org.id, filter), enabled: org.role !== 'member' })
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []

@@ -1,17 +1,24 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { KeysetCursor } from '../../http/page.ts'
-import type { Org } from '../orgs/scope.ts'
 
-/** Of applications and groups. */
+// `applications` and `groups`. Both own environments, and their rows have the same columns, so they share their statements.
+
+/** The columns of both tables. */
 export const ownerColumns = 'id, org_id, name, slug, created_at, updated_at'
 
-/** What applications and groups have in common: both own environments, and their rows are alike. */
+/** An application or a group. */
 export interface Owner {
   id: string
   orgId: string
 }
 
-/** The queries of a table of owners of environments. The table is a constant of the code, so the texts are too. */
+/** The place where a page of a list begins, as `pageFrom` of http/page.ts reads it. */
+interface Page {
+  at: string | null
+  id: string | null
+  take: number | null
+}
+
+/** The statements of one of the two tables. Its name is a constant of the code, so the texts are constants too. */
 export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
   const list = `
     select ${ownerColumns} from ${table}
@@ -25,14 +32,14 @@ export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
     update ${table} set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${ownerColumns}`
   const remove = `delete from ${table} where org_id = $1 and id = $2 returning id`
   return {
-    list: (db: Sql, org: Org, cursor: KeysetCursor) => db.rows<Row>(list, [org.id, cursor.at, cursor.id, cursor.take]),
-    /** Undefined where the slug is taken. */
-    insert: (db: Tx, org: Org, row: { id: string; name: string; slug: string; now: string }) =>
+    list: (db: Sql, org: { id: string }, { at, id, take }: Page) => db.rows<Row>(list, [org.id, at, id, take]),
+    /** Returns undefined if the slug is taken. */
+    insert: (db: Tx, org: { id: string }, row: { id: string; name: string; slug: string; now: string }) =>
       db.row<Row>(insert, [org.id, row.id, row.name, row.slug, row.now]),
-    /** Undefined where it has been deleted since it was found. */
+    /** Returns undefined if somebody else has deleted the row since it was found. */
     rename: (db: Tx, owner: Owner, name: string, now: string) =>
       db.row<Row>(rename, [owner.orgId, owner.id, name, now]),
-    /** False where somebody else has deleted it since it was found. */
+    /** Returns false if somebody else has deleted the row since it was found. */
     delete: async (db: Tx, owner: Owner): Promise<boolean> =>
       (await db.row(remove, [owner.orgId, owner.id])) !== undefined,
   }

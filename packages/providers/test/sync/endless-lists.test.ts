@@ -1,0 +1,41 @@
+import type { SyncTag } from '@skerry/contract/sync/providers'
+import { expect, it } from 'vitest'
+import type { Outside } from '../../src/outside.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
+import { testOutside } from '../outside.ts'
+import { syncSamples } from './facts.ts'
+
+// A list is read to its end or not at all. Its first part alone would say of every other name that it is not there.
+
+/** A full page of Render. */
+const variables = Array.from({ length: 100 }, (_, index) => ({
+  envVar: { key: `NAME_${index}`, value: 'x' },
+  cursor: String(index),
+}))
+
+/** Answers of services to a list, each with a page after it. */
+const pages: [SyncTag, unknown][] = [
+  [
+    'app-platform-a',
+    { data: { environment: { variables: { edges: [], pageInfo: { hasNextPage: true, endCursor: 'x' } } } } },
+  ],
+  ['app-platform-b', variables],
+  ['edge-secrets-store', { success: true, result: [], result_info: { total_pages: 1_000_000 } }],
+  ['frontend-cloud', { envs: [], pagination: { next: 1 } }],
+]
+
+/** A service that answers every request with the same page. */
+const answering = (page: unknown): Outside => ({
+  ...testOutside(),
+  send: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(page)) }),
+})
+
+it.each(pages)('%s: a list that does not end is refused', async (tag, page) => {
+  const sample = (await syncSamples())[tag]
+  if (sample === undefined) throw new Error(`no sample of ${tag}`)
+  const session = (await syncProvider(tag)).open({ ...sample, credential: 'token' }, answering(page))
+  await expect(session.list()).rejects.toMatchObject({
+    reason: 'failed',
+    message: expect.stringMatching(/^the list of \w+ does not end$/),
+  })
+})
