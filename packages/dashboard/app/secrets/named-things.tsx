@@ -20,8 +20,7 @@ interface Thing {
   updatedAt: string
 }
 
-/** The page of all applications, or of all groups. */
-export function NamedThingsPage<T>(props: {
+interface Props<T> {
   what: 'application' | 'group'
   title: string
   description: string
@@ -38,20 +37,13 @@ export function NamedThingsPage<T>(props: {
   onDelete: (id: string) => Promise<unknown>
   /** The queries that each of these changes makes stale. */
   stale: readonly Stale[]
-}) {
-  const { what, title, description, query, thingsOf, linkTo, begin, command, placeholder, stale } = props
+}
+
+/** The page of all applications, or of all groups. */
+export function NamedThingsPage<T>(props: Props<T>) {
+  const { what, title, description, query, thingsOf, linkTo, begin, command } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const navigate = useNavigate()
-  const creating = useDialog()
-  const renaming = useDialog<Thing>()
-  const deleting = useConfirm(({ id, name, slug }: Thing) => ({
-    title: `Delete the ${what} ${name}?`,
-    text: props.deleteMeans,
-    confirm: 'Delete',
-    typed: slug,
-    onConfirm: () => props.onDelete(id),
-    stale,
-  }))
+  const { creating, renaming, deleting, dialogs } = useDialogs(props)
   const mayChange = org.role !== 'member'
   const newButton = mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => creating.open()}>
@@ -80,32 +72,48 @@ export function NamedThingsPage<T>(props: {
           </Empty>
         }
       />
+      {dialogs}
+    </Page>
+  )
+}
+
+/** The dialogs that create, rename and delete one of the things. */
+function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRename, onDelete, stale }: Props<T>) {
+  const navigate = useNavigate()
+  const creating = useDialog()
+  const renaming = useDialog<Thing>()
+  const deleting = useConfirm(({ id, name, slug }: Thing) => ({
+    title: `Delete the ${what} ${name}?`,
+    text: deleteMeans,
+    confirm: 'Delete',
+    typed: slug,
+    onConfirm: () => onDelete(id),
+    stale,
+  }))
+  const create = async (body: { name: string; slug: string }) => {
+    await onCreate(body)
+    // First, because the page of the new one looks for it in the list.
+    await invalidate(...stale)
+    await navigate(linkTo(body.slug))
+  }
+  const dialogs = (
+    <>
       {renaming.show((onClose, { id, name }) => (
         <RenameDialog
           name={name}
           description="The slug stays as it is."
-          onRename={(to) => props.onRename(id, to)}
+          onRename={(to) => onRename(id, to)}
           stale={stale}
           onClose={onClose}
         />
       ))}
       {deleting.dialog}
       {creating.show((onClose) => (
-        <CreateDialog
-          title={`New ${what}`}
-          placeholder={placeholder}
-          onClose={onClose}
-          onCreate={async (body) => {
-            await props.onCreate(body)
-            // First, because the page of the new one looks for it in the list.
-            await invalidate(...stale)
-            await navigate(linkTo(body.slug))
-          }}
-          stale={[]}
-        />
+        <CreateDialog title={`New ${what}`} onCreate={create} stale={[]} {...{ placeholder, onClose }} />
       ))}
-    </Page>
+    </>
   )
+  return { creating, renaming, deleting, dialogs }
 }
 
 const columnsOf = (linkTo: (slug: string) => LinkProps): ListColumn<Thing>[] => [
