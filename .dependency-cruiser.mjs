@@ -20,7 +20,7 @@ const above = (...folders) =>
 
 /** Names, limits and patterns: what clients need of the contract at run time. */
 const plainModules = [
-  'action|actions|errors|headers|limits|loopback|operations\\.gen|patterns|prefixes',
+  'action|actions|errors|fields|headers|limits|loopback|operations\\.gen|patterns|prefixes',
   '[^/]+/actions',
   'agents/policy-body',
   'audit/archive',

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Thrown to the code that waits for a prompt when the person closes its dialog. It is no failure of what they started. */
+/** Ends an action without an error to show. Code that waits for a prompt gets it when the person closes the dialog. */
 export class Cancelled extends Error {}
 
 /**

@@ -21,15 +21,26 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Queries that a change makes stale: every query whose key begins with this one. */
+export interface Stale {
+  queryKey: QueryKey
+}
+
+/** Every query of an organization, or of a part of it. */
+export const orgQueries = (orgId: string, ...part: string[]): Stale => ({ queryKey: ['orgs', orgId, ...part] })
+
 /**
- * After a change: queries on the page are loaded again, others are removed from the cache, so that no page starts with the
- * old state. Resolves when the page's queries have loaded.
+ * Queries on the page are loaded again. Others are removed from the cache, so that no page starts with the old state.
+ * Resolves when the page's queries have loaded. An action, a form and a dialog do this with their `stale`.
  *
- * @example await invalidate({ queryKey: ['orgs', org.id] })
+ * @example await invalidate(agentsQuery(org.id), orgQueries(org.id, 'vault'))
  */
-export async function invalidate({ queryKey }: { queryKey: QueryKey }): Promise<void> {
-  queryClient.removeQueries({ queryKey, type: 'inactive', fetchStatus: 'idle' })
-  await queryClient.invalidateQueries({ queryKey })
+export async function invalidate(...stale: readonly Stale[]): Promise<void> {
+  const reload = ({ queryKey }: Stale) => {
+    queryClient.removeQueries({ queryKey, type: 'inactive', fetchStatus: 'idle' })
+    return queryClient.invalidateQueries({ queryKey })
+  }
+  await Promise.all(stale.map(reload))
 }
 
 /**

@@ -33,6 +33,7 @@ import { isCovered } from './ui/layer.tsx'
 import { MenuLink } from './ui/links.tsx'
 import { MenuItems } from './ui/menu-items.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
+import { useDialog } from './ui/use-dialog.ts'
 import { useNavOrg } from './use-nav-org.ts'
 
 const noop = () => {}
@@ -148,7 +149,7 @@ function EntryBadge({ badge, orgId }: { badge: NavBadge; orgId: string }) {
 function OrgSwitcher() {
   const { me } = useRouteContext({ from: '/_app' })
   const current = useNavOrg()
-  const [creating, setCreating] = useState(false)
+  const creating = useDialog()
   return (
     <Menu width={208} position="bottom-start">
       <Menu.Target>
@@ -174,11 +175,15 @@ function OrgSwitcher() {
           </MenuLink>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
+        <Menu.Item leftSection={<IconPlus size={14} />} onClick={() => creating.open()}>
           New organization
         </Menu.Item>
       </MenuItems>
-      <Suspense>{creating && <NewOrgDialog onClose={() => setCreating(false)} />}</Suspense>
+      <Suspense>
+        {creating.show((onClose) => (
+          <NewOrgDialog onClose={onClose} />
+        ))}
+      </Suspense>
     </Menu>
   )
 }

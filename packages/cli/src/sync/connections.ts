@@ -1,3 +1,4 @@
+import { type ConfigField, shapesOf } from '@skerry/contract/fields'
 import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/internal/sync'
 import { usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
@@ -6,7 +7,7 @@ import { forgetReader } from '../known-readers.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { type Field, findProvider, listProviders, type Provider, readFields, shapesOf } from './fields.ts'
+import { choicesOf, findProvider, listProviders, type Provider, readFields } from './fields.ts'
 import { checkConnectionKey, describeDestination, findConnection, listBound } from './find.ts'
 
 /** Kinds of destinations; of one, its fields. */
@@ -33,7 +34,10 @@ export async function providers(wanted: string | undefined): Promise<Output> {
   }
 }
 
-const factsOf = ({ name, required, choices, description }: Field) => ({ name, required, choices, description })
+const factsOf = (field: ConfigField) => {
+  const { path: name, required, description } = field
+  return { name, required, choices: choicesOf(field), description }
+}
 
 function describe({ tag, label, credential, config, destination }: Provider): void {
   writeLine(`${tag}: ${label}`)
@@ -47,9 +51,11 @@ function describe({ tag, label, credential, config, destination }: Provider): vo
   }
 }
 
-function describeField({ name, required, choices, description }: Field): void {
+function describeField(field: ConfigField): void {
+  const { path, required, description } = field
+  const choices = choicesOf(field)
   const of = choices.length === 0 ? '' : ` (${choices.join(', ')})`
-  writeLine(`  ${name}${required ? '' : ', optional'}${of}: ${description}`)
+  writeLine(`  ${path}${required ? '' : ', optional'}${of}: ${description}`)
 }
 
 export interface CredentialOptions extends Flags {

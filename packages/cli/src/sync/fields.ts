@@ -1,35 +1,17 @@
+import { type ConfigField, shapesOf } from '@skerry/contract/fields'
 import { Failure, usage } from '../failure.ts'
 import { askText, canAsk } from '../prompt.ts'
 
 // The fields of a connection's config or a binding's destination, as the contract describes them: asked for one by one, or
 // taken from the command line. Whether they make sense together is for the server to say, which names the field.
 
-/** As much of a JSON schema as fields of destinations have. */
-interface Schema {
-  type?: string
-  const?: string
-  enum?: readonly string[]
-  description?: string
-  anyOf?: readonly Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: readonly string[]
-}
-
-export interface Field {
-  name: string
-  description: string
-  required: boolean
-  choices: readonly string[]
-  schema: Schema
-}
-
 export interface Provider {
   tag: string
   label: string
   credential: string
-  config: Schema
-  destination: Schema
+  /** The schemas of a connection's config and of a binding's destination. */
+  config: object
+  destination: object
 }
 
 /** Every kind of destination. Loads the schemas, which commands other than these do without. */
@@ -48,24 +30,9 @@ export async function findProvider(wanted: string): Promise<Provider> {
   throw new Failure('notFound', `there is no kind of destination '${wanted}'`, 'see `skerry sync providers`')
 }
 
-/** The shapes that a destination may have, each with what its `kind` is; most have one. */
-export function shapesOf({ properties, anyOf, required }: Schema): { kind: string | undefined; fields: Field[] }[] {
-  if (anyOf) return anyOf.flatMap(shapesOf)
-  const kind = properties?.kind?.const
-  const fields = Object.entries(properties ?? {}).filter(([name]) => name !== 'provider' && name !== 'kind')
-  return [{ kind, fields: fields.map(([name, schema]) => fieldOf(name, schema, required?.includes(name) ?? false)) }]
-}
-
-const fieldOf = (name: string, schema: Schema, required: boolean): Field => ({
-  name,
-  description: schema.description ?? '',
-  required,
-  choices: choicesOf(schema),
-  schema,
-})
-
-const choicesOf = ({ anyOf = [], enum: values, items }: Schema): readonly string[] =>
-  values ?? (items ? choicesOf(items) : anyOf.flatMap((one) => (one.const === undefined ? [] : [one.const])))
+/** The values that a field lists. The values of a map are typed as JSON, so none is listed for it. */
+export const choicesOf = ({ kind, choices }: Pick<ConfigField, 'kind' | 'choices'>): readonly string[] =>
+  kind === 'lists' ? [] : choices
 
 /** `field=value` of a command line -> by field, as it was typed. */
 export function gatherField(text: string, before: Record<string, string> = {}): Record<string, string> {
@@ -87,7 +54,7 @@ export async function readFields(
   option: string,
 ): Promise<Record<string, unknown> & { provider: never }> {
   const shape = await chooseShape(provider, what, given, option)
-  const known = shape.fields.map(({ name }) => name)
+  const known = shape.fields.map(({ path }) => path)
   const stranger = Object.keys(given).find((name) => name !== 'kind' && !known.includes(name))
   if (stranger !== undefined || (given.kind !== undefined && shape.kind === undefined)) {
     const fields = known.length === 0 ? 'it has no fields' : `its fields: ${known.join(', ')}`
@@ -101,8 +68,8 @@ export async function readFields(
     ...(shape.kind === undefined ? {} : { kind: shape.kind }),
   }
   for (const field of shape.fields) {
-    const text = given[field.name] ?? (await askField(field, option))
-    if (text !== undefined && text !== '') read[field.name] = convert(field.name, field.schema, text)
+    const text = given[field.path] ?? (await askField(field, option))
+    if (text !== undefined && text !== '') read[field.path] = convert(field, text)
   }
   return read as Record<string, unknown> & { provider: never }
 }
@@ -119,44 +86,53 @@ async function chooseShape(
   const choices = shapes.flatMap(({ kind }) => kind ?? [])
   const description = 'What the destination is; it says which of the other fields belong to it.'
   const kind =
-    given.kind ?? (await askField({ name: 'kind', description, required: true, choices, schema: {} }, option)) ?? ''
+    given.kind ?? (await askField({ path: 'kind', kind: 'choice', description, required: true, choices }, option)) ?? ''
   const found = shapes.find((shape) => shape.kind === kind)
   if (found) return found
   throw usage(`kind: one of ${choices.join(', ')} expected`)
 }
 
-async function askField({ name, description, required, choices }: Field, option: string): Promise<string | undefined> {
+type Asked = Pick<ConfigField, 'path' | 'kind' | 'description' | 'required' | 'choices'>
+
+async function askField(field: Asked, option: string): Promise<string | undefined> {
+  const { path, description, required } = field
   if (!canAsk()) {
     if (!required) return undefined
-    throw usage(`${name} is needed: ${description}`, `use ${option} ${name}=...`)
+    throw usage(`${path} is needed: ${description}`, `use ${option} ${path}=...`)
   }
+  const choices = choicesOf(field)
   const of = choices.length === 0 ? '' : ` (${choices.join(', ')})`
   for (;;) {
-    const text = (await askText(`${name}${of}: ${description}${required ? '' : ' Empty: left out.'}`)).trim()
+    const text = (await askText(`${path}${of}: ${description}${required ? '' : ' Empty: left out.'}`)).trim()
     if (text !== '' || !required) return text
   }
 }
 
-/** What was typed, as the kind of value that the field has. */
-function convert(name: string, schema: Schema, text: string): unknown {
-  const { type, anyOf = [], items = {} } = schema
-  if (type === 'boolean') {
-    const value = { true: true, yes: true, false: false, no: false }[text]
-    if (value === undefined) throw usage(`${name} takes yes or no`)
-    return value
-  }
-  if (type === 'integer') {
-    if (!/^\d{1,16}$/.test(text)) throw usage(`${name} takes whole numbers`)
-    return Number(text)
-  }
-  if (type === 'array')
-    return text
-      .split(',')
-      .filter(Boolean)
-      .map((one) => convert(name, items, one.trim()))
-  if (type === 'object') return parseJson(name, text)
-  const list = anyOf.find((one) => one.type === 'array')
-  return list && !anyOf.some((one) => one.const === text) ? convert(name, list, text) : text
+/** Reads what was typed, as the kind of value that the field has. Several values are separated by commas. */
+function convert({ path, kind, choices }: ConfigField, text: string): unknown {
+  if (kind === 'yes-no') return parseYesNo(path, text)
+  if (kind === 'number') return parseNumber(path, text)
+  if (kind === 'numbers') return splitValues(text).map((one) => parseNumber(path, one))
+  if (kind === 'some' || (kind === 'lines' && !choices.includes(text))) return splitValues(text)
+  if (kind === 'lists') return parseJson(path, text)
+  return text
+}
+
+const splitValues = (text: string) =>
+  text
+    .split(',')
+    .filter(Boolean)
+    .map((one) => one.trim())
+
+function parseYesNo(name: string, text: string): boolean {
+  const value = { true: true, yes: true, false: false, no: false }[text]
+  if (value === undefined) throw usage(`${name} takes yes or no`)
+  return value
+}
+
+function parseNumber(name: string, text: string): number {
+  if (!/^\d{1,16}$/.test(text)) throw usage(`${name} takes whole numbers`)
+  return Number(text)
 }
 
 function parseJson(name: string, text: string): unknown {

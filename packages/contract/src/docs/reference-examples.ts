@@ -2,13 +2,14 @@ import { hostPattern, injectableNamePattern, methodPattern } from '../agents/pol
 import { Thumbprint } from '../agents/schemas.ts'
 import { Hash } from '../audit-proof/schemas.ts'
 import { HexDigest, SignatureValue } from '../export/schemas.ts'
+import type { Schema } from '../fields.ts'
 import { limits } from '../limits.ts'
 import { CredentialId, PrfInput } from '../passkeys/schemas.ts'
 import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from '../prefixes.ts'
 import * as shared from '../schema.ts'
 import { RecoveryCode } from '../second-factor/schemas.ts'
 import { ProviderId } from '../vault/schemas.ts'
-import { blobsOf, patternOf, type Schema } from './reference-words.ts'
+import { blobsOf, patternOf } from './reference-words.ts'
 
 // Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
 

@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../errors.ts'
+import type { Schema } from '../fields.ts'
 import { type OpenApiDocument, type OpenApiOperation, openApiDocument, type Parameter } from './openapi.ts'
 import { exampleOf } from './reference-examples.ts'
 import { referenceTables, type Table } from './reference-tables.ts'
-import { type Field, fieldsOf, type Schema } from './reference-words.ts'
+import { type Field, rowsOf } from './reference-words.ts'
 
 /** What a server knows of who may call what; the contract does not. */
 export interface AccessFacts {
@@ -122,7 +123,7 @@ function operationOf(
     audit: auditWords(method, operation['x-skerry-audit']),
     fields: [
       ...operation.parameters.flatMap(parameterFields),
-      ...fieldsOf((body ?? {}) as Schema).map((field) => ({ ...field, in: 'body' as const })),
+      ...rowsOf((body ?? {}) as Schema).map((field) => ({ ...field, in: 'body' as const })),
     ],
     answers: answersOf(operation),
     refusals: refusalsOf(operation),
@@ -137,7 +138,7 @@ function auditWords(method: string, { actions, reason }: OpenApiOperation['x-ske
 
 function parameterFields({ name, in: place, required, description, schema }: Parameter): Operation['fields'] {
   const described = { ...schema, ...(description !== undefined && { description }) } as Schema
-  const fields = fieldsOf({ properties: { [name]: described }, required: required ? [name] : [] })
+  const fields = rowsOf({ properties: { [name]: described }, required: required ? [name] : [] })
   return fields.map((field) => ({ ...field, in: place }))
 }
 

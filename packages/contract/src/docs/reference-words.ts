@@ -1,24 +1,7 @@
 import { auditActions } from '../actions.ts'
+import { propertiesOf, type Schema } from '../fields.ts'
 import { type BlobPrefix, blobKinds, blobPattern, type IdKind, idPattern, idPrefixes } from '../prefixes.ts'
 import * as shared from '../schema.ts'
-
-/** The parts of a JSON Schema that the contract uses, as a reader of it sees them. */
-export interface Schema {
-  type?: string
-  description?: string | undefined
-  const?: unknown
-  enum?: string[]
-  anyOf?: Schema[]
-  pattern?: string
-  minLength?: number
-  maxLength?: number
-  minimum?: number
-  maximum?: number
-  items?: Schema
-  maxItems?: number
-  required?: string[]
-  properties?: Record<string, Schema>
-}
 
 /** One field of a body, or one parameter. Text in backquotes is code. */
 export interface Field {
@@ -116,15 +99,15 @@ function namesIn(pattern: string): string | undefined {
 }
 
 /**
- * The fields of an object, those of the objects inside it too.
+ * The fields of an object as rows of the reference, those of the objects inside it too.
  *
- * @example fieldsOf(apps.create.body).map(({ name }) => name) // ['name', 'slug']
+ * @example rowsOf(apps.create.body).map(({ name }) => name) // ['name', 'slug']
  */
-export function fieldsOf({ properties = {}, required = [] }: Schema, at = ''): Field[] {
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const row = { name: at + name, type: typeWords(schema), required: required.includes(name), note: noteOf(schema) }
-    if (schema.properties) return [row, ...fieldsOf(schema, `${at}${name}.`)]
-    return schema.items?.properties ? [row, ...fieldsOf(schema.items, `${at}${name}[].`)] : [row]
+export function rowsOf(object: Schema, at = ''): Field[] {
+  return propertiesOf(object).flatMap(({ name, schema, required }) => {
+    const row = { name: at + name, type: typeWords(schema), required, note: noteOf(schema) }
+    if (schema.properties) return [row, ...rowsOf(schema, `${at}${name}.`)]
+    return schema.items?.properties ? [row, ...rowsOf(schema.items, `${at}${name}[].`)] : [row]
   })
 }
 

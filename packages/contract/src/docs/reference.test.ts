@@ -3,13 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { auditActions } from '../actions.ts'
 import { listEndpoints } from '../endpoints.ts'
 import { errorStatus } from '../errors.ts'
+import type { Schema } from '../fields.ts'
 import { limits } from '../limits.ts'
 import { blobKinds, idPrefixes } from '../prefixes.ts'
 import { refusalsOf } from '../refusals.ts'
 import { type OpenApiOperation, openApiDocument } from './openapi.ts'
 import { exampleOf } from './reference-examples.ts'
 import { reference } from './reference-model.ts'
-import { fieldsOf, type Schema, typeWords } from './reference-words.ts'
+import { rowsOf, typeWords } from './reference-words.ts'
 
 const operations = reference().sections.flatMap((section) => section.operations)
 
@@ -59,7 +60,7 @@ describe('the reference', () => {
   test('a pattern is shown where nothing else tells what is taken', () => {
     expect(typeWords({ type: 'string', pattern: '^[xy]{3}$' })).toBe('text like `^[xy]{3}$`')
     expect(typeWords({ type: 'string', pattern: '^[xy]{3}$', description: 'three of x and y' })).toBe('text')
-    expect(fieldsOf({ type: 'object' })).toEqual([])
+    expect(rowsOf({ type: 'object' })).toEqual([])
   })
 
   test('statuses that carry the same shape are told together', () => {

@@ -1,13 +1,14 @@
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { invalidate, secondFactorQuery } from '../queries.ts'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { secondFactorQuery } from '../queries.ts'
 import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 
 // Loaded when first asked for: it draws a QR code.
 const SetUpAuthenticator = lazy(async () => ({
@@ -16,19 +17,22 @@ const SetUpAuthenticator = lazy(async () => ({
 
 /** The authenticator app, and recovery codes in case it is lost. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
-  const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
-  const [codes, setCodes] = useState<string[] | null>(null)
-  const [removing, setRemoving] = useState(false)
-  const reload = () => invalidate(secondFactorQuery)
-  const begin = useAction(async () => setSecret(await api.secondFactor.enrollTotp()))
-  const renew = useAction(async () => {
-    setCodes((await api.secondFactor.renewRecoveryCodes()).recoveryCodes)
-    await reload()
+  const enrolling = useDialog<{ secret: string; uri: string }>()
+  const codes = useDialog<string[]>()
+  const removing = useConfirm(() => ({
+    title: 'Remove the authenticator app?',
+    text: 'Its codes and the recovery codes stop working. Organizations that ask for a second factor may shut you out.',
+    confirm: 'Remove',
+    onConfirm: () => api.secondFactor.removeTotp(),
+    stale: [secondFactorQuery],
+  }))
+  const begin = useAction(async () => enrolling.open(await api.secondFactor.enrollTotp()))
+  const renew = useAction(async () => codes.open((await api.secondFactor.renewRecoveryCodes()).recoveryCodes), {
+    stale: [secondFactorQuery],
   })
-  const confirmed = async (recoveryCodes: string[]) => {
-    setSecret(null)
-    setCodes(recoveryCodes)
-    await reload()
+  const confirmed = (recoveryCodes: string[]) => {
+    enrolling.close()
+    codes.open(recoveryCodes)
   }
   return (
     <Section
@@ -53,7 +57,7 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
                 <Button variant="default" loading={renew.pending} onClick={() => renew.run()}>
                   New recovery codes
                 </Button>
-                <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+                <Button variant="subtle" color="red" onClick={() => removing.open()}>
                   Remove
                 </Button>
               </Group>
@@ -66,31 +70,26 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
         </Paper>
         <ProblemAlert error={begin.error ?? renew.error} />
       </Stack>
-      <Dialog opened={secret !== null} onClose={() => setSecret(null)} title="Set up the authenticator app">
-        <Suspense>{secret && <SetUpAuthenticator {...secret} onConfirmed={confirmed} />}</Suspense>
-      </Dialog>
-      <Dialog
-        opened={codes !== null}
-        onClose={() => setCodes(null)}
-        title="Recovery codes"
-        withCloseButton={false}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-      >
-        {codes && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
-      </Dialog>
-      <ConfirmDelete
-        title="Remove the authenticator app?"
-        confirm="Remove"
-        opened={removing}
-        onClose={() => setRemoving(false)}
-        onConfirm={async () => {
-          await api.secondFactor.removeTotp()
-          await reload()
-        }}
-      >
-        Its codes and the recovery codes stop working. Organizations that ask for a second factor may shut you out.
-      </ConfirmDelete>
+      {enrolling.show((onClose, secret) => (
+        <Dialog opened onClose={onClose} title="Set up the authenticator app">
+          <Suspense>
+            <SetUpAuthenticator {...secret} onConfirmed={confirmed} />
+          </Suspense>
+        </Dialog>
+      ))}
+      {codes.show((onClose, list) => (
+        <Dialog
+          opened
+          onClose={onClose}
+          title="Recovery codes"
+          withCloseButton={false}
+          closeOnClickOutside={false}
+          closeOnEscape={false}
+        >
+          <RecoveryCodes codes={list} onClose={onClose} />
+        </Dialog>
+      ))}
+      {removing.dialog}
     </Section>
   )
 }

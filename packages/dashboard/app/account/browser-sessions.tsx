@@ -4,7 +4,6 @@ import type { sessions } from '@skerry/contract/sessions/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { session } from '../session.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -17,11 +16,10 @@ type WebSession = Answer<typeof sessions.list>['sessions'][number]
 
 export function BrowserSessions() {
   const query = useQuery(sessionsQuery)
-  const end = useAction(async (webSessionId: string, current: boolean) => {
-    if (current) return session.signOut()
-    await api.sessions.end({ params: { webSessionId } })
-    await invalidate(sessionsQuery)
+  const end = useAction((webSessionId: string) => api.sessions.end({ params: { webSessionId } }), {
+    stale: [sessionsQuery],
   })
+  const signOut = useAction(session.signOut)
   const currentId = query.data?.currentSessionId
   const isCurrent = ({ id }: WebSession) => id === currentId
   const columns: ListColumn<WebSession>[] = [
@@ -40,12 +38,12 @@ export function BrowserSessions() {
         action={(one) => ({
           label: isCurrent(one) ? 'Sign out' : 'End',
           danger: true,
-          disabled: end.pending,
-          onClick: () => end.run(one.id, isCurrent(one)),
+          disabled: end.pending || signOut.pending,
+          onClick: () => (isCurrent(one) ? signOut.run() : end.run(one.id)),
         })}
         empty={null}
       />
-      <ProblemAlert error={end.error} />
+      <ProblemAlert error={end.error ?? signOut.error} />
     </Section>
   )
 }

@@ -4,7 +4,7 @@ import type { me } from '@skerry/contract/me/endpoints'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate, isFresh, keysQuery, passkeysQuery, queryClient } from '../queries.ts'
+import { isFresh, keysQuery, passkeysQuery, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -31,7 +31,6 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
   const change = async () => {
     const encryptedPrivateKey = await keyring.call('sealUnderPassphrase', { passphrase, userId })
     await api.me.patchKeys({ body: { encryptedPrivateKey, publicKeyJwk } })
-    await invalidate(keysQuery)
     showToast('The keyring opens with the new passphrase.')
   }
   return (
@@ -40,6 +39,7 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
       submit="Change the passphrase"
       onClose={onClose}
       onSubmit={change}
+      stale={[keysQuery]}
       disabled={!ready}
     >
       <Text size="sm">
@@ -66,7 +66,6 @@ export function ReplaceKeypair({ userId, about, onClose }: Person) {
     }
     keyring.opened()
     queryClient.removeQueries({ queryKey: ['orgs'] })
-    await Promise.all([invalidate(keysQuery), invalidate(passkeysQuery), invalidate(holdingsQuery)])
     await reloadMe()
   }
   return (
@@ -75,6 +74,7 @@ export function ReplaceKeypair({ userId, about, onClose }: Person) {
       submit="Replace the keypair"
       onClose={onClose}
       onSubmit={replace}
+      stale={[keysQuery, passkeysQuery, holdingsQuery]}
       disabled={!ready || !isFresh(query)}
       size="lg"
     >

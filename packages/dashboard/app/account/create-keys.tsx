@@ -2,7 +2,7 @@ import { Button, Paper, Stack, Text } from '@mantine/core'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate, keysQuery } from '../queries.ts'
+import { keysQuery } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -12,18 +12,20 @@ import { NewPassphraseFields, useNewPassphrase } from './new-passphrase.tsx'
 export function CreateKeys({ userId, about }: { userId: string; about: string[] }) {
   const { passphrase, ready, fields } = useNewPassphrase(about)
   const reloadMe = useReloadMe()
-  const create = useAction(async () => {
-    const keys = await keyring.callLocked('createKeys', { passphrase, userId })
-    try {
-      await api.me.putKeys({ body: keys })
-    } catch (error) {
-      keyring.lock()
-      throw error
-    }
-    keyring.opened()
-    await invalidate(keysQuery)
-    await reloadMe()
-  })
+  const create = useAction(
+    async () => {
+      const keys = await keyring.callLocked('createKeys', { passphrase, userId })
+      try {
+        await api.me.putKeys({ body: keys })
+      } catch (error) {
+        keyring.lock()
+        throw error
+      }
+      keyring.opened()
+      await reloadMe()
+    },
+    { stale: [keysQuery] },
+  )
   return (
     <Paper>
       <Form onSubmit={() => create.run()}>

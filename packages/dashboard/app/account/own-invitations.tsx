@@ -2,17 +2,16 @@ import { Button, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { ownInvites } from '@skerry/contract/members/own-invites'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
 import { ownInvitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof ownInvites.list>['invites'][number]
@@ -21,13 +20,21 @@ type Invite = Answer<typeof ownInvites.list>['invites'][number]
 export function OwnInvitations({ empty }: { empty: ReactNode }) {
   const query = useQuery(ownInvitesQuery)
   const reloadMe = useReloadMe()
-  const [declining, setDeclining] = useState<Invite | null>(null)
-  const accept = useAction(async ({ id }: Invite) => {
-    const { org } = await api.ownInvites.accept({ params: { inviteId: id } })
-    await invalidate(ownInvitesQuery)
-    showToast(`You are ${org.role === 'member' ? 'a member' : `an ${org.role}`} of ${org.name} now.`)
-    await reloadMe()
-  })
+  const declining = useConfirm(({ id, orgName }: Invite) => ({
+    title: 'Decline this invitation?',
+    text: `You do not join ${orgName}. Its admins can invite you again.`,
+    confirm: 'Decline',
+    onConfirm: () => api.ownInvites.decline({ params: { inviteId: id } }),
+    stale: [ownInvitesQuery],
+  }))
+  const accept = useAction(
+    async ({ id }: Invite) => {
+      const { org } = await api.ownInvites.accept({ params: { inviteId: id } })
+      showToast(`You are ${org.role === 'member' ? 'a member' : `an ${org.role}`} of ${org.name} now.`)
+      await reloadMe()
+    },
+    { stale: [ownInvitesQuery] },
+  )
   const columns: ListColumn<Invite>[] = [
     {
       header: 'Organization, by its own account',
@@ -53,7 +60,7 @@ export function OwnInvitations({ empty }: { empty: ReactNode }) {
             size="compact-sm"
             variant="default"
             aria-label={`Decline ${invite.orgName}`}
-            onClick={() => setDeclining(invite)}
+            onClick={() => declining.open(invite)}
           >
             Decline
           </Button>
@@ -74,18 +81,7 @@ export function OwnInvitations({ empty }: { empty: ReactNode }) {
         rowName={({ orgName }) => orgName}
         empty={empty}
       />
-      <ConfirmDelete
-        title="Decline this invitation?"
-        confirm="Decline"
-        opened={declining !== null}
-        onClose={() => setDeclining(null)}
-        onConfirm={async () => {
-          await api.ownInvites.decline({ params: { inviteId: declining?.id ?? '' } })
-          await invalidate(ownInvitesQuery)
-        }}
-      >
-        You do not join {declining?.orgName}. Its admins can invite you again.
-      </ConfirmDelete>
+      {declining.dialog}
     </>
   )
 }

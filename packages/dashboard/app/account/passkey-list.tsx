@@ -1,15 +1,16 @@
 import { Button, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
-import { invalidate, passkeysQuery, secondFactorQuery } from '../queries.ts'
+import { passkeysQuery, secondFactorQuery } from '../queries.ts'
 import { OneLine } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { IconFingerprint } from '../ui/icons.ts'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { signInPasskeysQuery } from './queries.ts'
 
 interface Listed {
@@ -18,9 +19,7 @@ interface Listed {
 }
 
 /** One passkey can be of both kinds: for unlocking and for signing in. */
-const reload = async () => {
-  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await invalidate({ queryKey })
-}
+const stale = [passkeysQuery, secondFactorQuery, signInPasskeysQuery]
 
 /** The passkeys of one kind, each with a way to remove it, and a button to add one. */
 export function PasskeyList<P extends Listed>(props: {
@@ -36,14 +35,20 @@ export function PasskeyList<P extends Listed>(props: {
   adding: (onClose: () => void) => ReactNode
 }) {
   const { title, description, query, none, time, remove, removing, adding } = props
-  const [isAdding, setIsAdding] = useState(false)
-  const [ending, setEnding] = useState<Listed | null>(null)
+  const dialog = useDialog()
+  const ending = useConfirm(({ id, label }: Listed) => ({
+    title: 'Remove this passkey?',
+    text: `${label} ${removing}`,
+    confirm: 'Remove',
+    onConfirm: () => remove(id),
+    stale,
+  }))
   return (
     <Section
       title={title}
       description={description}
       actions={
-        <Button variant="default" leftSection={<IconFingerprint size={16} />} onClick={() => setIsAdding(true)}>
+        <Button variant="default" leftSection={<IconFingerprint size={16} />} onClick={() => dialog.open()}>
           Add a passkey
         </Button>
       }
@@ -55,26 +60,15 @@ export function PasskeyList<P extends Listed>(props: {
         columns={[{ header: 'Name', cell: ({ label }) => <OneLine text={label} />, sort: ({ label }) => label }, time]}
         rowId={({ id }) => id}
         rowName={({ label }) => label}
-        action={(passkey) => ({ label: 'Remove', danger: true, onClick: () => setEnding(passkey) })}
+        action={(passkey) => ({ label: 'Remove', danger: true, onClick: () => ending.open(passkey) })}
         empty={
           <Text size="sm" c="dimmed">
             {none}
           </Text>
         }
       />
-      {isAdding && adding(() => setIsAdding(false))}
-      <ConfirmDelete
-        title="Remove this passkey?"
-        confirm="Remove"
-        opened={ending !== null}
-        onClose={() => setEnding(null)}
-        onConfirm={async () => {
-          await remove(ending?.id ?? '')
-          await reload()
-        }}
-      >
-        {ending?.label} {removing}
-      </ConfirmDelete>
+      {dialog.show(adding)}
+      {ending.dialog}
     </Section>
   )
 }
@@ -88,12 +82,15 @@ export function AddPasskey(props: {
 }) {
   const { title, onClose, add, children } = props
   const form = useApiForm('passkeys', 'create', { label: '' })
-  const submit = async ({ label }: { label: string }) => {
-    await add(label)
-    await reload()
-  }
   return (
-    <FormDialog title={title} submit="Continue" form={form} onClose={onClose} onSubmit={submit}>
+    <FormDialog
+      title={title}
+      submit="Continue"
+      form={form}
+      onClose={onClose}
+      onSubmit={({ label }) => add(label)}
+      stale={stale}
+    >
       <NameField placeholder="Laptop" {...form.getInputProps('label')} />
       {children}
     </FormDialog>

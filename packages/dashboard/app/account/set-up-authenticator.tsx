@@ -1,22 +1,19 @@
 import { Code, Group, Stack, Text } from '@mantine/core'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { secondFactorQuery } from '../queries.ts'
 import { Copy } from '../ui/copy.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 import { SixDigits } from '../ui/six-digits.tsx'
 
 /** The secret for the app, and the first code that shows that the app has it. */
-export function SetUpAuthenticator(props: {
-  secret: string
-  uri: string
-  onConfirmed: (codes: string[]) => Promise<void>
-}) {
+export function SetUpAuthenticator(props: { secret: string; uri: string; onConfirmed: (codes: string[]) => void }) {
   const { secret, uri, onConfirmed } = props
-  const confirm = useAction(async (code: string) => {
-    const { recoveryCodes } = await api.secondFactor.confirmTotp({ body: { code } })
-    await onConfirmed(recoveryCodes)
-  })
+  const confirm = useAction(
+    async (code: string) => onConfirmed((await api.secondFactor.confirmTotp({ body: { code } })).recoveryCodes),
+    { stale: [secondFactorQuery] },
+  )
   return (
     <Stack align="center" ta="center">
       <Text size="sm">Scan this with the app, then enter the six digits that it shows.</Text>

@@ -8,6 +8,7 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { ActivityChart } from './activity-chart.tsx'
 import { PolicyEditor } from './lazy.ts'
 import { type Agent, type AgentActivity, type AgentRule, activityQuery, policiesQuery } from './queries.ts'
@@ -74,7 +75,7 @@ function Summary({ agent, evidence }: { agent: Agent; evidence: AgentActivity })
 function Unused({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
-  const [proposed, setProposed] = useState<AgentRule[] | null>(null)
+  const proposing = useDialog<AgentRule[]>()
   const rules = policies?.[0]?.rules ?? []
   const { unusedRules, unusedSecrets } = evidence.summary
   const unused = [...unusedRules.map((at) => `rule ${at}: ${rules[at]?.host ?? ''}`), ...unusedSecrets]
@@ -89,11 +90,13 @@ function Unused({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) 
           {one}
         </Badge>
       ))}
-      <Button size="compact-sm" variant="subtle" onClick={() => setProposed(narrowPolicy(rules, evidence))}>
+      <Button size="compact-sm" variant="subtle" onClick={() => proposing.open(narrowPolicy(rules, evidence))}>
         Propose a policy without them
       </Button>
       <Suspense>
-        {proposed && <PolicyEditor agent={agent} rules={proposed} onClose={() => setProposed(null)} />}
+        {proposing.show((onClose, proposed) => (
+          <PolicyEditor agent={agent} rules={proposed} onClose={onClose} />
+        ))}
       </Suspense>
     </Group>
   )

@@ -1,17 +1,17 @@
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { NameAndId, OneLine } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { EditAgent } from './lazy.ts'
 import { type Agent, agentsQuery } from './queries.ts'
 
@@ -19,25 +19,29 @@ import { type Agent, agentsQuery } from './queries.ts'
 export function AgentList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(agentsQuery(org.id))
-  const [editing, setEditing] = useState<Agent | null>(null)
-  const [removing, setRemoving] = useState<Agent | null>(null)
-  const setEnabled = useAction(async ({ id, enabled }: Agent) => {
-    await api.agents.update({ params: { orgId: org.id, agentId: id }, body: { enabled: !enabled } })
-    await invalidate(agentsQuery(org.id))
-  })
+  const stale = [agentsQuery(org.id)]
+  const editing = useDialog<Agent>()
+  const removing = useConfirm(({ id, name }: Agent) => ({
+    title: `Remove ${name}?`,
+    text: 'Its policy, tasks and activity are removed with it. A proxy that has the policy keeps it until it expires.',
+    confirm: 'Remove',
+    onConfirm: () => api.agents.delete({ params: { orgId: org.id, agentId: id } }),
+    stale,
+  }))
+  const setEnabled = useAction(
+    ({ id, enabled }: Agent) =>
+      api.agents.update({ params: { orgId: org.id, agentId: id }, body: { enabled: !enabled } }),
+    { stale },
+  )
   const actions = (agent: Agent): RowAction[] => [
-    { label: 'Edit…', onClick: () => setEditing(agent) },
+    { label: 'Edit…', onClick: () => editing.open(agent) },
     {
       label: agent.enabled ? 'Disable' : 'Enable',
       disabled: setEnabled.pending,
       onClick: () => void setEnabled.run(agent),
     },
-    { label: 'Remove…', danger: true, onClick: () => setRemoving(agent) },
+    { label: 'Remove…', danger: true, onClick: () => removing.open(agent) },
   ]
-  const remove = async (agentId: string) => {
-    await api.agents.delete({ params: { orgId: org.id, agentId } })
-    await invalidate(agentsQuery(org.id))
-  }
   return (
     <>
       <ProblemAlert error={setEnabled.error} />
@@ -57,17 +61,12 @@ export function AgentList() {
           </Empty>
         }
       />
-      <Suspense>{editing && <EditAgent agent={editing} onClose={() => setEditing(null)} />}</Suspense>
-      {removing && (
-        <ConfirmDelete
-          title={`Remove ${removing.name}?`}
-          confirm="Remove"
-          onClose={() => setRemoving(null)}
-          onConfirm={() => remove(removing.id)}
-        >
-          Its policy, tasks and activity are removed with it. A proxy that has the policy keeps it until it expires.
-        </ConfirmDelete>
-      )}
+      <Suspense>
+        {editing.show((onClose, agent) => (
+          <EditAgent agent={agent} onClose={onClose} />
+        ))}
+      </Suspense>
+      {removing.dialog}
     </>
   )
 }

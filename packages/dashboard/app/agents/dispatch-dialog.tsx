@@ -4,7 +4,6 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Agent, policiesQuery, tasksQuery } from './queries.ts'
 
@@ -48,7 +47,6 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       },
     })
     onMade({ token, header })
-    await invalidate(tasksQuery(org.id, agent.id))
   }
   return (
     <FormDialog
@@ -57,6 +55,7 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       form={form}
       onClose={onClose}
       onSubmit={dispatch}
+      stale={[tasksQuery(org.id, agent.id)]}
       disabled={policies === undefined}
     >
       <TextInput

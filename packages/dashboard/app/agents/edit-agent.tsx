@@ -5,7 +5,6 @@ import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
-import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Agent, agentsQuery } from './queries.ts'
 
@@ -20,10 +19,7 @@ export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => voi
   const { name, environmentId } = agent
   const form = useApiForm('agents', 'update', { name, environmentId } as Values)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
-  const save = async (body: Values) => {
-    await api.agents.update({ params: { orgId: org.id, agentId: agent.id }, body })
-    await invalidate(agentsQuery(org.id))
-  }
+  const save = (body: Values) => api.agents.update({ params: { orgId: org.id, agentId: agent.id }, body })
   return (
     <FormDialog
       title={`Edit ${agent.name}`}
@@ -31,6 +27,7 @@ export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => voi
       form={form}
       onClose={onClose}
       onSubmit={save}
+      stale={[agentsQuery(org.id)]}
       disabled={places === undefined}
     >
       <NameField description="The slug stays as it is." {...form.getInputProps('name')} />

@@ -4,7 +4,6 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Agent, type AgentRule, agentsQuery, policiesQuery } from './queries.ts'
@@ -31,7 +30,7 @@ export function PolicyEditor({
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [text, setText] = useState(JSON.stringify(rules ?? example, null, 2))
   const [days, setDays] = useState<string>('30')
-  const { data: read, isPlaceholderData: stale } = useSimulation(text, null)
+  const { data: read, isPlaceholderData: isOld } = useSimulation(text, null)
   const publish = async () => {
     if (!read || !('rules' in read)) return
     const issuedAt = Math.floor(Date.now() / 1000)
@@ -41,7 +40,6 @@ export function PolicyEditor({
     })
     const { policy } = await api.agents.publish({ params: { orgId: org.id, agentId: agent.id }, body: { bundle } })
     showToast(`Published version ${policy.version} of the policy.`)
-    await Promise.all([invalidate(agentsQuery(org.id)), invalidate(policiesQuery(org.id, agent.id))])
   }
   const problem = read && 'problem' in read ? read.problem : null
   return (
@@ -51,8 +49,9 @@ export function PolicyEditor({
       size="lg"
       onClose={onClose}
       onSubmit={publish}
+      stale={[agentsQuery(org.id), policiesQuery(org.id, agent.id)]}
       // The rules that are signed are those of the text that is shown, and never of the text before it.
-      disabled={!read || stale || problem !== null}
+      disabled={!read || isOld || problem !== null}
     >
       <Textarea
         label="Rules"

@@ -1,10 +1,9 @@
 import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { useMade } from '../tokens/shown-when-made.tsx'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -12,6 +11,7 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { Dispatched } from './dispatch-dialog.tsx'
 import { DispatchDialog, NewTask } from './lazy.ts'
 import { type Agent, type AgentTask, policiesQuery, tasksQuery } from './queries.ts'
@@ -21,11 +21,10 @@ export function Tasks({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(tasksQuery(org.id, agent.id))
   const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
-  const [dispatching, setDispatching] = useState(false)
+  const dispatching = useDialog()
   const made = useMade<Dispatched>()
-  const revoke = useAction(async ({ id }: AgentTask) => {
-    await api.tasks.revoke({ params: { taskId: id } })
-    await invalidate(tasksQuery(org.id, agent.id))
+  const revoke = useAction(({ id }: AgentTask) => api.tasks.revoke({ params: { taskId: id } }), {
+    stale: [tasksQuery(org.id, agent.id)],
   })
   return (
     <Section
@@ -35,7 +34,7 @@ export function Tasks({ agent }: { agent: Agent }) {
         <Button
           variant="default"
           disabled={!agent.enabled || agent.policyVersion === 0}
-          onClick={() => setDispatching(true)}
+          onClick={() => dispatching.open()}
         >
           Dispatch a task
         </Button>
@@ -64,7 +63,7 @@ export function Tasks({ agent }: { agent: Agent }) {
         {made.isShown ? (
           <NewTask made={made.value} host={policies?.[0]?.rules[0]?.host ?? 'api.example.com'} onClose={made.forget} />
         ) : (
-          dispatching && <DispatchDialog agent={agent} onClose={() => setDispatching(false)} onMade={made.show} />
+          dispatching.show((onClose) => <DispatchDialog agent={agent} onClose={onClose} onMade={made.show} />)
         )}
       </Suspense>
     </Section>

@@ -1,7 +1,7 @@
 import { Badge, Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { Suspense } from 'react'
 import { OneLine } from '../ui/cells.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -9,6 +9,7 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { SettingsRow } from '../ui/settings-row.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { PolicyEditor } from './lazy.ts'
 import { type Agent, type AgentPolicy, type AgentRule, policiesQuery, signerQuery } from './queries.ts'
 
@@ -16,10 +17,10 @@ import { type Agent, type AgentPolicy, type AgentRule, policiesQuery, signerQuer
 export function Versions({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(policiesQuery(org.id, agent.id))
-  const [editing, setEditing] = useState<{ rules: AgentRule[] | null } | null>(null)
+  const editing = useDialog<AgentRule[] | null>()
   const versions = query.data ?? []
   const button = (
-    <Button variant="default" disabled={!query.data} onClick={() => setEditing({ rules: versions[0]?.rules ?? null })}>
+    <Button variant="default" disabled={!query.data} onClick={() => editing.open(versions[0]?.rules ?? null)}>
       {versions.length === 0 ? 'Write a policy' : 'Edit the policy'}
     </Button>
   )
@@ -42,7 +43,7 @@ export function Versions({ agent }: { agent: Agent }) {
         )}
         action={(policy) => ({
           label: 'Edit this one',
-          onClick: () => setEditing({ rules: policy.rules }),
+          onClick: () => editing.open(policy.rules),
         })}
         empty={<Empty title="No policy yet">Until one is published, the agent may do nothing.</Empty>}
       />
@@ -50,7 +51,9 @@ export function Versions({ agent }: { agent: Agent }) {
         <TrustAnchor signers={[...new Set(versions.map((one) => one.signerThumbprint))]} />
       </Box>
       <Suspense>
-        {editing && <PolicyEditor agent={agent} rules={editing.rules} onClose={() => setEditing(null)} />}
+        {editing.show((onClose, rules) => (
+          <PolicyEditor agent={agent} rules={rules} onClose={onClose} />
+        ))}
       </Suspense>
     </Section>
   )

@@ -1,13 +1,12 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
-import { invalidate } from '../queries.ts'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { orgQueries } from '../queries.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
 import type { Compared } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
@@ -19,25 +18,14 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
   const isAdmin = org.role !== 'member'
   const isOwn = change.proposedById === me.user?.id
   const params = { orgId: org.id, changeRequestId: change.id }
-  const decided = async () => {
-    form.reset()
-    await invalidate({ queryKey: ['orgs', org.id] })
-  }
+  const decided = { stale: [orgQueries(org.id)], done: form.reset }
   const toBody = ({ comment }: { comment: string }) => (comment === '' ? {} : { comment })
-  const approve = useSubmit(form, async (values) => {
-    await api.changes.approve({ params, body: toBody(values) })
-    await decided()
-  })
-  const reject = useSubmit(form, async (values) => {
-    await api.changes.reject({ params, body: toBody(values) })
-    await decided()
-  })
-  const withdraw = useAction(async () => {
-    await api.changes.withdraw({ params })
-    await decided()
-  })
-  const [asking, setAsking] = useState<'approve' | 'withdraw' | null>(null)
+  const approve = useSubmit(form, (values) => api.changes.approve({ params, body: toBody(values) }), decided)
+  const reject = useSubmit(form, (values) => api.changes.reject({ params, body: toBody(values) }), decided)
+  const withdraw = useAction(() => api.changes.withdraw({ params }), decided)
   const unseen = compared.filter(({ sides }) => sides.data === null).length
+  const approvingUnseen = useConfirm(() => ({ ...unseenQuestion(unseen), onConfirm: approve.run }))
+  const withdrawing = useConfirm(() => ({ ...withdrawalQuestion, onConfirm: withdraw.run }))
   const pending = approve.pending || reject.pending || withdraw.pending
   if (!isAdmin && !isOwn) return null
   return (
@@ -61,7 +49,7 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
                 <Button
                   loading={approve.pending}
                   disabled={pending || !mayApprove(change, isOwn, compared)}
-                  onClick={() => (unseen > 0 ? setAsking('approve') : approve.run())}
+                  onClick={() => (unseen > 0 ? approvingUnseen.open() : approve.run())}
                 >
                   {unseen > 0 ? approveUnseen(unseen) : 'Approve'}
                 </Button>
@@ -70,17 +58,15 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
                 </Button>
               </>
             )}
-            <Button variant="subtle" color="gray" disabled={pending} onClick={() => setAsking('withdraw')}>
+            <Button variant="subtle" color="gray" disabled={pending} onClick={() => withdrawing.open()}>
               Withdraw…
             </Button>
           </Group>
           <Why change={change} isOwn={isOwn} isAdmin={isAdmin} compared={compared} />
         </Stack>
       </Paper>
-      {asking === 'approve' && (
-        <ConfirmUnseen unseen={unseen} onClose={() => setAsking(null)} onConfirm={() => approve.run()} />
-      )}
-      {asking === 'withdraw' && <ConfirmWithdrawal onClose={() => setAsking(null)} onConfirm={() => withdraw.run()} />}
+      {approvingUnseen.dialog}
+      {withdrawing.dialog}
     </Section>
   )
 }
@@ -88,32 +74,18 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
 const approveUnseen = (unseen: number) =>
   unseen === 1 ? 'Approve without seeing the value' : `Approve without seeing ${unseen} values`
 
-interface Confirming {
-  onClose: () => void
-  onConfirm: () => Promise<unknown>
-}
+const unseenQuestion = (unseen: number) => ({
+  title: `${approveUnseen(unseen)}?`,
+  text: `You hold no key of this environment, so you cannot read ${unseen === 1 ? 'the value' : `these ${unseen} values`}. If the change has enough approvals with yours, programs get it. Ask a holder of the key to look at it first, or to grant you the key.`,
+  confirm: approveUnseen(unseen),
+  decline: 'Do not approve',
+})
 
-function ConfirmUnseen({ unseen, ...confirming }: Confirming & { unseen: number }) {
-  return (
-    <ConfirmDelete
-      title={`${approveUnseen(unseen)}?`}
-      confirm={approveUnseen(unseen)}
-      decline="Do not approve"
-      {...confirming}
-    >
-      You hold no key of this environment, so you cannot read {unseen === 1 ? 'the value' : `these ${unseen} values`}.
-      If the change has enough approvals with yours, programs get it. Ask a holder of the key to look at it first, or to
-      grant you the key.
-    </ConfirmDelete>
-  )
-}
-
-function ConfirmWithdrawal(confirming: Confirming) {
-  return (
-    <ConfirmDelete title="Withdraw this proposal?" confirm="Withdraw" decline="Keep it open" {...confirming}>
-      It cannot be opened again. To change the secret after all, somebody has to propose it again.
-    </ConfirmDelete>
-  )
+const withdrawalQuestion = {
+  title: 'Withdraw this proposal?',
+  text: 'It cannot be opened again. To change the secret after all, somebody has to propose it again.',
+  confirm: 'Withdraw',
+  decline: 'Keep it open',
 }
 
 /** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
+import type { Stale } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
 export const branchesQuery = (orgId: string, envId: string) =>
@@ -9,10 +9,8 @@ export const branchesQuery = (orgId: string, envId: string) =>
     queryFn: ({ signal }) => api.branches.list({ params: { orgId, envId } }, { signal }),
   })
 
-/** After a branch was created or deleted. */
-export async function reloadBranches(orgId: string, { id, applicationId }: Environment) {
-  await Promise.all([
-    invalidate(branchesQuery(orgId, id)),
-    invalidate({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
-  ])
-}
+/** The queries that a new or a deleted branch of an environment makes stale. */
+export const branchLists = (orgId: string, { id, applicationId }: Environment): Stale[] => [
+  branchesQuery(orgId, id),
+  { queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] },
+]

@@ -1,17 +1,18 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { NameAndId } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
-import { branchesQuery, reloadBranches } from './branch-queries.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import { branchesQuery, branchLists } from './branch-queries.ts'
 
 // Loaded when first asked for.
 const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }))
@@ -20,16 +21,22 @@ const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx
 export function Branches({ environment, holdsKey }: { environment: Environment; holdsKey: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(branchesQuery(org.id, environment.id))
-  const [forking, setForking] = useState(false)
-  const [ending, setEnding] = useState<Environment | null>(null)
+  const forking = useDialog()
+  const ending = useConfirm(({ id, slug }: Environment) => ({
+    title: `Delete ${slug}?`,
+    text: `The values that it overrides are deleted with their history. ${environment.name} stays as it is.`,
+    confirm: 'Delete',
+    onConfirm: () => api.envs.delete({ params: { orgId: org.id, envId: id } }),
+    stale: branchLists(org.id, environment),
+  }))
   const mayDelete = holdsKey || org.role !== 'member'
   const deleteAction = (branch: Environment) => ({
     label: 'Delete',
     danger: true,
-    onClick: () => setEnding(branch),
+    onClick: () => ending.open(branch),
   })
   const forkButton = holdsKey && (
-    <Button variant="default" onClick={() => setForking(true)}>
+    <Button variant="default" onClick={() => forking.open()}>
       Fork a branch
     </Button>
   )
@@ -56,20 +63,12 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
           />
         }
       />
-      <Suspense>{forking && <ForkDialog environment={environment} onClose={() => setForking(false)} />}</Suspense>
-      {ending && (
-        <ConfirmDelete
-          title={`Delete ${ending.slug}?`}
-          confirm="Delete"
-          onClose={() => setEnding(null)}
-          onConfirm={async () => {
-            await api.envs.delete({ params: { orgId: org.id, envId: ending.id } })
-            await reloadBranches(org.id, environment)
-          }}
-        >
-          The values that it overrides are deleted with their history. {environment.name} stays as it is.
-        </ConfirmDelete>
-      )}
+      <Suspense>
+        {forking.show((onClose) => (
+          <ForkDialog environment={environment} onClose={onClose} />
+        ))}
+      </Suspense>
+      {ending.dialog}
     </Section>
   )
 }

@@ -19,7 +19,6 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { composition } from '@skerry/contract/groups/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
@@ -32,6 +31,7 @@ import { IconGripVertical, IconX } from '../ui/icons.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 
 type Composed = Answer<typeof composition.list>['groups'][number]
 
@@ -39,10 +39,10 @@ type Composed = Answer<typeof composition.list>['groups'][number]
 export function Composition({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(compositionQuery(org.id, environment.id))
-  const [adding, setAdding] = useState(false)
+  const adding = useDialog()
   const isAdmin = org.role !== 'member'
   const addButton = isAdmin && (
-    <Button variant="default" onClick={() => setAdding(true)}>
+    <Button variant="default" onClick={() => adding.open()}>
       Add a group
     </Button>
   )
@@ -65,9 +65,9 @@ export function Composition({ environment }: { environment: Environment }) {
           )
         }
       </Loaded>
-      {adding && (
-        <AddDialog environment={environment} composed={query.data?.groups ?? []} onClose={() => setAdding(false)} />
-      )}
+      {adding.show((onClose) => (
+        <AddDialog environment={environment} composed={query.data?.groups ?? []} onClose={onClose} />
+      ))}
     </Section>
   )
 }
@@ -83,15 +83,13 @@ function Order({
 }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const params = { orgId: org.id, envId: environment.id }
-  const { queryKey } = compositionQuery(org.id, environment.id)
   const sensors = useSensors(
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   )
   const reorder = useAction((ordered: Composed[]) => storeOrder(params, groups, ordered))
-  const remove = useAction(async (groupId: string) => {
-    await api.composition.delete({ params: { ...params, groupId } })
-    await invalidate({ queryKey })
+  const remove = useAction((groupId: string) => api.composition.delete({ params: { ...params, groupId } }), {
+    stale: [compositionQuery(org.id, environment.id)],
   })
   const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -148,15 +146,16 @@ function Order({
 
 /** From the first group that moves, each gets a position of its own, so that two never share one. */
 async function storeOrder(params: { orgId: string; envId: string }, before: Composed[], ordered: Composed[]) {
-  const { queryKey } = compositionQuery(params.orgId, params.envId)
-  queryClient.setQueryData(queryKey, { groups: ordered })
+  const query = compositionQuery(params.orgId, params.envId)
+  queryClient.setQueryData(query.queryKey, { groups: ordered })
   try {
     const first = ordered.findIndex((group, i) => group !== before[i])
     const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
     for (const [i, { groupId }] of ordered.slice(first).entries())
       await api.composition.set({ params, body: { groupId, position: base + i } })
   } finally {
-    await invalidate({ queryKey })
+    // Also after a failure: some groups may have been stored, and the page shows the order that was wanted.
+    await invalidate(query)
   }
 }
 
@@ -223,11 +222,8 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       form={form}
       onClose={onClose}
       disabled={form.values.groupId === ''}
-      onSubmit={async (body) => {
-        const params = { orgId: org.id, envId: environment.id }
-        await api.composition.set({ params, body })
-        await invalidate(compositionQuery(org.id, environment.id))
-      }}
+      onSubmit={(body) => api.composition.set({ params: { orgId: org.id, envId: environment.id }, body })}
+      stale={[compositionQuery(org.id, environment.id)]}
     >
       {query.data && free.length === 0 ? (
         <Text size="sm">Every group is composed in already. Make another on the page Groups first.</Text>

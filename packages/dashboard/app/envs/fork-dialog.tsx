@@ -14,7 +14,7 @@ import { slugOf } from '../slug.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
-import { reloadBranches } from './branch-queries.ts'
+import { branchLists } from './branch-queries.ts'
 import { type Grantee, nameOfReader } from './grantees.ts'
 import { acceptReaders, branchesShared, environmentShared, noteReaders } from './known-readers.ts'
 import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
@@ -59,7 +59,6 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
     const named = readers.map((one) => ({ ...one, shownAs: nameOfReader(one, nameOf) }))
     const ttlSeconds = lifetime === 'never' ? null : Number(lifetime)
     const branch = await forkFor(org.id, environment, named, { slug, ttlSeconds })
-    await reloadBranches(org.id, environment)
     showToast(`Forked ${branch.slug} from ${environment.name}.`)
   }
   return (
@@ -69,6 +68,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       form={form}
       onClose={onClose}
       onSubmit={fork}
+      stale={branchLists(org.id, environment)}
       disabled={!isFresh(query)}
     >
       <TextInput

@@ -4,14 +4,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { isFresh } from '../queries.ts'
+import { isFresh, orgQueries } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import type { Candidate } from './candidates.ts'
 import { GranteeFields, useGrantee } from './grantee.tsx'
-import { type Grantee, reloadGrants } from './grantees.ts'
+import type { Grantee } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
 import { pin } from './pins.ts'
@@ -30,13 +30,12 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   })
   const lowerLayers = query.data ?? []
   const [withLayers, setWithLayers] = useState(true)
+  const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
   const grant = async () => {
     if (!to || !checked) return
-    const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
     await checkMeanings(envIds)
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
-    await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))
     showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
   return (
@@ -45,6 +44,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       submit="Grant"
       onClose={onClose}
       onSubmit={grant}
+      stale={envIds.map((envId) => orgQueries(org.id, 'envs', envId))}
       disabled={!isReady || !isFresh(query)}
       size="lg"
     >

@@ -1,12 +1,9 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { envs } from '@skerry/contract/envs/endpoints'
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
-import { invalidate } from '../queries.ts'
 
 export type Grantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The name of a reader. */
 export const nameOfReader = (one: Grantee, nameOf: (id: string) => string): string =>
   one.name ?? (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))
-
-export const reloadGrants = (orgId: string, envId: string) => invalidate({ queryKey: ['orgs', orgId, 'envs', envId] })

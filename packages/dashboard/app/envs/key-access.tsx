@@ -2,19 +2,21 @@ import { Alert, Button, Text } from '@mantine/core'
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
+import { orgQueries } from '../queries.ts'
 import { granteesQuery, sealedQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { IconEye } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Grantee, reloadGrants } from './grantees.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import type { Grantee } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
 import { forgetReader } from './known-readers.ts'
 import { type Checked, useChecked } from './pins.ts'
@@ -27,7 +29,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(granteesQuery(org.id, environment.id))
   const sealed = useQuery(sealedQuery(org.id, environment.id)).data
-  const [granting, setGranting] = useState(false)
+  const granting = useDialog()
   const isAdmin = org.role !== 'member'
   return (
     <Section
@@ -36,7 +38,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
       actions={
         isAdmin &&
         sealed && (
-          <Button variant="default" onClick={() => setGranting(true)}>
+          <Button variant="default" onClick={() => granting.open()}>
             Grant access
           </Button>
         )
@@ -50,9 +52,10 @@ export function KeyAccess({ environment }: { environment: Environment }) {
         </Text>
       )}
       <Suspense>
-        {granting && query.data && (
-          <GrantDialog environment={environment} grantees={query.data.grantees} onClose={() => setGranting(false)} />
-        )}
+        {query.data &&
+          granting.show((onClose) => (
+            <GrantDialog environment={environment} grantees={query.data.grantees} onClose={onClose} />
+          ))}
       </Suspense>
     </Section>
   )
@@ -105,9 +108,15 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
   const query = useQuery(granteesQuery(org.id, environment.id))
   const checked = useChecked(query.data?.grantees ?? [])
   const told = useQuery({ ...readersQuery(org.id, environment.id), enabled: isAdmin }).data
-  const [revoking, setRevoking] = useState<Grantee | null>(null)
   const isSelf = ({ principalId }: Grantee) => principalId === me.user?.id
   const name = (one: Grantee) => one.name ?? (isReader(one) ? 'This server' : nameOf(one.principalId))
+  const revoking = useConfirm((one: Grantee) => ({
+    title: `Take the key from ${name(one)}?`,
+    text: <RevokeMeans holder={one} name={name(one)} isSelf={isSelf(one)} />,
+    confirm: 'Revoke',
+    onConfirm: () => revoke(org.id, environment.id, one.principalId),
+    stale: [orgQueries(org.id, 'envs', environment.id)],
+  }))
   const columns: ListColumn<Holder>[] = [
     {
       header: 'Holder',
@@ -153,7 +162,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         rowId={({ principalId }) => principalId}
         rowName={name}
         {...(isAdmin
-          ? { action: (one: Holder) => ({ label: 'Revoke', danger: true, onClick: () => setRevoking(one) }) }
+          ? { action: (one: Holder) => ({ label: 'Revoke', danger: true, onClick: () => revoking.open(one) }) }
           : {})}
         empty={null}
       />
@@ -163,42 +172,25 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
           {told.recovery.custodians.map(({ userId, name: custodian }) => custodian ?? userId).join(', ')}.
         </Text>
       )}
-      {revoking && (
-        <RevokeDialog
-          environment={environment}
-          holder={revoking}
-          name={name(revoking)}
-          isSelf={isSelf(revoking)}
-          onClose={() => setRevoking(null)}
-        />
-      )}
+      {revoking.dialog}
     </>
   )
 }
 
-function RevokeDialog(props: {
-  environment: Environment
-  holder: Grantee
-  name: string
-  isSelf: boolean
-  onClose: () => void
-}) {
-  const { environment, holder, name, isSelf, onClose } = props
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const revoke = async () => {
-    const params = { orgId: org.id, envId: environment.id }
-    const { grants } = await api.grants.list({ params })
-    const grant = grants.find(({ principalId }) => principalId === holder.principalId)
-    if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
-    forgetReader(holder.principalId, environment.id)
-    await reloadGrants(org.id, environment.id)
-  }
+async function revoke(orgId: string, envId: string, holderId: string): Promise<void> {
+  const { grants } = await api.grants.list({ params: { orgId, envId } })
+  const grant = grants.find(({ principalId }) => principalId === holderId)
+  if (grant) await api.grants.delete({ params: { orgId, envId, grantId: grant.id } })
+  forgetReader(holderId, envId)
+}
+
+function RevokeMeans({ holder, name, isSelf }: { holder: Grantee; name: string; isSelf: boolean }) {
   return (
-    <ConfirmDelete title={`Take the key from ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
+    <>
       From now on the server gives {name} neither the key nor ciphertext. It does not undo what was read or kept before:
       re-key below, and change the values that they must not know.
       {isReader(holder) && ' What it did with the key here stops.'}
       {isSelf && ' This is your own access: you cannot grant it to yourself again.'}
-    </ConfirmDelete>
+    </>
   )
 }

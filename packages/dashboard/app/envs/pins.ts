@@ -66,9 +66,12 @@ export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   })
 }
 
+/** Every `checkedQuery`: they are stale once a key is pinned. */
+export const checkedKeys = { queryKey: ['checked-keys'] }
+
 export const checkedQuery = (holders: Holder[]) =>
   queryOptions({
-    queryKey: ['checked-keys', holders.map(({ principalId, publicKeyJwk }) => [principalId, publicKeyJwk])],
+    queryKey: [...checkedKeys.queryKey, holders.map(({ principalId, publicKeyJwk }) => [principalId, publicKeyJwk])],
     queryFn: () => checkKeys(holders),
     staleTime: 0,
   })

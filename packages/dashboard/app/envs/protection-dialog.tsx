@@ -5,7 +5,7 @@ import { limits } from '@skerry/contract/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useApiForm } from '../form/use-api-form.ts'
-import { isFresh } from '../queries.ts'
+import { isFresh, type Stale } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
@@ -22,9 +22,10 @@ export function ProtectionDialog(props: {
   environment: Environment
   before: ProtectionSettings
   onSave: (settings: ProtectionSettings) => Promise<unknown>
+  stale: readonly Stale[]
   onClose: () => void
 }) {
-  const { environment, before, onSave, onClose } = props
+  const { environment, before, onSave, stale, onClose } = props
   const form = useApiForm('protection', 'put', { ...before })
   const { approvers, error } = useApprovers(environment)
   const pass = approvers && whoseChangesPass(approvers, form.values)
@@ -35,6 +36,7 @@ export function ProtectionDialog(props: {
       form={form}
       onClose={onClose}
       onSubmit={onSave}
+      stale={stale}
       disabled={!pass || pass === 'nobody'}
     >
       <NumberInput

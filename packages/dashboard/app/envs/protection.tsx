@@ -1,14 +1,15 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
+import { orgQueries } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { ProtectionSettings } from './protection-dialog.tsx'
 
 // Loaded when first asked for.
@@ -53,9 +54,16 @@ function State(props: {
 }) {
   const { environment, protection, open, isAdmin } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [dialog, setDialog] = useState<'set' | 'end' | null>(null)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+  const stale = [orgQueries(org.id, 'envs', environment.id)]
+  const setting = useDialog()
+  const ending = useConfirm(() => ({
+    title: `Stop protecting ${environment.name}?`,
+    text: 'From then on changes are stored directly. Changes that wait already keep waiting for their approvals.',
+    confirm: 'Stop protecting',
+    onConfirm: () => api.protection.delete({ params }),
+    stale,
+  }))
   return (
     <Stack gap="sm">
       <Text size="sm">
@@ -64,41 +72,28 @@ function State(props: {
       </Text>
       {isAdmin && (
         <Group gap="xs">
-          <Button variant="default" size="xs" onClick={() => setDialog('set')}>
+          <Button variant="default" size="xs" onClick={() => setting.open()}>
             {protection ? 'Change' : 'Protect'}
           </Button>
           {protection && (
-            <Button variant="subtle" color="red" size="xs" onClick={() => setDialog('end')}>
+            <Button variant="subtle" color="red" size="xs" onClick={() => ending.open()}>
               Stop protecting
             </Button>
           )}
         </Group>
       )}
       <Suspense>
-        {dialog === 'set' && (
+        {setting.show((onClose) => (
           <ProtectionDialog
             environment={environment}
             before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
-            onClose={() => setDialog(null)}
-            onSave={async (body) => {
-              await api.protection.put({ params, body })
-              await reload()
-            }}
+            onClose={onClose}
+            onSave={(body) => api.protection.put({ params, body })}
+            stale={stale}
           />
-        )}
+        ))}
       </Suspense>
-      <ConfirmDelete
-        title={`Stop protecting ${environment.name}?`}
-        confirm="Stop protecting"
-        opened={dialog === 'end'}
-        onClose={() => setDialog(null)}
-        onConfirm={async () => {
-          await api.protection.delete({ params })
-          await reload()
-        }}
-      >
-        From then on changes are stored directly. Changes that wait already keep waiting for their approvals.
-      </ConfirmDelete>
+      {ending.dialog}
     </Stack>
   )
 }

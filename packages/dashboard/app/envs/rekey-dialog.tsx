@@ -5,8 +5,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { reloadRekeyDue } from '../people/rekey-due.ts'
-import { invalidate, isFresh } from '../queries.ts'
+import { rekeyDueQuery } from '../people/rekey-due.ts'
+import { isFresh, orgQueries } from '../queries.ts'
 import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery, protectionQuery, reloadSealed } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -40,7 +40,6 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
     const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
     await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
     remember(others)
-    await Promise.all([invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] }), reloadRekeyDue(org.id)])
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     showToast(`${environment.name} has another key. ${who} access.`)
   }
@@ -56,6 +55,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       size="lg"
       onClose={onClose}
       onSubmit={rekey}
+      stale={[orgQueries(org.id, 'envs', environment.id), rekeyDueQuery(org.id)]}
       disabled={!isFresh(query) || !isFresh(guard) || isProtected || !checked || !understood}
     >
       {isProtected && (

@@ -1,81 +1,11 @@
-// The settings of a lease target, a rotation or a sync destination, whose fields are told by a schema of the contract: each field has its
-// description there, and is checked by it. What is typed is kept as texts until it is checked.
+import type { ConfigField } from '@skerry/contract/fields'
 
-interface Schema {
-  type?: string
-  const?: string
-  enum?: string[]
-  anyOf?: Schema[]
-  items?: Schema
-  patternProperties?: Record<string, Schema>
-  properties?: Record<string, Schema>
-  required?: string[]
-  minimum?: number
-  maximum?: number
-  maxLength?: number
-  description?: string
-}
-
-export interface ConfigField {
-  /** Below the config: `connection.host`. */
-  path: string
-  /**
-   * How its text is read: `lines` are one value each, `numbers` too, `some` are chosen ones, `rows` several with a space
-   * between; in `lists` each row has a name and what belongs to it.
-   */
-  kind: 'text' | 'long' | 'number' | 'yes-no' | 'choice' | 'some' | 'lines' | 'numbers' | 'rows' | 'lists'
-  description: string
-  required: boolean
-  /** Of a choice, and of some; of lines and lists, what stands alone in place of them. */
-  choices: string[]
-  /** Of rows. */
-  columns: string[]
-}
+// The settings of a lease target, a rotation or a sync destination. What is typed is kept as texts until it is checked.
 
 /** Texts by the last part of a field's path, in objects as the config has them. */
 export interface Texts {
   [name: string]: string | Texts
 }
-
-/** Set by the form itself, not asked for. */
-const unasked = ['executor', 'provisionerTokenId']
-
-/** A text of more characters is written on several lines. */
-const lineCharacters = 1000
-
-/** The fields that a person fills in. What the schema allows one value for is none. */
-export function fieldsOf(schema: object, within = ''): ConfigField[] {
-  const { properties = {}, required = [] } = schema as Schema
-  return Object.entries(properties).flatMap(([name, part]) => {
-    const path = `${within}${name}`
-    if (part.const !== undefined || unasked.includes(path)) return []
-    if (part.type === 'object' && !part.patternProperties)
-      return fieldsOf(required.includes(name) ? part : { ...part, required: [] }, `${path}.`)
-    return [{ path, required: required.includes(name), ...shapeOf(part) }]
-  })
-}
-
-function shapeOf({ description = '', ...part }: Schema): Omit<ConfigField, 'path' | 'required'> {
-  const [inner] = Object.values(part.patternProperties ?? {})
-  const choices = choicesOf(inner ?? (part.items ? part.items : part))
-  const columns = Object.keys(part.items?.properties ?? {})
-  return { kind: kindOf(part, choices, columns), description, choices, columns }
-}
-
-const choicesOf = (part: Schema): string[] => part.enum ?? part.anyOf?.flatMap((one) => one.const ?? []) ?? []
-
-function kindOf(part: Schema, choices: string[], columns: string[]): ConfigField['kind'] {
-  if (part.patternProperties) return 'lists'
-  if (part.type === 'array') return columns.length > 0 ? 'rows' : listKind(part.items, choices)
-  if (part.anyOf?.some(({ type }) => type === 'array')) return 'lines'
-  if (part.type === 'integer') return 'number'
-  if (part.type === 'boolean') return 'yes-no'
-  if (choices.length > 0) return 'choice'
-  return (part.maxLength ?? 0) >= lineCharacters ? 'long' : 'text'
-}
-
-const listKind = (items: Schema | undefined, choices: string[]) =>
-  choices.length > 0 ? 'some' : items?.type === 'integer' ? 'numbers' : 'lines'
 
 export function textAt(texts: Texts, path: string): string {
   const found = path.split('.').reduce<Texts | string | undefined>((at, name) => (at as Texts)?.[name], texts)

@@ -1,6 +1,6 @@
 import { Button, MultiSelect, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import type { ConfigField } from '@skerry/contract/fields'
 import { useState } from 'react'
-import type { ConfigField } from './config-fields.ts'
 import { labelOf } from './config-labels.ts'
 import type { ApiForm } from './use-api-form.ts'
 import type { ConfigValues } from './use-config-form.ts'

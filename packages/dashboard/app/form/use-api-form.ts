@@ -1,6 +1,7 @@
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useEffect } from 'react'
-import { useAction } from '../action.ts'
+import { type After, useAction } from '../action.ts'
+import { Cancelled } from '../prompts.ts'
 import { fieldErrors, type Heading, type OperationOf, preloadCheck } from './check.ts'
 import { refusedField } from './refused-field.ts'
 
@@ -36,27 +37,32 @@ export function useApiForm<H extends Heading, V extends object>(
  * Submitting a form: its fields are checked first, and a refusal of the server that names one of them is shown at that field.
  * Any other failure is in `error`.
  */
-export function useSubmit<V>(form: ApiForm<V> | undefined, work: (values: V) => Promise<unknown>) {
+export function useSubmit<V>(
+  form: ApiForm<V> | undefined,
+  work: (values: V) => Promise<unknown>,
+  after: After<[]> = {},
+) {
   return useAction(async () => {
     if (!form) return work(undefined as V)
     const { hasErrors, errors } = await form.validate()
-    if (hasErrors) return focusFirst(form, Object.keys(errors))
+    if (hasErrors) stopAt(form, Object.keys(errors))
     try {
       await work(form.getTransformedValues())
     } catch (error) {
       const refused = refusedField(error)
       if (!refused || !form.getInputNode(refused.path)) throw error
       form.setErrors({ [refused.path]: refused.message })
-      focusFirst(form, [refused.path])
+      stopAt(form, [refused.path])
     }
-  })
+  }, after)
 }
 
-/** Screen readers read a field's error with the field. */
-function focusFirst<V>(form: ApiForm<V>, paths: string[]): void {
+/** Ends the action at the first of these fields, which shows its error. Screen readers read the error with the field. */
+function stopAt<V>(form: ApiForm<V>, paths: string[]): never {
   const nodes = paths.flatMap((path) => form.getInputNode(path) ?? [])
   const inOrder = (a: Node, b: Node) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1)
   nodes.sort(inOrder)[0]?.focus()
+  throw new Cancelled()
 }
 
 function trimmed<V>(values: V): V {

@@ -1,6 +1,7 @@
 import { useForm } from '@mantine/form'
+import type { ConfigField } from '@skerry/contract/fields'
 import { useRef } from 'react'
-import { type ConfigField, configOf, emptyTexts, setAt, type Texts, textAt } from './config-fields.ts'
+import { configOf, emptyTexts, setAt, type Texts, textAt } from './config-fields.ts'
 import { type BrokenRule, messageOf, requiredMessage } from './messages.ts'
 import type { ApiForm } from './use-api-form.ts'
 

@@ -8,13 +8,13 @@ import { GranteeFields, useGrantee } from '../envs/grantee.tsx'
 import { KeyStatus } from '../envs/key-status.tsx'
 import { acceptReaders, noteReaders } from '../envs/known-readers.ts'
 import { pin, remember, useChecked } from '../envs/pins.ts'
-import { isFresh } from '../queries.ts'
+import { isFresh, orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { grantKey, rotateKey } from './make.ts'
-import { keyHoldersQuery, type ManagedKey, reloadKeys } from './queries.ts'
+import { keyHoldersQuery, type ManagedKey } from './queries.ts'
 
 export type KeyDialogKind = 'grant' | 'rotate' | 'disable' | 'remove'
 
@@ -42,7 +42,6 @@ function GrantDialog({ managed, onClose }: Props) {
     await grantKey(org.id, managed, to)
     await noteReaders({ id: managed.id, key: '' }, [to])
     pin(to.principalId, checked.fingerprint)
-    await reloadKeys(org.id)
     showToast(`${to.label} can use ${managed.name} now.`)
   }
   return (
@@ -51,6 +50,7 @@ function GrantDialog({ managed, onClose }: Props) {
       submit="Grant"
       onClose={onClose}
       onSubmit={grant}
+      stale={[orgQueries(org.id, 'kms')]}
       disabled={!isReady || !isFresh(query)}
       size="lg"
     >
@@ -77,7 +77,6 @@ function RotateDialog({ managed, onClose }: Props) {
     await acceptReaders({ id: managed.id, key: '' }, `the next version of ${managed.name}`, named)
     remember(others)
     const version = await rotateKey(org.id, { userId }, managed, others)
-    await reloadKeys(org.id)
     showToast(`${managed.name} is at version ${version}.`)
   }
   const toggle = (id: string) => setOut(new Set(out.has(id) ? [...out].filter((one) => one !== id) : [...out, id]))
@@ -87,6 +86,7 @@ function RotateDialog({ managed, onClose }: Props) {
       submit="Rotate"
       onClose={onClose}
       onSubmit={rotate}
+      stale={[orgQueries(org.id, 'kms')]}
       disabled={!isFresh(query) || !checked}
       size="lg"
     >
@@ -125,12 +125,14 @@ function RotateDialog({ managed, onClose }: Props) {
 
 function DisableDialog({ managed, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const disable = async () => {
-    await api.kms.disable({ params: { orgId: org.id, kmsKeyId: managed.id } })
-    await reloadKeys(org.id)
-  }
   return (
-    <ConfirmDelete title={`Disable ${managed.name}?`} confirm="Disable" onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete
+      title={`Disable ${managed.name}?`}
+      confirm="Disable"
+      onClose={onClose}
+      onConfirm={() => api.kms.disable({ params: { orgId: org.id, kmsKeyId: managed.id } })}
+      stale={[orgQueries(org.id, 'kms')]}
+    >
       The server gives it to nobody until it is enabled again: programs can neither encrypt nor decrypt with it. Public
       keys stay readable, so that signatures can be verified.
     </ConfirmDelete>
@@ -143,7 +145,6 @@ function RemoveDialog({ managed, onClose }: Props) {
   const remove = async () => {
     await api.kms.delete({ params: { orgId: org.id, kmsKeyId: managed.id } })
     await navigate({ to: '/orgs/$org/kms', params: { org: org.slug } })
-    await reloadKeys(org.id)
   }
   return (
     <ConfirmDelete
@@ -152,6 +153,7 @@ function RemoveDialog({ managed, onClose }: Props) {
       typed={managed.name}
       onClose={onClose}
       onConfirm={remove}
+      stale={[orgQueries(org.id, 'kms')]}
     >
       What it encrypted can be opened by nobody afterwards, unless somebody kept the key. Disable it instead where you
       are not sure.

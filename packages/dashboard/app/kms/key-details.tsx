@@ -1,39 +1,37 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../api.ts'
 import { forgetReader } from '../envs/known-readers.ts'
+import { orgQueries } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
 import { PublicKey } from './public-key.tsx'
-import {
-  type KeyHolder,
-  type KeyVersion,
-  keyHoldersQuery,
-  type ManagedKey,
-  managedKeyQuery,
-  reloadKeys,
-} from './queries.ts'
+import { type KeyHolder, type KeyVersion, keyHoldersQuery, type ManagedKey, managedKeyQuery } from './queries.ts'
 
 /** Who may use a key, and which versions of it. */
 export function Holders({ managed, actions }: { managed: ManagedKey; actions: React.ReactNode }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
   const query = useQuery(keyHoldersQuery(org.id, managed.id))
-  const [revoking, setRevoking] = useState<KeyHolder | null>(null)
   const name = ({ principalId }: KeyHolder) => nameOf(principalId)
   const revoke = async ({ principalType, principalId }: KeyHolder) => {
     const query = { principalType: principalType as 'user', principalId }
     await api.kms.revoke({ params: { orgId: org.id, kmsKeyId: managed.id }, query })
     forgetReader(principalId, managed.id)
-    await reloadKeys(org.id)
   }
+  const revoking = useConfirm((one: KeyHolder) => ({
+    title: `Take the key from ${name(one)}?`,
+    text: `The server gives ${name(one)} no version of it any more. It does not undo what was kept before: rotate the key afterwards.`,
+    confirm: 'Revoke',
+    onConfirm: () => revoke(one),
+    stale: [orgQueries(org.id, 'kms')],
+  }))
   const columns: ListColumn<KeyHolder>[] = [
     {
       header: 'Holder',
@@ -57,20 +55,10 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
         columns={columns}
         rowId={({ principalId }) => principalId}
         rowName={name}
-        action={(one) => ({ label: 'Revoke', danger: true, onClick: () => setRevoking(one) })}
+        action={(one) => ({ label: 'Revoke', danger: true, onClick: () => revoking.open(one) })}
         empty={<Empty title="Nobody holds this key">What it encrypted can be opened by nobody.</Empty>}
       />
-      {revoking && (
-        <ConfirmDelete
-          title={`Take the key from ${name(revoking)}?`}
-          confirm="Revoke"
-          onClose={() => setRevoking(null)}
-          onConfirm={() => revoke(revoking)}
-        >
-          The server gives {name(revoking)} no version of it any more. It does not undo what was kept before: rotate the
-          key afterwards.
-        </ConfirmDelete>
-      )}
+      {revoking.dialog}
     </Section>
   )
 }

@@ -3,7 +3,6 @@ import type { kms } from '@skerry/contract/kms/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 
 export type ManagedKey = Answer<typeof kms.get>['key']
 export type KeyVersion = Answer<typeof kms.get>['versions'][number]
@@ -30,5 +29,3 @@ export const keyHoldersQuery = (orgId: string, kmsKeyId: string) =>
     queryFn: ({ signal }) => api.kms.grants({ params: { orgId, kmsKeyId } }, { signal }),
     staleTime: 0,
   })
-
-export const reloadKeys = (orgId: string) => invalidate({ queryKey: ['orgs', orgId, 'kms'] })

@@ -4,7 +4,6 @@ import type { MadeLease } from '@skerry/sdk/internal/lease-making'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
-import { invalidate } from '../queries.ts'
 import { durationText } from '../ui/durations.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { AnchorLink } from '../ui/links.tsx'
@@ -49,7 +48,6 @@ export function GetAccessDialog(props: {
     const more = isSsh ? { principals } : isNamed && name !== '' ? { roleName: name } : {}
     const made = await makeLease(org.id, { target, ttlSeconds, ...more })
     onMade({ made, target })
-    await invalidate(ledgerQuery(org.id))
   }
   return (
     <FormDialog
@@ -57,6 +55,7 @@ export function GetAccessDialog(props: {
       submit="Get access"
       onClose={onClose}
       onSubmit={get}
+      stale={[ledgerQuery(org.id)]}
       disabled={!target || nameProblem !== null || (isSsh && principals.length === 0)}
     >
       <ProblemAlert error={query.error} retry={() => query.refetch()} />

@@ -2,23 +2,16 @@ import { Badge, Text } from '@mantine/core'
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Countdown } from '../ui/countdown.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
 import { type Lease, ledgerQuery, targetsQuery } from './queries.ts'
-
-interface OpenDialog {
-  kind: 'revoke' | 'forget'
-  lease: Lease
-}
 
 /** Every lease of the organization, the newest first. */
 export function Ledger() {
@@ -26,13 +19,13 @@ export function Ledger() {
   const query = useInfiniteQuery(ledgerQuery(org.id))
   const targets = useQuery(targetsQuery(org.id)).data
   const nameOf = useNameOf(org.id)
-  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const { revoking, forgetting } = useEndings(org.id)
   const targetOf = ({ targetId }: Lease) => targets?.find(({ id }) => id === targetId)?.name ?? null
   const actions = (lease: Lease): RowAction[] => {
-    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, lease })
-    const revoke = { label: 'Revoke…', danger: true, onClick: open('revoke') }
+    const revoke = { label: 'Revoke…', danger: true, onClick: () => revoking.open(lease) }
+    const forget = { label: 'Forget…', danger: true, onClick: () => forgetting.open(lease) }
     if (lease.status === 'active') return [revoke]
-    return lease.status === 'orphaned' ? [revoke, { label: 'Forget…', danger: true, onClick: open('forget') }] : []
+    return lease.status === 'orphaned' ? [revoke, forget] : []
   }
   return (
     <>
@@ -43,7 +36,7 @@ export function Ledger() {
         columns={columnsOf(targetOf, nameOf)}
         minWidth={880}
         rowId={({ id }) => id}
-        rowName={(lease) => lease.resourceRef ?? lease.id}
+        rowName={nameOfLease}
         actions={actions}
         empty={
           <Empty title="No lease yet" command={`skerry lease create my-target --org ${org.slug}`}>
@@ -53,45 +46,37 @@ export function Ledger() {
           </Empty>
         }
       />
-      {dialog && <LedgerDialog dialog={dialog} onClose={() => setDialog(null)} />}
+      {revoking.dialog}
+      {forgetting.dialog}
     </>
   )
 }
 
-function LedgerDialog({ dialog: { kind, lease }, onClose }: { dialog: OpenDialog; onClose: () => void }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const params = { orgId: org.id, leaseId: lease.id }
-  const name = lease.resourceRef ?? lease.id
-  if (kind === 'forget')
-    return (
-      <ConfirmDelete
-        title={`Forget ${name}?`}
-        confirm="Forget"
-        onClose={onClose}
-        onConfirm={async () => {
-          await api.leases.forget({ params })
-          await invalidate(ledgerQuery(org.id))
-        }}
-      >
-        Skerry stops trying to remove this account, which may still be on the target: look there first.
-      </ConfirmDelete>
-    )
-  return (
-    <ConfirmDelete
-      title={`Revoke ${name}?`}
-      confirm="Revoke"
-      onClose={onClose}
-      onConfirm={async () => {
-        const { lease: after } = await api.leases.revoke({ params })
-        if (after.status === 'revoking') showToast('The target cannot be reached now. It is tried again until it can.')
-        await invalidate(ledgerQuery(org.id))
-      }}
-    >
-      {leaseFacts[lease.provider].revocable
-        ? 'Its account is removed now, and its sessions end.'
-        : 'The target takes nothing back: the credential works until it ends by itself. The ledger says that you revoked it.'}
-    </ConfirmDelete>
-  )
+const nameOfLease = ({ resourceRef, id }: Lease) => resourceRef ?? id
+
+/** The dialogs that end a lease: the server removes the account, or stops trying to. */
+function useEndings(orgId: string) {
+  const stale = [ledgerQuery(orgId)]
+  const revoking = useConfirm((lease: Lease) => ({
+    title: `Revoke ${nameOfLease(lease)}?`,
+    text: leaseFacts[lease.provider].revocable
+      ? 'Its account is removed now, and its sessions end.'
+      : 'The target takes nothing back: the credential works until it ends by itself. The ledger says that you revoked it.',
+    confirm: 'Revoke',
+    onConfirm: async () => {
+      const { lease: after } = await api.leases.revoke({ params: { orgId, leaseId: lease.id } })
+      if (after.status === 'revoking') showToast('The target cannot be reached now. It is tried again until it can.')
+    },
+    stale,
+  }))
+  const forgetting = useConfirm((lease: Lease) => ({
+    title: `Forget ${nameOfLease(lease)}?`,
+    text: 'Skerry stops trying to remove this account, which may still be on the target: look there first.',
+    confirm: 'Forget',
+    onConfirm: () => api.leases.forget({ params: { orgId, leaseId: lease.id } }),
+    stale,
+  }))
+  return { revoking, forgetting }
 }
 
 const statuses: Record<Lease['status'], { color: string; says: string }> = {

@@ -8,7 +8,7 @@ import { ConfigFields } from '../form/config-input.tsx'
 import { NameField } from '../form/name-field.tsx'
 import { type ConfigValues, readConfig, useConfigForm, withTexts } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
+import { orgQueries } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { AdminSecretField } from './admin-secret.tsx'
@@ -68,7 +68,6 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     const { target } = await api.leases.createTarget({ params: { orgId: org.id }, body })
     noteTarget(org.id, { id: target.id, name: target.name, provider, config: settings })
     showToast(signedInTo(target))
-    await invalidate({ queryKey: ['orgs', org.id, 'leases'] })
   }
   return (
     <FormDialog
@@ -77,6 +76,7 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
       form={form}
       onClose={onClose}
       onSubmit={register}
+      stale={[orgQueries(org.id, 'leases')]}
       disabled={secret.trim() === '' || !reader.isReady}
       size="lg"
     >

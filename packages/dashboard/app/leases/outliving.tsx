@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { invalidate, queryClient } from '../queries.ts'
+import { queryClient, type Stale } from '../queries.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { ledgerQuery } from './queries.ts'
 
@@ -19,7 +19,7 @@ const liveLeasesQuery = (orgId: string, requestedById: string) =>
 
 /**
  * Leases outlive the access of whoever asked for them. `field` says so in a dialog that ends the access, and offers to end
- * the leases. Call `end` once the access has ended, so that no lease is added meanwhile.
+ * the leases. Call `end` once the access has ended, so that no lease is added meanwhile. `stale` is for the dialog.
  */
 export function useOutlivingLeases(principalId: string) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -37,7 +37,8 @@ export function useOutlivingLeases(principalId: string) {
       onChange={(event) => setIsEnding(event.currentTarget.checked)}
     />
   )
-  return { field, end: async () => (isEnding ? endLeases(org.id, principalId) : undefined) }
+  const stale: Stale[] = isEnding ? [ledgerQuery(org.id)] : []
+  return { field, stale, end: async () => (isEnding ? endLeases(org.id, principalId) : undefined) }
 }
 
 async function endLeases(orgId: string, principalId: string): Promise<void> {
@@ -50,7 +51,5 @@ async function endLeases(orgId: string, principalId: string): Promise<void> {
     else showToast(revocable.length === 1 ? 'Its lease has ended.' : `Its ${revocable.length} leases have ended.`)
   } catch (error) {
     showErrorToast('Its leases have not ended', (error as Error).message)
-  } finally {
-    await invalidate(ledgerQuery(orgId))
   }
 }

@@ -1,5 +1,5 @@
+import { type ConfigField, fieldsOf } from '@skerry/contract/fields'
 import type { LeaseTag } from '@skerry/contract/leases/facts'
-import { type ConfigField, fieldsOf } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
 /** By provider, which fields a target has and how they are checked. */
@@ -8,6 +8,9 @@ interface TargetSchemas {
   /** Those of every provider: a form keeps what was typed when another is chosen. */
   all: ConfigField[]
 }
+
+/** The form sets these itself, and asks for the others. */
+const setByForm = ['executor', 'provisionerTokenId']
 
 let loading: Promise<TargetSchemas> | undefined
 
@@ -27,7 +30,7 @@ async function load(): Promise<TargetSchemas> {
   const rulesOf = (provider: LeaseTag): ConfigRules => {
     const { config: schema } = leaseProviders[provider]
     return {
-      fields: fieldsOf(schema),
+      fields: fieldsOf(schema).filter(({ path }) => !setByForm.includes(path)),
       fixed: { provider, executor: 'in_broker' },
       broken: (config) => Errors(schema, config),
       problem: (config) => leaseConfigProblem(config as Parameters<typeof leaseConfigProblem>[0]),

@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { usePlaintext } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
+import { orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
@@ -21,8 +21,6 @@ export interface OpenTargetDialog {
   target: LeaseTarget
 }
 
-const reload = (orgId: string) => invalidate({ queryKey: ['orgs', orgId, 'leases'] })
-
 export function TargetDialog({ dialog, onClose }: { dialog: OpenTargetDialog; onClose: () => void }) {
   const { target } = dialog
   if (dialog.kind === 'rename') return <RenameTargetDialog target={target} onClose={onClose} />
@@ -37,11 +35,9 @@ interface Props {
 
 function RenameTargetDialog({ target: { id, name }, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const rename = async (to: string) => {
-    await api.leases.updateTarget({ params: { orgId: org.id, targetId: id }, body: { name: to } })
-    await reload(org.id)
-  }
-  return <RenameDialog name={name} onRename={rename} onClose={onClose} />
+  const rename = (to: string) =>
+    api.leases.updateTarget({ params: { orgId: org.id, targetId: id }, body: { name: to } })
+  return <RenameDialog name={name} onRename={rename} stale={[orgQueries(org.id, 'leases')]} onClose={onClose} />
 }
 
 /** The new credential counts once the server has signed in with it; until then the old one does. A provisioner’s counts at once. */
@@ -55,7 +51,6 @@ function ReplaceDialog({ target, onClose }: Props) {
     const params = { orgId: org.id, targetId: target.id }
     const { target: after } = await api.leases.updateTarget({ params, body: { wrappedAdminSecret } })
     showToast(signedInTo(after))
-    await reload(org.id)
   }
   return (
     <FormDialog
@@ -63,6 +58,7 @@ function ReplaceDialog({ target, onClose }: Props) {
       submit="Replace"
       onClose={onClose}
       onSubmit={replace}
+      stale={[orgQueries(org.id, 'leases')]}
       disabled={secret.trim() === '' || !reader.isReady}
     >
       <ReaderNotice reader={reader} />
@@ -80,13 +76,18 @@ function ReplaceDialog({ target, onClose }: Props) {
 function RemoveDialog({ target, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [force, setForce] = useState(false)
-  const remove = async () => {
+  const remove = () => {
     const query = force ? { force: 'true' as const } : {}
-    await api.leases.deleteTarget({ params: { orgId: org.id, targetId: target.id }, query })
-    await reload(org.id)
+    return api.leases.deleteTarget({ params: { orgId: org.id, targetId: target.id }, query })
   }
   return (
-    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete
+      title={`Remove ${target.name}?`}
+      confirm="Remove"
+      onClose={onClose}
+      onConfirm={remove}
+      stale={[orgQueries(org.id, 'leases')]}
+    >
       <Text span size="sm">
         No more leases are made on it, and Skerry forgets its credential. Take back the account that it signed in with,
         too.

@@ -2,11 +2,10 @@ import { List as Items, Stack, Text } from '@mantine/core'
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { labelOf } from '../form/config-labels.ts'
-import { invalidate } from '../queries.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { durationText } from '../ui/durations.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -14,6 +13,7 @@ import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
+import { useDialog } from '../ui/use-dialog.ts'
 import { VerifiedState } from '../ui/verified-state.tsx'
 import { type LeaseTarget, targetsQuery } from './queries.ts'
 import { signedInTo } from './signed-in-to.ts'
@@ -27,16 +27,18 @@ export function TargetList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
   const query = useQuery(targetsQuery(org.id))
-  const [dialog, setDialog] = useState<OpenTargetDialog | null>(null)
-  const verify = useAction(async (target: LeaseTarget) => {
-    const params = { orgId: org.id, targetId: target.id }
-    const { target: after } = await api.leases.verifyTarget({ params })
-    await invalidate(targetsQuery(org.id))
-    // A failure stands in the row, with what the target said.
-    if (after.lastError === null) showToast(signedInTo(after))
-  })
+  const dialog = useDialog<OpenTargetDialog>()
+  const verify = useAction(
+    async (target: LeaseTarget) => {
+      const params = { orgId: org.id, targetId: target.id }
+      const { target: after } = await api.leases.verifyTarget({ params })
+      // A failure stands in the row, with what the target said.
+      if (after.lastError === null) showToast(signedInTo(after))
+    },
+    { stale: [targetsQuery(org.id)] },
+  )
   const actions = (target: LeaseTarget): RowAction[] => {
-    const open = (kind: OpenTargetDialog['kind']) => () => setDialog({ kind, target })
+    const open = (kind: OpenTargetDialog['kind']) => () => dialog.open({ kind, target })
     const search = { create: true, target: target.id } as const
     return [
       {
@@ -69,7 +71,11 @@ export function TargetList() {
           </Empty>
         }
       />
-      <Suspense>{dialog && <TargetDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <TargetDialog dialog={opened} onClose={onClose} />
+        ))}
+      </Suspense>
     </>
   )
 }

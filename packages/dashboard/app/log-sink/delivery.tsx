@@ -7,15 +7,14 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import type { LogSinkDialogKind } from './dialogs.tsx'
-import { type LogSink, reloadLogSink } from './queries.ts'
+import { type LogSink, logSinkQuery } from './queries.ts'
 
 /** The collector, whether it is sent to, and how far that is. */
 export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSinkDialogKind) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { endpoint, enabled } = sink
-  const turn = useAction(async () => {
-    await api.logSink.set({ params: { orgId: org.id }, body: { endpoint, enabled: !enabled } })
-    await reloadLogSink(org.id)
+  const turn = useAction(() => api.logSink.set({ params: { orgId: org.id }, body: { endpoint, enabled: !enabled } }), {
+    stale: [logSinkQuery(org.id)],
   })
   return (
     <Section

@@ -1,7 +1,7 @@
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
-import { type LogSink, reloadLogSink } from './queries.ts'
+import { type LogSink, logSinkQuery } from './queries.ts'
 import { SetDialog } from './set-dialog.tsx'
 
 export type LogSinkDialogKind = 'set' | 'remove'
@@ -14,12 +14,14 @@ export function LogSinkDialog(props: { kind: LogSinkDialogKind; sink: LogSink | 
 
 function RemoveDialog({ sink, onClose }: { sink: LogSink; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const remove = async () => {
-    await api.logSink.delete({ params: { orgId: org.id } })
-    await reloadLogSink(org.id)
-  }
   return (
-    <ConfirmDelete title="Remove the log sink?" confirm="Remove" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete
+      title="Remove the log sink?"
+      confirm="Remove"
+      onClose={onClose}
+      onConfirm={() => api.logSink.delete({ params: { orgId: org.id } })}
+      stale={[logSinkQuery(org.id)]}
+    >
       {sink.waitingEntries > 0 && 'Some entries were not sent yet, and never will be. '}A sink that is set later begins
       with the entries after it. The audit log itself stays as it is.
     </ConfirmDelete>

@@ -2,7 +2,6 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { logSink } from '@skerry/contract/log-sink/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 
 export type LogSink = NonNullable<Answer<typeof logSink.get>['logSink']>
 
@@ -15,5 +14,3 @@ export const logSinkQuery = (orgId: string) =>
     queryFn: ({ signal }) => api.logSink.get({ params: { orgId } }, { signal }),
     refetchInterval: ({ state }) => (state.data?.logSink ? refreshMs : false),
   })
-
-export const reloadLogSink = (orgId: string) => invalidate(logSinkQuery(orgId))

@@ -7,7 +7,7 @@ import { usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { headerErrors, headersOf, noHeader, type TypedHeader } from './headers.ts'
-import { type LogSink, reloadLogSink } from './queries.ts'
+import { type LogSink, logSinkQuery } from './queries.ts'
 
 /** A new sink, or another address or other headers of the one that there is. */
 export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: () => void }) {
@@ -25,7 +25,6 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
   const set = async (body: { endpoint: string; enabled: boolean }) => {
     const given = areOthers ? { headers: headersOf(headers) } : {}
     await api.logSink.set({ params: { orgId: org.id }, body: { ...body, ...given } })
-    await reloadLogSink(org.id)
   }
   const isWrong = areOthers && headerErrors(headers).some((one) => Object.keys(one).length > 0)
   return (
@@ -37,6 +36,7 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
       disabled={isWrong}
       onClose={onClose}
       onSubmit={set}
+      stale={[logSinkQuery(org.id)]}
     >
       <TextInput
         label="Address"

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { Delivery } from './delivery.tsx'
 import type { LogSinkDialogKind } from './dialogs.tsx'
 import { logSinkQuery } from './queries.ts'
@@ -17,22 +18,22 @@ const LogSinkDialog = lazy(async () => ({ default: (await import('./dialogs.tsx'
 export function LogSinkStatus() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(logSinkQuery(org.id))
-  const [open, setOpen] = useState<LogSinkDialogKind | null>(null)
+  const dialog = useDialog<LogSinkDialogKind>()
   return (
     <>
       <Loaded query={query}>
         {({ logSink }) =>
           logSink === null ? (
-            <NoSink onSet={() => setOpen('set')} />
+            <NoSink onSet={() => dialog.open('set')} />
           ) : (
             <>
-              <Delivery sink={logSink} onOpen={setOpen} />
+              <Delivery sink={logSink} onOpen={dialog.open} />
               <TestRecord />
               <Section
                 title="Remove"
                 description="Nothing more is sent, and the server forgets the address and the headers."
                 actions={
-                  <Button variant="light" color="red" onClick={() => setOpen('remove')}>
+                  <Button variant="light" color="red" onClick={() => dialog.open('remove')}>
                     Remove…
                   </Button>
                 }
@@ -42,7 +43,9 @@ export function LogSinkStatus() {
         }
       </Loaded>
       <Suspense>
-        {open && <LogSinkDialog kind={open} sink={query.data?.logSink ?? null} onClose={() => setOpen(null)} />}
+        {dialog.show((onClose, kind) => (
+          <LogSinkDialog kind={kind} sink={query.data?.logSink ?? null} onClose={onClose} />
+        ))}
       </Suspense>
     </>
   )

@@ -2,16 +2,14 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { invites as endpoints } from '@skerry/contract/members/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
 import { invitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
@@ -21,7 +19,13 @@ export function Invitations() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(invitesQuery(org.id))
   const nameOf = useNameOf(org.id)
-  const [revoking, setRevoking] = useState<Invite | null>(null)
+  const revoking = useConfirm(({ id, email }: Invite) => ({
+    title: 'Revoke this invitation?',
+    text: `${email} can no longer join with it.`,
+    confirm: 'Revoke',
+    onConfirm: () => api.invites.delete({ params: { orgId: org.id, inviteId: id } }),
+    stale: [invitesQuery(org.id)],
+  }))
   const columns: ListColumn<Invite>[] = [
     { header: 'Address', cell: ({ email }) => <OneLine text={email} />, sort: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
@@ -41,25 +45,14 @@ export function Invitations() {
         minWidth={640}
         rowId={({ id }) => id}
         rowName={({ email }) => email}
-        action={(invite) => ({ label: 'Revoke', danger: true, onClick: () => setRevoking(invite) })}
+        action={(invite) => ({ label: 'Revoke', danger: true, onClick: () => revoking.open(invite) })}
         empty={
           <Empty title="No one is invited" command={`skerry invite create name@example.com --org ${org.slug}`}>
             Invite people by e-mail address, above or from a terminal.
           </Empty>
         }
       />
-      <ConfirmDelete
-        title="Revoke this invitation?"
-        confirm="Revoke"
-        opened={revoking !== null}
-        onClose={() => setRevoking(null)}
-        onConfirm={async () => {
-          await api.invites.delete({ params: { orgId: org.id, inviteId: revoking?.id ?? '' } })
-          await invalidate(invitesQuery(org.id))
-        }}
-      >
-        {revoking?.email} can no longer join with it.
-      </ConfirmDelete>
+      {revoking.dialog}
     </Section>
   )
 }

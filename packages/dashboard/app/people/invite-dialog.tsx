@@ -2,7 +2,6 @@ import { Select, TextInput } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
-import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { invitesQuery } from './queries.ts'
 
@@ -14,12 +13,15 @@ interface Invitation {
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('invites', 'create', { email: '', role: 'member' } as Invitation)
-  const invite = async (body: Invitation) => {
-    await api.invites.create({ params: { orgId: org.id }, body })
-    await invalidate(invitesQuery(org.id))
-  }
   return (
-    <FormDialog title={`Invite someone to ${org.name}`} submit="Invite" form={form} onClose={onClose} onSubmit={invite}>
+    <FormDialog
+      title={`Invite someone to ${org.name}`}
+      submit="Invite"
+      form={form}
+      onClose={onClose}
+      onSubmit={(body) => api.invites.create({ params: { orgId: org.id }, body })}
+      stale={[invitesQuery(org.id)]}
+    >
       <TextInput
         label="E-mail"
         description="Anyone who reads its mail or signs in with it can accept, within seven days."

@@ -3,19 +3,18 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { type Checked, pin } from '../envs/pins.ts'
+import { type Checked, checkedKeys, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
-import { invalidate, queryClient } from '../queries.ts'
+import { orgQueries, queryClient } from '../queries.ts'
 import { CustodianNote, OwnShareNote } from '../recovery/custodian-note.tsx'
-import { reloadRecovery } from '../recovery/queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { HeldKeys } from './held-keys.tsx'
 import { type Member, nameOfMember, type OpenDialog } from './member.ts'
-import { endAccess } from './rekey-due.ts'
+import { endAccess, rekeyDueQuery } from './rekey-due.ts'
 
 const roles = [
   { role: 'owner', means: 'Everything, and who else is an owner.' },
@@ -35,7 +34,6 @@ function RoleDialog({ member, onClose }: OnMember) {
   const change = async (body: { role: Member['role'] }) => {
     const params = { orgId: org.id, userId: member.userId }
     await api.members.update({ params, body })
-    await invalidate(membersQuery(org.id))
     if (member.userId === me.user?.id) await reloadMe()
   }
   return (
@@ -45,6 +43,7 @@ function RoleDialog({ member, onClose }: OnMember) {
       form={form}
       onClose={onClose}
       onSubmit={change}
+      stale={[membersQuery(org.id)]}
       disabled={!form.isDirty()}
     >
       <Radio.Group
@@ -71,16 +70,14 @@ function RoleDialog({ member, onClose }: OnMember) {
 /** Whether the key that the server shows is the one that its holder has. */
 function CompareDialog({ member, checked, onClose }: OnMember & { checked: Checked }) {
   const [compared, setCompared] = useState(false)
-  const remember = async () => {
-    pin(member.userId, checked.fingerprint)
-    await invalidate({ queryKey: ['checked-keys'] })
-  }
+  const remember = async () => pin(member.userId, checked.fingerprint)
   return (
     <FormDialog
       title={`Key of ${nameOfMember(member)}`}
       submit="Remember this key"
       onClose={onClose}
       onSubmit={remember}
+      stale={[checkedKeys]}
       disabled={!compared}
       size="lg"
     >
@@ -95,9 +92,8 @@ function RemoveDialog({ member, onClose }: OnMember) {
   const remove = async () => {
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
-    await endAccess(org.id, who, () => api.members.remove({ params }))
+    await endAccess(who, () => api.members.remove({ params }))
     await leases.end()
-    await Promise.all([invalidate(membersQuery(org.id)), reloadRecovery(org.id)])
   }
   return (
     <ConfirmDelete
@@ -106,6 +102,7 @@ function RemoveDialog({ member, onClose }: OnMember) {
       typed={member.email ?? member.userId}
       onClose={onClose}
       onConfirm={remove}
+      stale={[membersQuery(org.id), orgQueries(org.id, 'recovery'), rekeyDueQuery(org.id), ...leases.stale]}
     >
       Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
       They may have kept what they have read: re-key those environments afterwards.

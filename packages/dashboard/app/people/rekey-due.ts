@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { api } from '../api.ts'
 import type { Entry } from '../audit/queries.ts'
 import { forgetReader } from '../envs/known-readers.ts'
-import { invalidate, queryClient } from '../queries.ts'
+import { queryClient } from '../queries.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 
 // A removed member or a revoked token may have kept keys. The list of environments to re-key comes from the audit log, which
@@ -21,12 +21,10 @@ export interface RekeyDue {
 
 const pageSize = 200
 
-const queryKeyOf = (orgId: string) => ['orgs', orgId, 'rekey-due']
-
 /** For owners and admins. */
 export const rekeyDueQuery = (orgId: string) =>
   queryOptions({
-    queryKey: queryKeyOf(orgId),
+    queryKey: ['orgs', orgId, 'rekey-due'],
     queryFn: async ({ signal }): Promise<RekeyDue[]> => {
       const load = async (action: string) =>
         (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
@@ -68,15 +66,12 @@ function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string 
   return removedHere.get(resourceId ?? '') ?? 'a former member'
 }
 
-/** Ends the access of a member or token. From then on, their environments are listed as due for another key. */
-export async function endAccess(orgId: string, who: { id: string; name: string }, end: () => Promise<unknown>) {
+/** Ends the access of a member or token. From then on, `rekeyDueQuery` lists their environments as due for another key. */
+export async function endAccess(who: { id: string; name: string }, end: () => Promise<unknown>) {
   await end()
   removedHere.set(who.id, who.name)
   forgetReader(who.id)
-  await reloadRekeyDue(orgId)
 }
-
-export const reloadRekeyDue = (orgId: string): Promise<void> => invalidate({ queryKey: queryKeyOf(orgId) })
 
 const storageName = 'skerry-rekey-dismissed'
 const listeners = new Set<() => void>()

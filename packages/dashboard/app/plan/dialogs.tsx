@@ -2,7 +2,6 @@ import { TextInput } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -19,11 +18,17 @@ function PromoDialog({ onClose }: { onClose: () => void }) {
   const [code, setCode] = useState('')
   const redeem = async () => {
     await api.billing.promo({ params: { orgId: org.id }, body: { code: code.trim() } })
-    await invalidate(billingQuery(org.id))
     showToast('The code is redeemed.')
   }
   return (
-    <FormDialog title="Redeem a code" submit="Redeem" onClose={onClose} onSubmit={redeem} disabled={code.trim() === ''}>
+    <FormDialog
+      title="Redeem a code"
+      submit="Redeem"
+      onClose={onClose}
+      onSubmit={redeem}
+      stale={[billingQuery(org.id)]}
+      disabled={code.trim() === ''}
+    >
       <TextInput
         label="Code"
         autoComplete="off"
@@ -38,10 +43,6 @@ function PromoDialog({ onClose }: { onClose: () => void }) {
 
 function CancelDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const cancel = async () => {
-    await api.billing.cancel({ params: { orgId: org.id } })
-    await invalidate(billingQuery(org.id))
-  }
   return (
     <ConfirmDelete
       title="Cancel the plan?"
@@ -49,7 +50,8 @@ function CancelDialog({ onClose }: { onClose: () => void }) {
       decline="Keep the plan"
       typed={org.slug}
       onClose={onClose}
-      onConfirm={cancel}
+      onConfirm={() => api.billing.cancel({ params: { orgId: org.id } })}
+      stale={[billingQuery(org.id)]}
     >
       The free plans hold from this moment, for what is paid as for what a code gave. Nothing is deleted: what is above
       their limits stays, and nothing can be added to it where limits are enforced.

@@ -2,9 +2,9 @@ import { SkerryError } from '@skerry/sdk/errors'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
+import { invalidate, orgQueries } from '../queries.ts'
 import { knownRecoveryKey } from './covering.ts'
-import { type RecoveryRequest, reloadRecovery } from './queries.ts'
+import type { RecoveryRequest } from './queries.ts'
 
 /** Whose shares are not of the recovery key. */
 export type FalseShares = { userId: string; shareIndex: number }[]
@@ -34,7 +34,6 @@ export async function openRequest(
     ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
   }
   await api.recoveryRequests.open({ params: { orgId }, body })
-  await reloadRecovery(orgId)
 }
 
 /** Gives the person's own share to a target whose words were compared. */
@@ -49,7 +48,6 @@ export async function contribute(orgId: string, request: RecoveryRequest): Promi
   })
   const params = { orgId, recoveryRequestId: request.id }
   const answer = await api.recoveryRequests.contribute({ params, body: { shareIndex, contributedShare } })
-  await reloadRecovery(orgId)
   return answer.request
 }
 
@@ -70,7 +68,7 @@ export async function complete(
   if (grants === null) return { granted: null, falseShares }
   const body = { principalType: 'user' as const, principalId: userId, grants }
   await api.recoveryRequests.complete({ params: { orgId, recoveryRequestId: requestId }, body })
-  await invalidate({ queryKey: ['orgs', orgId] })
+  await invalidate(orgQueries(orgId))
   return { granted: grants.map(({ environmentId }) => environmentId), falseShares }
 }
 
@@ -81,7 +79,6 @@ export async function beginDrill(orgId: string): Promise<RecoveryRequest> {
   const body = { targetPublicKeyJwk: publicKeyJwk, drill: true }
   const { request } = await api.recoveryRequests.open({ params: { orgId }, body })
   localStorage.setItem(placeOf(request.id), kept)
-  await reloadRecovery(orgId)
   return request
 }
 
@@ -99,7 +96,7 @@ export async function endDrill(
   if (!outcome.passed) return outcome
   await api.recoveryRequests.complete({ params: { orgId, recoveryRequestId: requestId }, body: { grants: [] } })
   localStorage.removeItem(placeOf(requestId))
-  await reloadRecovery(orgId)
+  await invalidate(orgQueries(orgId, 'recovery'))
   return outcome
 }
 

@@ -3,12 +3,12 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { pin, useChecked } from '../envs/pins.ts'
-import { invalidate } from '../queries.ts'
+import { checkedKeys, pin, useChecked } from '../envs/pins.ts'
+import { orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { recoveryHolder } from './covering.ts'
-import { type Recovery, reloadRecovery } from './queries.ts'
+import type { Recovery } from './queries.ts'
 import { SetUpDialog } from './set-up-dialog.tsx'
 
 export type RecoveryDialogKind = 'set-up' | 'rotate' | 'disable' | 'compare'
@@ -34,7 +34,6 @@ function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () 
   const accept = async () => {
     if (!checked) return
     pin(holder.principalId, checked.fingerprint)
-    await invalidate({ queryKey: ['checked-keys'] })
   }
   return (
     <FormDialog
@@ -42,6 +41,7 @@ function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () 
       submit="Remember this key"
       onClose={onClose}
       onSubmit={accept}
+      stale={[checkedKeys]}
       disabled={!compared || !checked}
       size="lg"
     >
@@ -62,12 +62,15 @@ function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () 
 
 function DisableDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const disable = async () => {
-    await api.recovery.disable({ params: { orgId: org.id } })
-    await reloadRecovery(org.id)
-  }
   return (
-    <ConfirmDelete title="End recovery?" confirm="End recovery" typed={org.slug} onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete
+      title="End recovery?"
+      confirm="End recovery"
+      typed={org.slug}
+      onClose={onClose}
+      onConfirm={() => api.recovery.disable({ params: { orgId: org.id } })}
+      stale={[orgQueries(org.id, 'recovery')]}
+    >
       Every key that was wrapped to the recovery key is deleted, and open requests are cancelled. After that, a lost
       passphrase stays lost.
     </ConfirmDelete>

@@ -6,7 +6,7 @@ import { useAction } from '../action.ts'
 import { Words } from '../envs/fingerprint.tsx'
 import { useChecked } from '../envs/pins.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
-import { keysQuery } from '../queries.ts'
+import { keysQuery, orgQueries } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
@@ -107,8 +107,9 @@ function OwnWords({ publicKeyJwk }: { publicKeyJwk: string }) {
 
 function Ask({ publicKeyJwk }: { publicKeyJwk: string }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const ask = useAction(() =>
-    openRequest(org.id, { userId: me.user?.id ?? '', publicKeyJwk }, 'The passphrase was forgotten'),
+  const ask = useAction(
+    () => openRequest(org.id, { userId: me.user?.id ?? '', publicKeyJwk }, 'The passphrase was forgotten'),
+    { stale: [orgQueries(org.id, 'recovery')] },
   )
   return (
     <Stack gap="sm">

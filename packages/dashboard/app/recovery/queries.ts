@@ -4,7 +4,6 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 
 export type Configured = Answer<typeof recovery.get>
 export type Recovery = NonNullable<Configured['recovery']>
@@ -59,5 +58,3 @@ const unlessRefused =
     if (error instanceof RefusedError && (error.code === 'forbidden' || error.code === 'not_found')) return instead
     throw error
   }
-
-export const reloadRecovery = (orgId: string) => invalidate({ queryKey: keyOf(orgId) })

@@ -7,7 +7,7 @@ import { api } from '../api.ts'
 import { useCandidates } from '../envs/candidates.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { pin, useChecked } from '../envs/pins.ts'
-import { isFresh } from '../queries.ts'
+import { isFresh, orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form } from '../ui/form.tsx'
@@ -16,7 +16,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { beginDrill, complete, contribute, endDrill, type FalseShares, isOwnDrill, openRequest } from './ceremony.ts'
 import { FalseSharesNote, type NameOf, namesOf } from './false-shares.tsx'
-import { isOpen, type RecoveryRequest, reloadRecovery, requestsQuery } from './queries.ts'
+import { isOpen, type RecoveryRequest, requestsQuery } from './queries.ts'
 
 export type OpenRequestDialog =
   | { kind: 'contribute' | 'complete' | 'cancel'; request: RecoveryRequest }
@@ -63,6 +63,7 @@ function AskDialog({ onClose }: { onClose: () => void }) {
       submit="Ask the custodians"
       onClose={onClose}
       onSubmit={ask}
+      stale={[orgQueries(org.id, 'recovery')]}
       disabled={!to || isAskedFor || !isFresh(requests)}
     >
       <Text size="sm">
@@ -94,7 +95,13 @@ function AskDialog({ onClose }: { onClose: () => void }) {
 function DrillDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
-    <FormDialog title="Begin a drill" submit="Ask the custodians" onClose={onClose} onSubmit={() => beginDrill(org.id)}>
+    <FormDialog
+      title="Begin a drill"
+      submit="Ask the custodians"
+      onClose={onClose}
+      onSubmit={() => beginDrill(org.id)}
+      stale={[orgQueries(org.id, 'recovery')]}
+    >
       <Text size="sm">
         A drill shows that enough custodians still have their shares. This browser makes a throw-away key that they give
         their shares to, and compares the words with them. Nothing is granted to anybody. Only this browser can complete
@@ -126,6 +133,7 @@ function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
       submit="Give my share"
       onClose={onClose}
       onSubmit={give}
+      stale={[orgQueries(org.id, 'recovery')]}
       disabled={!checked || !(compared || isOwn || checked.status === 'verified')}
       size="lg"
     >
@@ -188,10 +196,7 @@ function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
 
 function CancelDialog({ request, onClose }: OnRequest) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const cancel = async () => {
-    await api.recoveryRequests.cancel({ params: { orgId: org.id, recoveryRequestId: request.id } })
-    await reloadRecovery(org.id)
-  }
+  const cancel = () => api.recoveryRequests.cancel({ params: { orgId: org.id, recoveryRequestId: request.id } })
   return (
     <ConfirmDelete
       title="Cancel the request?"
@@ -199,6 +204,7 @@ function CancelDialog({ request, onClose }: OnRequest) {
       decline="Keep the request"
       onClose={onClose}
       onConfirm={cancel}
+      stale={[orgQueries(org.id, 'recovery')]}
     >
       Shares that were given are deleted. Another request begins anew.
     </ConfirmDelete>

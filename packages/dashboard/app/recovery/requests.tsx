@@ -1,7 +1,7 @@
 import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { invalidate } from '../queries.ts'
 import { membersQuery, useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
@@ -9,6 +9,7 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { isOwnDrill } from './ceremony.ts'
 import { isOpen, ownShareQuery, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
 import type { OpenRequestDialog } from './request-dialogs.tsx'
@@ -24,12 +25,12 @@ export function Requests() {
   useNewMembers(org.id, query.data ?? [])
   const isCustodian = Boolean(useQuery(ownShareQuery(org.id)).data)
   const isSetUp = Boolean(useQuery(recoveryKeyQuery(org.id)).data?.recoveryPublicKeyJwk)
-  const [open, setOpen] = useState<OpenRequestDialog | null>(null)
+  const dialog = useDialog<OpenRequestDialog>()
   const isAdmin = org.role !== 'member'
   const forWhom = ({ drill, targetId }: RecoveryRequest) => (drill ? 'A drill' : nameOf(targetId ?? ''))
   const actions = (request: RecoveryRequest): RowAction[] => {
     if (!isOpen(request)) return []
-    const opens = (kind: 'contribute' | 'complete' | 'cancel') => () => setOpen({ kind, request })
+    const opens = (kind: 'contribute' | 'complete' | 'cancel') => () => dialog.open({ kind, request })
     const isReady = request.contributed >= request.threshold
     const completes = isOwnDrill(request) || request.targetId === me.user?.id
     return [
@@ -46,10 +47,10 @@ export function Requests() {
         isAdmin &&
         isSetUp && (
           <>
-            <Button variant="default" onClick={() => setOpen({ kind: 'drill', request: null })}>
+            <Button variant="default" onClick={() => dialog.open({ kind: 'drill', request: null })}>
               Begin a drill…
             </Button>
-            <Button variant="default" onClick={() => setOpen({ kind: 'ask', request: null })}>
+            <Button variant="default" onClick={() => dialog.open({ kind: 'ask', request: null })}>
               Recover for someone…
             </Button>
           </>
@@ -67,7 +68,11 @@ export function Requests() {
         actions={actions}
         empty={<Empty title="Nothing is asked for" />}
       />
-      <Suspense>{open && <RequestDialog dialog={open} nameOf={nameOf} onClose={() => setOpen(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <RequestDialog dialog={opened} nameOf={nameOf} onClose={onClose} />
+        ))}
+      </Suspense>
     </Section>
   )
 }
@@ -80,7 +85,7 @@ function useNewMembers(orgId: string, requests: RecoveryRequest[]) {
   const newest = requests.find(isNew)?.id
   // Once for a request: whom it was for may have left instead.
   useEffect(() => {
-    if (newest !== undefined) void invalidate({ queryKey: membersQuery(orgId).queryKey })
+    if (newest !== undefined) void invalidate(membersQuery(orgId))
   }, [orgId, newest])
 }
 

@@ -9,12 +9,12 @@ import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin, useChecked } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
-import { isFresh } from '../queries.ts'
+import { isFresh, orgQueries } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { ownKeysOf, recoveryHolder } from './covering.ts'
-import { type Recovery, reloadRecovery } from './queries.ts'
+import type { Recovery } from './queries.ts'
 
 /** Makes a recovery key and gives each custodian a share; with `recovery`, in place of that one. */
 export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; onClose: () => void }) {
@@ -43,7 +43,6 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
       const fingerprint = checked?.[i]?.fingerprint
       if (fingerprint !== undefined && !isSelf(one)) pin(one.principalId, fingerprint)
     })
-    await reloadRecovery(org.id)
     showToast(`Any ${needed} of ${custodians.length} custodians can open ${covered} environments.`)
   }
   return (
@@ -52,6 +51,7 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
       submit={recovery ? 'Make another key' : 'Make the recovery key'}
       onClose={onClose}
       onSubmit={make}
+      stale={[orgQueries(org.id, 'recovery')]}
       disabled={!isSound || !checked || !custodians.every(isKnown) || !isFresh(places)}
       size="lg"
     >

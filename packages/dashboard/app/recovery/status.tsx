@@ -1,7 +1,7 @@
 import { Alert, Badge, Button, Group, List as Items, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { Words } from '../envs/fingerprint.tsx'
@@ -9,6 +9,7 @@ import { KeyStatus } from '../envs/key-status.tsx'
 import { useChecked } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { orgQueries } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -16,9 +17,10 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
+import { useDialog } from '../ui/use-dialog.ts'
 import { acceptedRecoveryKey, ownKeysOf, recoveryHolder } from './covering.ts'
 import type { RecoveryDialogKind } from './dialogs.tsx'
-import { type Configured, type Recovery, recoveryQuery, reloadRecovery } from './queries.ts'
+import { type Configured, type Recovery, recoveryQuery } from './queries.ts'
 
 // Loaded when first asked for.
 const RecoveryDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).RecoveryDialog }))
@@ -27,23 +29,25 @@ const RecoveryDialog = lazy(async () => ({ default: (await import('./dialogs.tsx
 export function Status() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(recoveryQuery(org.id))
-  const [open, setOpen] = useState<RecoveryDialogKind | null>(null)
+  const dialog = useDialog<RecoveryDialogKind>()
   return (
     <>
       <Loaded query={query}>
         {({ recovery, coverage }) =>
           recovery === null ? (
-            <NotSetUp onSetUp={() => setOpen('set-up')} />
+            <NotSetUp onSetUp={() => dialog.open('set-up')} />
           ) : (
             <>
-              <RecoveryKey recovery={recovery} coverage={coverage} onOpen={setOpen} />
+              <RecoveryKey recovery={recovery} coverage={coverage} onOpen={dialog.open} />
               <Coverage coverage={coverage} />
             </>
           )
         }
       </Loaded>
       <Suspense>
-        {open && <RecoveryDialog kind={open} recovery={query.data?.recovery ?? null} onClose={() => setOpen(null)} />}
+        {dialog.show((onClose, kind) => (
+          <RecoveryDialog kind={kind} recovery={query.data?.recovery ?? null} onClose={onClose} />
+        ))}
       </Suspense>
     </>
   )
@@ -146,17 +150,19 @@ function Coverage({ coverage }: { coverage: Configured['coverage'] }) {
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const labelOf = (id: string) => places?.find((place) => place.id === id)?.label ?? id
   const { unprotectedEnvIds, total } = coverage
-  const cover = useAction(async () => {
-    const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
-    if (recoveryPublicKeyJwk === null) return
-    const wrapped = await ownKeysOf(org.id, unprotectedEnvIds)
-    const grants = await keyring.call('coverEnvironments', { wrapped, recoveryPublicKeyJwk })
-    if (grants.length > 0) await api.recovery.cover({ params: { orgId: org.id }, body: { grants } })
-    await reloadRecovery(org.id)
-    showToast(
-      grants.length === 0 ? 'You hold none of these keys.' : `${grants.length} of ${wrapped.length} are covered now.`,
-    )
-  })
+  const cover = useAction(
+    async () => {
+      const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
+      if (recoveryPublicKeyJwk === null) return
+      const wrapped = await ownKeysOf(org.id, unprotectedEnvIds)
+      const grants = await keyring.call('coverEnvironments', { wrapped, recoveryPublicKeyJwk })
+      if (grants.length > 0) await api.recovery.cover({ params: { orgId: org.id }, body: { grants } })
+      showToast(
+        grants.length === 0 ? 'You hold none of these keys.' : `${grants.length} of ${wrapped.length} are covered now.`,
+      )
+    },
+    { stale: [orgQueries(org.id, 'recovery')] },
+  )
   return (
     <Section
       title="Coverage"

@@ -3,11 +3,12 @@ import { rotationFacts } from '@skerry/contract/rotation/facts'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { IntervalField, intervalOf, intervalProblem, secondsOf } from './interval.tsx'
-import { type Rotation, reloadRotation } from './queries.ts'
+import { type Rotation, staleAfterRotation } from './queries.ts'
 
 /** The dialog that is open, and for which policy. */
 export interface OpenRotationDialog {
@@ -35,7 +36,8 @@ function RunDialog({ rotation, onClose }: Props) {
       const { version } = await api.rotation.rotate({ params: { orgId: org.id, rotationId: id } })
       showToast(`Rotated ${secretName}: version ${version}.`)
     } finally {
-      await reloadRotation(org.id, rotation)
+      // Also after a failure, which the list shows.
+      await invalidate(...staleAfterRotation(org.id, rotation.environmentId))
     }
   }
   return (
@@ -50,10 +52,9 @@ function RunDialog({ rotation, onClose }: Props) {
 function IntervalDialog({ rotation, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [interval, setInterval] = useState(intervalOf(rotation.intervalSeconds))
-  const change = async () => {
+  const change = () => {
     const params = { orgId: org.id, rotationId: rotation.id }
-    await api.rotation.update({ params, body: { intervalSeconds: secondsOf(interval) } })
-    await reloadRotation(org.id, rotation)
+    return api.rotation.update({ params, body: { intervalSeconds: secondsOf(interval) } })
   }
   return (
     <FormDialog
@@ -61,6 +62,7 @@ function IntervalDialog({ rotation, onClose }: Props) {
       submit="Save"
       onClose={onClose}
       onSubmit={change}
+      stale={staleAfterRotation(org.id, rotation.environmentId)}
       disabled={intervalProblem(interval) !== null}
     >
       <IntervalField value={interval} onChange={setInterval} />
@@ -80,10 +82,15 @@ function RemoveDialog({ rotation, onClose }: Props) {
         ? `${secretName} stays as it is. This server gets the environment’s key no more; re-key to make what it had worthless.`
         : `${secretName} stays as it is.`,
     )
-    await reloadRotation(org.id, rotation)
   }
   return (
-    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Stop rotating" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete
+      title={`Stop rotating ${secretName}?`}
+      confirm="Stop rotating"
+      onClose={onClose}
+      onConfirm={remove}
+      stale={staleAfterRotation(org.id, rotation.environmentId)}
+    >
       <Text span size="sm">
         The secret and its versions stay. With the last rotation of the environment, this server loses its key.
       </Text>

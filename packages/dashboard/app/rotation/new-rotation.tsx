@@ -11,14 +11,14 @@ import { ConfigFields } from '../form/config-input.tsx'
 import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
 import { targetsQuery } from '../leases/queries.ts'
 import { EnvironmentField } from '../people/environment-field.tsx'
-import { invalidate, isFresh } from '../queries.ts'
+import { isFresh } from '../queries.ts'
 import { sealedQuery } from '../secrets/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { createRotation } from './create.ts'
 import { IntervalField, intervalProblem, secondsOf } from './interval.tsx'
-import { rotationsQuery, rotatorQuery } from './queries.ts'
+import { rotationsQuery, rotatorQuery, staleAfterRotation } from './queries.ts'
 import { RotatorReads } from './rotator-reads.tsx'
 import { rotationSchemas } from './schemas.ts'
 
@@ -60,10 +60,6 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
     const { rotation } = await createRotation(org.id, settings, rotator.wrapTo)
     if (rotation.lastError === null) showToast(`${secretName} is rotated from now on.`)
     else showErrorToast('The first run has failed, and is tried again', rotation.lastError)
-    await Promise.all([
-      invalidate({ queryKey: ['orgs', org.id, 'rotation'] }),
-      invalidate({ queryKey: ['orgs', org.id, 'envs', environmentId] }),
-    ])
   }
   const isFilled =
     environmentId !== null && secretName !== '' && nameProblem === null && (!needsTarget || targetId !== null)
@@ -74,6 +70,7 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       form={form}
       onClose={onClose}
       onSubmit={create}
+      stale={staleAfterRotation(org.id, environmentId ?? '')}
       disabled={!isFilled || intervalProblem(interval) !== null || !rotator.isReady}
       size="lg"
     >

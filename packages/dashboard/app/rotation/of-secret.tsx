@@ -2,11 +2,12 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { rotationFacts } from '@skerry/contract/rotation/facts'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { durationText } from '../ui/durations.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { type Rotation, rotationsQuery } from './queries.ts'
 import { useRotationActions } from './rotation-list.tsx'
 import { RotationState } from './state.tsx'
@@ -18,7 +19,7 @@ const NewRotationDialog = lazy(async () => ({ default: (await import('./new-rota
 export function RotationOfSecret({ environmentId, secretName }: { environmentId: string; secretName: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(rotationsQuery(org.id))
-  const [creating, setCreating] = useState(false)
+  const creating = useDialog()
   return (
     <Stack gap="xs">
       <Title order={2}>Rotation</Title>
@@ -31,7 +32,7 @@ export function RotationOfSecret({ environmentId, secretName }: { environmentId:
               <Text size="sm" c="dimmed" flex={1}>
                 Nothing replaces this value by itself.
               </Text>
-              <Button size="xs" variant="default" onClick={() => setCreating(true)}>
+              <Button size="xs" variant="default" onClick={() => creating.open()}>
                 Rotate at intervals…
               </Button>
             </Group>
@@ -39,7 +40,9 @@ export function RotationOfSecret({ environmentId, secretName }: { environmentId:
         }}
       </Loaded>
       <Suspense>
-        {creating && <NewRotationDialog of={{ environmentId, secretName }} onClose={() => setCreating(false)} />}
+        {creating.show((onClose) => (
+          <NewRotationDialog of={{ environmentId, secretName }} onClose={onClose} />
+        ))}
       </Suspense>
     </Stack>
   )

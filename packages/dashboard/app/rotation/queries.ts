@@ -3,7 +3,7 @@ import type { rotation } from '@skerry/contract/rotation/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
+import { orgQueries, type Stale } from '../queries.ts'
 
 export type Rotation = Answer<typeof rotation.list>['rotations'][number]
 
@@ -23,10 +23,8 @@ export const rotatorQuery = (orgId: string) =>
     staleTime: 0,
   })
 
-/** A run writes a version and a removal may take a key back, so both read the environment again. */
-export async function reloadRotation(orgId: string, { environmentId }: Pick<Rotation, 'environmentId'>): Promise<void> {
-  await Promise.all([
-    invalidate({ queryKey: ['orgs', orgId, 'rotation'] }),
-    invalidate({ queryKey: ['orgs', orgId, 'envs', environmentId] }),
-  ])
-}
+/** The queries that a change of a rotation makes stale: a run writes a version, and a removal may take a key back. */
+export const staleAfterRotation = (orgId: string, environmentId: string): Stale[] => [
+  orgQueries(orgId, 'rotation'),
+  orgQueries(orgId, 'envs', environmentId),
+]

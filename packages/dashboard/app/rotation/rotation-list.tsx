@@ -1,7 +1,7 @@
 import { rotationFacts } from '@skerry/contract/rotation/facts'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
@@ -11,8 +11,9 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { OpenRotationDialog } from './dialogs.tsx'
-import { type Rotation, reloadRotation, rotationsQuery } from './queries.ts'
+import { type Rotation, rotationsQuery, staleAfterRotation } from './queries.ts'
 import { RotationState } from './state.tsx'
 
 // Loaded when first asked for.
@@ -56,13 +57,14 @@ export function RotationList() {
 /** What can be done with a policy, the dialog that is open for it, and what failed. */
 export function useRotationActions() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [open, setOpen] = useState<OpenRotationDialog | null>(null)
-  const setStatus = useAction(async (rotation: Rotation, status: Rotation['status']) => {
-    await api.rotation.update({ params: { orgId: org.id, rotationId: rotation.id }, body: { status } })
-    await reloadRotation(org.id, rotation)
-  })
+  const opened = useDialog<OpenRotationDialog>()
+  const setStatus = useAction(
+    ({ id: rotationId }: Rotation, status: Rotation['status']) =>
+      api.rotation.update({ params: { orgId: org.id, rotationId }, body: { status } }),
+    { stale: ({ environmentId }) => staleAfterRotation(org.id, environmentId) },
+  )
   const actions = (rotation: Rotation): RowAction[] => {
-    const opens = (kind: OpenRotationDialog['kind']) => () => setOpen({ kind, rotation })
+    const opens = (kind: OpenRotationDialog['kind']) => () => opened.open({ kind, rotation })
     const isPaused = rotation.status === 'paused'
     return [
       { label: 'Rotate now…', onClick: opens('run') },
@@ -75,7 +77,13 @@ export function useRotationActions() {
       { label: 'Stop rotating…', danger: true, onClick: opens('remove') },
     ]
   }
-  const dialog = <Suspense>{open && <RotationDialog dialog={open} onClose={() => setOpen(null)} />}</Suspense>
+  const dialog = (
+    <Suspense>
+      {opened.show((onClose, one) => (
+        <RotationDialog dialog={one} onClose={onClose} />
+      ))}
+    </Suspense>
+  )
   return { actions, problem: setStatus.error, dialog }
 }
 

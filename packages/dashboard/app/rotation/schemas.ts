@@ -1,5 +1,5 @@
+import { type ConfigField, fieldsOf } from '@skerry/contract/fields'
 import type { RotationKind } from '@skerry/contract/rotation/facts'
-import { type ConfigField, fieldsOf } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
 interface RotationSchemas {

@@ -1,5 +1,6 @@
 import { NameAndSlug } from '../form/name-and-slug.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
+import type { Stale } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 
 /** Creates something that has a name and a slug. */
@@ -7,13 +8,14 @@ export function CreateDialog(props: {
   title: string
   placeholder: string
   onCreate: (body: { name: string; slug: string }) => Promise<unknown>
+  stale: readonly Stale[]
   onClose: () => void
 }) {
-  const { title, placeholder, onCreate, onClose } = props
+  const { title, placeholder, onCreate, stale, onClose } = props
   // Applications, groups and environments have names and slugs of the same form.
   const form = useApiForm('apps', 'create', { name: '', slug: '' })
   return (
-    <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate}>
+    <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate} stale={stale}>
       <NameAndSlug form={form} placeholder={placeholder} />
     </FormDialog>
   )

@@ -3,12 +3,14 @@ import type { apps } from '@skerry/contract/apps/endpoints'
 import type { Body } from '@skerry/contract/endpoint'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
 import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { Column } from './columns.ts'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 
@@ -30,14 +32,15 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   about: string
   command: string
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
+  stale: readonly Stale[]
   children: (environments: EnvironmentWithAccess[]) => ReactNode
 }) {
-  const { title, list, tabs, query, about, command, onCreate, children } = props
+  const { title, list, tabs, query, about, command, onCreate, stale, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [creating, setCreating] = useState(false)
+  const creating = useDialog()
   const mayCreate = org.role !== 'member'
   const newButton = mayCreate && (
-    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => creating.open()}>
       New environment
     </Button>
   )
@@ -64,7 +67,11 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
           )
         }
       </Loaded>
-      <Suspense>{creating && <NewEnvironmentDialog onClose={() => setCreating(false)} onCreate={onCreate} />}</Suspense>
+      <Suspense>
+        {creating.show((onClose) => (
+          <NewEnvironmentDialog onClose={onClose} onCreate={onCreate} stale={stale} />
+        ))}
+      </Suspense>
     </Page>
   )
 }

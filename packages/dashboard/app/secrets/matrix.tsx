@@ -8,6 +8,7 @@ import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
@@ -35,7 +36,7 @@ const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dia
 export function Matrix({ orgId, columns, empty, choices }: Props) {
   const [search, setSearch] = useState('')
   const [filter, setFilter] = useState<Filter>('all')
-  const [dialog, setDialog] = useState<MatrixDialog | null>(null)
+  const dialog = useDialog<MatrixDialog>()
   const visible = useRef<() => string[]>(() => [])
   const { valueIds, version } = useValueIds(columns, () => visible.current())
   const all = useMemo(() => namesOf(columns), [columns])
@@ -47,7 +48,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
     return found.filter((name) => matches(filter, rowState(name, columns, valueIds)))
   }, [all, search, filter, columns, filter === 'all' ? 0 : version])
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
-  const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, setDialog)
+  const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
   // New secrets that are being typed have a row too.
   const rows = useMemo(
     () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
@@ -60,8 +61,8 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         {...{ search, setSearch, filter, setFilter, choices }}
         count={countText(names.length, all.length, unreadable)}
         writable={columns.filter(({ own }) => own)}
-        onAdd={() => setDialog({ kind: 'add' })}
-        onPaste={(column) => setDialog({ kind: 'paste', column })}
+        onAdd={() => dialog.open({ kind: 'add' })}
+        onPaste={(column) => dialog.open({ kind: 'paste', column })}
       />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
@@ -88,7 +89,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             <ColumnHead
               key={column.environmentId}
               column={column}
-              onOpenDialog={setDialog}
+              onOpenDialog={dialog.open}
               onReveal={() =>
                 reveal(
                   names.flatMap((name) =>
@@ -102,7 +103,9 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         />
       )}
       <Suspense>
-        {dialog && <Dialogs {...{ orgId, columns, dialog, edits }} onClose={() => setDialog(null)} />}
+        {dialog.show((onClose, opened) => (
+          <Dialogs {...{ orgId, columns, edits, onClose }} dialog={opened} />
+        ))}
       </Suspense>
     </>
   )

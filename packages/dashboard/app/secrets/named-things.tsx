@@ -1,8 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { invalidate, type Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
 import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
@@ -10,6 +9,8 @@ import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { CreateDialog } from './create-dialog.tsx'
 
 interface Thing {
@@ -19,86 +20,103 @@ interface Thing {
   updatedAt: string
 }
 
-interface Props {
+interface Props<T> {
   what: 'application' | 'group'
+  title: string
+  description: string
+  query: UseQueryResult<T>
+  thingsOf: (data: T) => Thing[]
   linkTo: (slug: string) => LinkProps
+  /** How an admin creates the first one. */
+  begin: string
+  command: string
+  placeholder: string
   deleteMeans: string
+  onCreate: (body: { name: string; slug: string }) => Promise<unknown>
   onRename: (id: string, name: string) => Promise<unknown>
   onDelete: (id: string) => Promise<unknown>
+  /** The queries that each of these changes makes stale. */
+  stale: readonly Stale[]
 }
 
 /** The page of all applications, or of all groups. */
-export function NamedThingsPage<T>(
-  props: Props & {
-    title: string
-    description: string
-    query: UseQueryResult<T>
-    thingsOf: (data: T) => Thing[]
-    /** How an admin creates the first one. */
-    begin: string
-    command: string
-    placeholder: string
-    onCreate: (body: { name: string; slug: string }) => Promise<unknown>
-  },
-) {
-  const { what, title, description, query, thingsOf, begin, command, placeholder, onCreate } = props
+export function NamedThingsPage<T>(props: Props<T>) {
+  const { what, title, description, query, thingsOf, linkTo, begin, command } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const navigate = useNavigate()
-  const [creating, setCreating] = useState(false)
+  const { creating, renaming, deleting, dialogs } = useDialogs(props)
   const mayChange = org.role !== 'member'
   const newButton = mayChange && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => creating.open()}>
       New {what}
     </Button>
   )
   const isEmpty = query.data === undefined || thingsOf(query.data).length === 0
-  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const actions = (thing: Thing): RowAction[] => [
+    { label: 'Rename…', onClick: () => renaming.open(thing) },
+    { label: 'Delete…', danger: true, onClick: () => deleting.open(thing) },
+  ]
   return (
     <Page title={title} description={description} actions={isEmpty ? null : newButton}>
       <List
         label={title}
         query={query}
         rows={thingsOf}
-        columns={columnsOf(props.linkTo)}
+        columns={columnsOf(linkTo)}
         minWidth={480}
         rowId={({ id }) => id}
         rowName={({ name }) => name}
-        {...(mayChange ? { actions: actionsOf(setDialog) } : {})}
+        {...(mayChange ? { actions } : {})}
         empty={
           <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
             {mayChange ? begin : 'An administrator of the organization creates the first one.'}
           </Empty>
         }
       />
-      {dialog && <ThingDialog dialog={dialog} onClose={() => setDialog(null)} {...props} />}
-      {creating && (
-        <CreateDialog
-          title={`New ${what}`}
-          placeholder={placeholder}
-          onClose={() => setCreating(false)}
-          onCreate={async (body) => {
-            await onCreate(body)
-            await navigate(props.linkTo(body.slug))
-          }}
-        />
-      )}
+      {dialogs}
     </Page>
   )
 }
 
-interface OpenDialog {
-  kind: 'rename' | 'delete'
-  thing: Thing
+/** The dialogs that create, rename and delete one of the things. */
+function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRename, onDelete, stale }: Props<T>) {
+  const navigate = useNavigate()
+  const creating = useDialog()
+  const renaming = useDialog<Thing>()
+  const deleting = useConfirm(({ id, name, slug }: Thing) => ({
+    title: `Delete the ${what} ${name}?`,
+    text: deleteMeans,
+    confirm: 'Delete',
+    typed: slug,
+    onConfirm: () => onDelete(id),
+    stale,
+  }))
+  const create = async (body: { name: string; slug: string }) => {
+    await onCreate(body)
+    // First, because the page of the new one looks for it in the list.
+    await invalidate(...stale)
+    await navigate(linkTo(body.slug))
+  }
+  const dialogs = (
+    <>
+      {renaming.show((onClose, { id, name }) => (
+        <RenameDialog
+          name={name}
+          description="The slug stays as it is."
+          onRename={(to) => onRename(id, to)}
+          stale={stale}
+          onClose={onClose}
+        />
+      ))}
+      {deleting.dialog}
+      {creating.show((onClose) => (
+        <CreateDialog title={`New ${what}`} onCreate={create} stale={[]} {...{ placeholder, onClose }} />
+      ))}
+    </>
+  )
+  return { creating, renaming, deleting, dialogs }
 }
 
-const actionsOf =
-  (open: (dialog: OpenDialog) => void) =>
-  (thing: Thing): RowAction[] => [
-    { label: 'Rename…', onClick: () => open({ kind: 'rename', thing }) },
-    { label: 'Delete…', danger: true, onClick: () => open({ kind: 'delete', thing }) },
-  ]
-
-const columnsOf = (linkTo: Props['linkTo']): ListColumn<Thing>[] => [
+const columnsOf = (linkTo: (slug: string) => LinkProps): ListColumn<Thing>[] => [
   {
     header: 'Name',
     cell: ({ name, slug }) => (
@@ -119,28 +137,3 @@ const columnsOf = (linkTo: Props['linkTo']): ListColumn<Thing>[] => [
   },
   timeColumn('Changed', 'updatedAt', 150),
 ]
-
-function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void }) {
-  const { dialog, what, deleteMeans, onRename, onDelete, onClose } = props
-  const { id, name, slug } = dialog.thing
-  if (dialog.kind === 'rename')
-    return (
-      <RenameDialog
-        name={name}
-        description="The slug stays as it is."
-        onRename={(to) => onRename(id, to)}
-        onClose={onClose}
-      />
-    )
-  return (
-    <ConfirmDelete
-      title={`Delete the ${what} ${name}?`}
-      confirm="Delete"
-      typed={slug}
-      onClose={onClose}
-      onConfirm={() => onDelete(id)}
-    >
-      {deleteMeans}
-    </ConfirmDelete>
-  )
-}

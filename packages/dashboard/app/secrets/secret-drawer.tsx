@@ -7,7 +7,6 @@ import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { KeyringError, keyring, usePlaintext } from '../keyring.ts'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Layer } from '../ui/layer.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -15,6 +14,8 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { Reveal } from '../ui/reveal.tsx'
 import { showToast } from '../ui/toast.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { CopyColumnDialog } from './copy-column.tsx'
 import { NoteField } from './preview.tsx'
@@ -137,38 +138,41 @@ function Expanded({ column, name }: { column: Column; name: string }) {
 }
 
 function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
-  const [dialog, setDialog] = useState<'delete' | 'copy' | null>(null)
   const [note, setNote] = useState('')
   const { name } = entry.secret
+  const copying = useDialog()
+  const remove = async () => {
+    const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
+    showToast(
+      outcome === 'queued' ? `The deletion of ${name} waits for approval.` : `Deleted ${name} from ${column.name}.`,
+    )
+    onClose()
+  }
+  const deleting = useConfirm(() => ({
+    title: `Delete ${name} from ${column.name}?`,
+    text: (
+      <>
+        Its whole history goes with it. Programs that start from now on do not get it.
+        {column.isProtected && <NoteField note={note} onChange={setNote} />}
+      </>
+    ),
+    confirm: column.isProtected ? 'Propose' : 'Delete',
+    onConfirm: remove,
+  }))
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" onClick={() => setDialog('copy')}>
+      <Button size="xs" variant="default" onClick={() => copying.open()}>
         Copy to another environment…
       </Button>
       {entry.own && (
-        <Button size="xs" variant="subtle" color="red" onClick={() => setDialog('delete')}>
+        <Button size="xs" variant="subtle" color="red" onClick={() => deleting.open()}>
           Delete…
         </Button>
       )}
-      {dialog === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setDialog(null)} />}
-      <ConfirmDelete
-        title={`Delete ${name} from ${column.name}?`}
-        confirm={column.isProtected ? 'Propose' : 'Delete'}
-        opened={dialog === 'delete'}
-        onClose={() => setDialog(null)}
-        onConfirm={async () => {
-          const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
-          showToast(
-            outcome === 'queued'
-              ? `The deletion of ${name} waits for approval.`
-              : `Deleted ${name} from ${column.name}.`,
-          )
-          onClose()
-        }}
-      >
-        Its whole history goes with it. Programs that start from now on do not get it.
-        {column.isProtected && <NoteField note={note} onChange={setNote} />}
-      </ConfirmDelete>
+      {copying.show((close) => (
+        <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={close} />
+      ))}
+      {deleting.dialog}
     </Group>
   )
 }

@@ -3,7 +3,7 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate, queryClient } from '../queries.ts'
+import { invalidate, orgQueries, queryClient } from '../queries.ts'
 import type { Written } from './changes.ts'
 import { findEarlier, forgetLost, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
@@ -122,7 +122,7 @@ export async function restoreSecret(
 
 async function changedQueue(orgId: string, envId: string): Promise<void> {
   await invalidate(protectionQuery(orgId, envId))
-  await Promise.all([invalidate(queuedQuery(orgId, envId)), invalidate({ queryKey: ['orgs', orgId, 'changes'] })])
+  await invalidate(queuedQuery(orgId, envId), orgQueries(orgId, 'changes'))
 }
 
 /** Changes one secret in the cache and keeps the other thousands. */

@@ -4,9 +4,9 @@ import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
-import { queryClient } from '../queries.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { envQuery } from '../secrets/queries.ts'
-import { type Binding, type Connection, reloadSync } from './queries.ts'
+import { type Binding, type Connection, staleAfterSync } from './queries.ts'
 
 type Bound = Pick<Body<typeof sync.createBinding>, 'environmentId' | 'destination'>
 
@@ -18,7 +18,7 @@ export async function bindEnvironment(orgId: string, connection: Connection, bou
   const keys = await keysFor(orgId, connection, ids)
   const body = { ...bound, ...keys, connectionId: connection.id, enabled: false }
   const { binding } = await api.sync.createBinding({ params: { orgId }, body })
-  await reloadSync(orgId, ids)
+  await invalidate(...staleAfterSync(orgId, ids))
   return binding
 }
 
@@ -27,7 +27,6 @@ export async function giveMissingKeys(orgId: string, connection: Connection, bin
   const { id: bindingId, missingEnvironmentIds: ids } = binding
   const body = await keysFor(orgId, connection, ids)
   await api.sync.updateBinding({ params: { orgId, bindingId }, body })
-  await reloadSync(orgId, ids)
 }
 
 async function keysFor(orgId: string, { id: principalId, publicKeyJwk }: Connection, environmentIds: string[]) {

@@ -10,7 +10,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { giveMissingKeys } from './bind.ts'
 import { BindingEditor } from './binding-editor.tsx'
 import { ConnectionReads } from './connection-reads.tsx'
-import { type Binding, connectionsQuery, reloadSync } from './queries.ts'
+import { type Binding, connectionsQuery, staleAfterSync } from './queries.ts'
 import { RunDialog } from './run-dialog.tsx'
 
 /** The dialog that is open, and for which binding. */
@@ -46,6 +46,7 @@ function KeysDialog({ binding, onClose }: { binding: Binding; onClose: () => voi
       submit="Give the keys"
       onClose={onClose}
       onSubmit={give}
+      stale={staleAfterSync(org.id, binding.missingEnvironmentIds)}
       disabled={!reader.isAgreed || !isFresh(query)}
     >
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
@@ -60,12 +61,14 @@ function KeysDialog({ binding, onClose }: { binding: Binding; onClose: () => voi
 
 function RemoveDialog({ binding, name, onClose }: OpenBindingDialog & { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const remove = async () => {
-    await api.sync.deleteBinding({ params: { orgId: org.id, bindingId: binding.id } })
-    await reloadSync(org.id, [binding.environmentId])
-  }
   return (
-    <ConfirmDelete title={`Stop pushing ${name}?`} confirm="Stop pushing" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete
+      title={`Stop pushing ${name}?`}
+      confirm="Stop pushing"
+      onClose={onClose}
+      onConfirm={() => api.sync.deleteBinding({ params: { orgId: org.id, bindingId: binding.id } })}
+      stale={staleAfterSync(org.id, [binding.environmentId])}
+    >
       What was pushed stays at the destination. This server loses the keys that no other binding needs; re-key the
       environment to make what it had worthless.
     </ConfirmDelete>

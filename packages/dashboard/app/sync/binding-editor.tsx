@@ -4,11 +4,12 @@ import { use, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { ConfigFields } from '../form/config-input.tsx'
 import { type ConfigValues, readConfig } from '../form/use-config-form.ts'
+import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { areWhole, FilterFields, type Filters, filtersOf, settingsOf } from './filters.tsx'
 import { LivePlan, useLivePlan } from './live-plan.tsx'
-import { type Binding, type PlanSettings, reloadSync } from './queries.ts'
+import { type Binding, type PlanSettings, staleAfterSync } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
@@ -35,7 +36,6 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
     const enabled = isNew ? { enabled: true } : {}
     await api.sync.updateBinding({ params, body: { ...planned, destination, mode, ...enabled } })
     isSaved.current = true
-    await reloadSync(org.id)
     if (isNew) showToast(mode === 'auto' ? 'The first push has begun.' : 'It is bound. Push it when you want to.')
   }
   const close = () => {
@@ -45,7 +45,7 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
   const undo = async () => {
     try {
       await api.sync.deleteBinding({ params })
-      await reloadSync(org.id, [binding.environmentId])
+      await invalidate(...staleAfterSync(org.id, [binding.environmentId]))
       showToast('Nothing was pushed, and the binding is deleted again.')
     } catch (error) {
       showErrorToast('The binding could not be deleted again', (error as Error).message)
@@ -58,6 +58,7 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
       form={form}
       onClose={close}
       onSubmit={save}
+      stale={staleAfterSync(org.id)}
       disabled={!isWhole || (isNew && !plan.query.isSuccess) || (names !== '' && allowed !== names)}
       size="62rem"
     >

@@ -1,7 +1,7 @@
 import { Badge, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { TwoLines } from '../ui/cells.tsx'
@@ -9,8 +9,9 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { OpenBindingDialog } from './binding-dialogs.tsx'
-import { type Binding, bindingsQuery, reloadSync } from './queries.ts'
+import { type Binding, bindingsQuery, staleAfterSync } from './queries.ts'
 import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { destinationText, runColors } from './words.ts'
 
@@ -23,8 +24,8 @@ export function BindingList() {
   const query = useQuery(bindingsQuery(org.id))
   const placeOf = usePlaceOf(org.id)
   const describe = useDescription(org.id)
-  const [dialog, setDialog] = useState<OpenBindingDialog | null>(null)
-  const { actions, problem } = useBindingActions(setDialog, placeOf)
+  const dialog = useDialog<OpenBindingDialog>()
+  const { actions, problem } = useBindingActions(dialog.open, placeOf)
   const columns: ListColumn<Binding>[] = [
     {
       header: 'Environment',
@@ -62,21 +63,26 @@ export function BindingList() {
           </Empty>
         }
       />
-      <Suspense>{dialog && <BindingDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <BindingDialog dialog={opened} onClose={onClose} />
+        ))}
+      </Suspense>
     </>
   )
 }
 
-function useBindingActions(setDialog: (dialog: OpenBindingDialog) => void, placeOf: (binding: Binding) => string) {
+function useBindingActions(openDialog: (dialog: OpenBindingDialog) => void, placeOf: (binding: Binding) => string) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
-  const setEnabled = useAction(async ({ id: bindingId }: Binding, enabled: boolean) => {
-    await api.sync.updateBinding({ params: { orgId: org.id, bindingId }, body: { enabled } })
-    await reloadSync(org.id)
-  })
+  const setEnabled = useAction(
+    ({ id: bindingId }: Binding, enabled: boolean) =>
+      api.sync.updateBinding({ params: { orgId: org.id, bindingId }, body: { enabled } }),
+    { stale: staleAfterSync(org.id) },
+  )
   const actions = (binding: Binding): RowAction[] => {
     const { id, enabled, missingEnvironmentIds } = binding
-    const opens = (kind: OpenBindingDialog['kind']) => () => setDialog({ kind, binding, name: placeOf(binding) })
+    const opens = (kind: OpenBindingDialog['kind']) => () => openDialog({ kind, binding, name: placeOf(binding) })
     return [
       { label: 'Push now…', onClick: opens('run') },
       ...(missingEnvironmentIds.length > 0 ? [{ label: 'Give the missing keys…', onClick: opens('keys') }] : []),

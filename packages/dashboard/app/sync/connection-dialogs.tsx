@@ -8,13 +8,13 @@ import { ConfigFields } from '../form/config-input.tsx'
 import { CredentialField, ServerReads, wrapCredential } from '../form/credential-field.tsx'
 import { type ConfigValues, readConfig } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
-import { isFresh } from '../queries.ts'
+import { invalidate, isFresh } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
-import { bindingsQuery, type Connection, connectionsQuery, reloadSync } from './queries.ts'
+import { bindingsQuery, type Connection, connectionsQuery, staleAfterSync } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
@@ -51,7 +51,8 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
       await api.sync.verifyConnection({ params, body: { destination } })
       showToast(`${connection.name} reaches the destination.`)
     } finally {
-      await reloadSync(org.id)
+      // Also after a failure, which the list shows.
+      await invalidate(...staleAfterSync(org.id))
     }
   }
   return (
@@ -64,11 +65,9 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
 
 function RenameConnectionDialog({ connection: { id, name }, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const rename = async (to: string) => {
-    await api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { name: to } })
-    await reloadSync(org.id)
-  }
-  return <RenameDialog name={name} onRename={rename} onClose={onClose} />
+  const rename = (to: string) =>
+    api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { name: to } })
+  return <RenameDialog name={name} onRename={rename} stale={staleAfterSync(org.id)} onClose={onClose} />
 }
 
 function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & { provider: Provider }) {
@@ -82,7 +81,6 @@ function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & 
     const wrappedCredential = await wrapCredential(credential, shown.publicKeyJwk)
     await api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { wrappedCredential } })
     showToast(`${name} uses the new credential. What had failed is tried again.`)
-    await reloadSync(org.id)
   }
   return (
     <FormDialog
@@ -90,6 +88,7 @@ function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & 
       submit="Replace"
       onClose={onClose}
       onSubmit={replace}
+      stale={staleAfterSync(org.id)}
       disabled={credential.trim() === '' || !isFresh(query) || !reader.isKnown}
     >
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
@@ -111,13 +110,7 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const bindings = useQuery(bindingsQuery(org.id)).data ?? []
   const bound = bindings.filter(({ connectionId }) => connectionId === id)
-  const disconnect = async () => {
-    await api.sync.deleteConnection({ params: { orgId: org.id, connectionId: id } })
-    await reloadSync(
-      org.id,
-      bound.map(({ environmentId }) => environmentId),
-    )
-  }
+  const boundIds = bound.map(({ environmentId }) => environmentId)
   const also =
     bound.length === 0
       ? ''
@@ -125,7 +118,13 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
         ? ' Its binding goes with it.'
         : ` Its ${bound.length} bindings go with it.`
   return (
-    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" onClose={onClose} onConfirm={disconnect}>
+    <ConfirmDelete
+      title={`Disconnect ${name}?`}
+      confirm="Disconnect"
+      onClose={onClose}
+      onConfirm={() => api.sync.deleteConnection({ params: { orgId: org.id, connectionId: id } })}
+      stale={staleAfterSync(org.id, boundIds)}
+    >
       This server forgets the credential, and loses the keys of the environments that were bound.{also} What was pushed
       stays where it is. Revoke the credential there, and re-key the environments to make what this server had
       worthless.

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, use, useState } from 'react'
+import { lazy, Suspense, use } from 'react'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import { VerifiedState } from '../ui/verified-state.tsx'
 import type { OpenConnectionDialog } from './connection-dialogs.tsx'
 import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
@@ -20,9 +21,9 @@ export function ConnectionList() {
   const providers = use(syncSchemas())
   const query = useQuery(connectionsQuery(org.id))
   const bindings = useQuery(bindingsQuery(org.id)).data ?? []
-  const [dialog, setDialog] = useState<OpenConnectionDialog | null>(null)
+  const dialog = useDialog<OpenConnectionDialog>()
   const actions = (connection: Connection): RowAction[] => {
-    const open = (kind: OpenConnectionDialog['kind']) => () => setDialog({ kind, connection })
+    const open = (kind: OpenConnectionDialog['kind']) => () => dialog.open({ kind, connection })
     const search = { create: true, connection: connection.id } as const
     return [
       {
@@ -77,7 +78,11 @@ export function ConnectionList() {
           </Empty>
         }
       />
-      <Suspense>{dialog && <ConnectionDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <ConnectionDialog dialog={opened} onClose={onClose} />
+        ))}
+      </Suspense>
     </>
   )
 }

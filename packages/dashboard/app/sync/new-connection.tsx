@@ -14,7 +14,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { ProviderGallery } from './gallery.tsx'
-import { reloadSync } from './queries.ts'
+import { staleAfterSync } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 
 /** Connects a destination: which kind it is, then what that kind asks for. */
@@ -56,7 +56,6 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
     const [checked] = await checkKeys([{ principalId: id, publicKeyJwk }])
     if (checked) remember([{ principalId: id, fingerprint: checked.fingerprint }])
     showToast(`${body.name} is connected. Bind an environment to it.`)
-    await reloadSync(org.id)
     made.current = id
   }
   // What comes next is to bind an environment to it.
@@ -72,6 +71,7 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
       form={form}
       onClose={close}
       onSubmit={connect}
+      stale={staleAfterSync(org.id)}
       disabled={name.trim() === '' || credential.trim() === '' || !isFresh(key)}
       size="lg"
     >

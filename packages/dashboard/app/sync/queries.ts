@@ -4,7 +4,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
-import { invalidate, queryClient } from '../queries.ts'
+import { orgQueries, queryClient, type Stale } from '../queries.ts'
 import { envQuery, sealedQuery } from '../secrets/queries.ts'
 
 export type Connection = Answer<typeof sync.connections>['connections'][number]
@@ -75,10 +75,8 @@ export const namesQuery = (orgId: string, environmentId: string) =>
     },
   })
 
-/** A binding gives or takes a key, so the environments are read again, too. */
-export async function reloadSync(orgId: string, environmentIds: readonly string[] = []): Promise<void> {
-  await Promise.all([
-    invalidate({ queryKey: ['orgs', orgId, 'sync'] }),
-    ...environmentIds.map((id) => invalidate({ queryKey: ['orgs', orgId, 'envs', id] })),
-  ])
-}
+/** The queries that a change makes stale. A binding gives keys of environments, and its end takes them. */
+export const staleAfterSync = (orgId: string, environmentIds: readonly string[] = []): Stale[] => [
+  orgQueries(orgId, 'sync'),
+  ...environmentIds.map((id) => orgQueries(orgId, 'envs', id)),
+]

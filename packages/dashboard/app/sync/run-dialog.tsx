@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { PlanView } from './plan-view.tsx'
-import { type Binding, planQuery, type Run, reloadSync } from './queries.ts'
+import { type Binding, planQuery, type Run, staleAfterSync } from './queries.ts'
 import { RunResults } from './run-results.tsx'
 
 const titles: Record<Run['status'], string> = {
@@ -30,12 +30,14 @@ export function RunDialog({ binding, onClose }: { binding: Binding; onClose: () 
     if (!after.delete(name)) after.add(name)
     setAdopted(after)
   }
-  const push = useAction(async () => {
-    const body = adopted.size === 0 ? {} : { adopt: [...adopted] }
-    const answer = await api.sync.run({ params: { orgId: org.id, bindingId: binding.id }, body })
-    setRun(answer.run)
-    await reloadSync(org.id)
-  })
+  const push = useAction(
+    async () => {
+      const body = adopted.size === 0 ? {} : { adopt: [...adopted] }
+      const answer = await api.sync.run({ params: { orgId: org.id, bindingId: binding.id }, body })
+      setRun(answer.run)
+    },
+    { stale: staleAfterSync(org.id) },
+  )
   const title = run === null ? 'Push now' : titles[run.status]
   return (
     <Dialog opened onClose={() => push.pending || onClose()} title={title} size="lg">

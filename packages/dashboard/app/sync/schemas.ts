@@ -1,6 +1,7 @@
+import { type ConfigField, fieldsOf, shapesOf } from '@skerry/contract/fields'
 import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { TSchema } from 'typebox'
-import { type ConfigField, fieldsOf, type Texts, textAt } from '../form/config-fields.ts'
+import { type Texts, textAt } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
 /** What is known of one kind of destination. */
@@ -41,9 +42,9 @@ async function load(): Promise<Map<string, Provider>> {
     rows.map(([tag, { label, credential, config, destination }]) => {
       const shapes = shapesOf(destination)
       const kinds = shapes.flatMap(({ kind }) => kind ?? [])
-      const all = shapes.map(({ kind, schema }) => {
-        const fields = [...(kind === undefined ? [] : [kindField(kinds)]), ...fieldsOf(schema)]
-        return { kind, rules: rulesOf(tag, schema, fields) }
+      const all = shapes.map(({ kind, schema, fields }) => {
+        const asked = kind === undefined ? fields : [kindField(kinds), ...fields]
+        return { kind, rules: rulesOf(tag, schema, asked) }
       })
       const fields = all.flatMap(({ rules }) => rules.fields)
       const provider: Provider = {
@@ -63,14 +64,3 @@ const kindField = (choices: string[]): ConfigField => ({
   ...{ path: 'kind', kind: 'choice', required: true, choices, columns: [] },
   description: 'It says which of the other fields belong to it.',
 })
-
-interface Shape {
-  kind: string | undefined
-  schema: object
-}
-
-/** The shapes that a destination may have, each with its `kind`; most have one. */
-function shapesOf(schema: object): Shape[] {
-  const { anyOf, properties } = schema as { anyOf?: object[]; properties?: { kind?: { const?: string } } }
-  return anyOf ? anyOf.flatMap(shapesOf) : [{ kind: properties?.kind?.const, schema }]
-}

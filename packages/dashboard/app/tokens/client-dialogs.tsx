@@ -5,7 +5,6 @@ import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
-import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { clientsQuery } from './queries.ts'
@@ -25,10 +24,16 @@ export function CreateClientDialog(props: { onClose: () => void; onMade: (made: 
   const create = async (body: { name: string }) => {
     const { client, clientSecret } = await api.machineClients.create({ params: { orgId: org.id }, body })
     onMade({ clientId: client.id, clientSecret })
-    await invalidate(clientsQuery(org.id))
   }
   return (
-    <FormDialog title="New machine client" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+    <FormDialog
+      title="New machine client"
+      submit="Create"
+      form={form}
+      onClose={onClose}
+      onSubmit={create}
+      stale={[clientsQuery(org.id)]}
+    >
       <NameField
         description="What it is for. It administers the organization, and holds no key."
         placeholder="provisioning"
@@ -61,7 +66,6 @@ export function ClientDialog(props: {
   const revoke = async () => {
     await api.machineClients.revoke({ params })
     await leases.end()
-    await invalidate(clientsQuery(org.id))
   }
   if (dialog.kind === 'renew')
     return (
@@ -76,7 +80,13 @@ export function ClientDialog(props: {
       </ConfirmDelete>
     )
   return (
-    <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
+    <ConfirmDelete
+      title={`Revoke ${name}?`}
+      confirm="Revoke"
+      onClose={onClose}
+      onConfirm={revoke}
+      stale={[clientsQuery(org.id), ...leases.stale]}
+    >
       Its next request is refused, and it can never be used again. Service tokens that it made go on working.
       {leases.field}
     </ConfirmDelete>

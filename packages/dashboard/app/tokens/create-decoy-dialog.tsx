@@ -3,7 +3,6 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Format, FormatField } from './format-field.tsx'
 import { honeyTokensQuery } from './queries.ts'
@@ -21,10 +20,16 @@ export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; on
     const body = { tokenId, tokenHash, ...(placement === '' ? {} : { placement }) }
     await api.honeyTokens.create({ params: { orgId: org.id }, body })
     onMade(token)
-    await invalidate(honeyTokensQuery(org.id))
   }
   return (
-    <FormDialog title="New honey token" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+    <FormDialog
+      title="New honey token"
+      submit="Create"
+      form={form}
+      onClose={onClose}
+      onSubmit={create}
+      stale={[honeyTokensQuery(org.id)]}
+    >
       <TextInput
         label="Where you will put it"
         description="Shown to owners and admins when someone tries it. The server can read this."

@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
-import { invalidate, isFresh } from '../queries.ts'
+import { isFresh } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -59,7 +59,6 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       expiresAt: expiryOf(lifetime),
     })
     onMade(made)
-    await invalidate(tokensQuery(org.id))
   }
   return (
     <FormDialog
@@ -68,6 +67,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       form={form}
       onClose={onClose}
       onSubmit={create}
+      stale={[tokensQuery(org.id)]}
       disabled={environmentId !== null && !isFresh(composed)}
       size="lg"
     >

@@ -4,8 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { HeldKeys } from '../people/held-keys.tsx'
-import { endAccess } from '../people/rekey-due.ts'
-import { invalidate } from '../queries.ts'
+import { endAccess, rekeyDueQuery } from '../people/rekey-due.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
@@ -24,30 +23,35 @@ export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: 
   const { id, name } = dialog.token
   const leases = useOutlivingLeases(id)
   const params = { orgId: org.id, tokenId: id }
-  const reload = () => invalidate(tokensQuery(org.id))
-  const rename = async (to: string) => {
-    await api.tokens.update({ params, body: { name: to } })
-    await reload()
-  }
+  const stale = [tokensQuery(org.id)]
+  const rename = (to: string) => api.tokens.update({ params, body: { name: to } })
   const revoke = async () => {
-    await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params }))
+    await endAccess({ id, name }, () => api.tokens.revoke({ params }))
     await leases.end()
-    await reload()
   }
-  const remove = async () => {
-    await api.tokens.delete({ params })
-    await reload()
-  }
-  if (dialog.kind === 'rename') return <RenameDialog name={name} onRename={rename} onClose={onClose} />
+  const remove = () => api.tokens.delete({ params })
+  if (dialog.kind === 'rename') return <RenameDialog name={name} onRename={rename} stale={stale} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (
-      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
+      <ConfirmDelete
+        title={`Revoke ${name}?`}
+        confirm="Revoke"
+        onClose={onClose}
+        onConfirm={revoke}
+        stale={[...stale, rekeyDueQuery(org.id), ...leases.stale]}
+      >
         Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
         {leases.field}
       </ConfirmDelete>
     )
   return (
-    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete
+      title={`Delete ${name} permanently?`}
+      confirm="Delete"
+      onClose={onClose}
+      onConfirm={remove}
+      stale={stale}
+    >
       The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
     </ConfirmDelete>
   )

@@ -1,36 +1,30 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'
+import type { Stale } from '../queries.ts'
 import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
-/**
- * Asks before something happens that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
- * stops. If `typed` is set, the user must type that text first.
- */
-export function ConfirmDelete(props: {
+export interface Question {
   title: string
-  children: ReactNode
   confirm: string
   decline?: string
   typed?: string
-  opened?: boolean
-  onClose: () => void
   onConfirm: () => Promise<unknown>
-}) {
-  const { title, children, confirm, decline = 'Cancel', typed, opened = true, onClose, onConfirm } = props
+  stale?: readonly Stale[]
+}
+
+/**
+ * Asks before something happens that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
+ * stops. If `typed` is set, the user must type that text first. It closes once what is `stale` then has loaded again.
+ */
+export function ConfirmDelete(props: Question & { children: ReactNode; onClose: () => void }) {
+  const { title, children, confirm, decline = 'Cancel', typed, onClose, onConfirm, stale } = props
   const [text, setText] = useState('')
-  const close = () => {
-    setText('')
-    onClose()
-  }
-  const action = useAction(async () => {
-    await onConfirm()
-    close()
-  })
+  const action = useAction(onConfirm, { stale, done: onClose })
   return (
-    <Dialog opened={opened} onClose={() => action.pending || close()} title={title}>
+    <Dialog opened onClose={() => action.pending || onClose()} title={title}>
       <Form onSubmit={() => action.run()}>
         <Stack>
           <Text size="sm" component="div">
@@ -51,7 +45,7 @@ export function ConfirmDelete(props: {
           )}
           <ProblemAlert error={action.error} />
           <Group justify="flex-end">
-            <Button variant="default" disabled={action.pending} onClick={close}>
+            <Button variant="default" disabled={action.pending} onClick={onClose}>
               {decline}
             </Button>
             <Button type="submit" color="red" loading={action.pending} disabled={typed !== undefined && text !== typed}>

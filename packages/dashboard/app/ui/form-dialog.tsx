@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { type ApiForm, useSubmit } from '../form/use-api-form.ts'
 import { setInputLost } from '../lost-input.ts'
+import type { Stale } from '../queries.ts'
 import { session } from '../session.ts'
 import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
@@ -10,7 +11,8 @@ import { ProblemAlert } from './problem.tsx'
 /**
  * A form in a dialog: Enter submits it, success closes it, a refusal is shown in it and keeps what was typed. A click outside
  * does not close it, because typed text would be lost. Nothing closes it while it is being sent, because nobody would see a
- * refusal. With `form`, the fields are checked before `onSubmit` gets their values.
+ * refusal. With `form`, the fields are checked before `onSubmit` gets their values. What is `stale` then has loaded again
+ * when it closes.
  *
  * @example <FormDialog title="Rename" submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => ...}>
  */
@@ -20,15 +22,13 @@ export function FormDialog<V = void>(props: {
   onClose: () => void
   form?: ApiForm<V>
   onSubmit: (values: V) => Promise<unknown>
+  stale?: readonly Stale[]
   disabled?: boolean
   size?: string
   children: ReactNode
 }) {
-  const { title, submit, onClose, form, onSubmit, disabled = false, size, children } = props
-  const action = useSubmit(form, async (values) => {
-    await onSubmit(values)
-    onClose()
-  })
+  const { title, submit, onClose, form, onSubmit, stale, disabled = false, size, children } = props
+  const action = useSubmit(form, onSubmit, { stale, done: onClose })
   const close = () => action.pending || onClose()
   // The end of the session unmounts the page and this dialog with it.
   const typed = useRef(false)

@@ -1,19 +1,21 @@
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
+import type { Stale } from '../queries.ts'
 import { FormDialog } from './form-dialog.tsx'
 
 /**
  * Renames anything whose `update` takes a name.
  *
- * @example <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} onClose={onClose} />
+ * @example <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} stale={stale} onClose={onClose} />
  */
 export function RenameDialog(props: {
   name: string
   description?: string
   onRename: (name: string) => Promise<unknown>
+  stale: readonly Stale[]
   onClose: () => void
 }) {
-  const { name, description, onRename, onClose } = props
+  const { name, description, onRename, stale, onClose } = props
   // Names are of the same form everywhere.
   const form = useApiForm('apps', 'update', { name })
   return (
@@ -23,6 +25,7 @@ export function RenameDialog(props: {
       form={form}
       onClose={onClose}
       onSubmit={(body) => onRename(body.name)}
+      stale={stale}
     >
       <NameField description={description} {...form.getInputProps('name')} />
     </FormDialog>

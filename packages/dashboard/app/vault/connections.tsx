@@ -5,13 +5,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
+import { orgQueries } from '../queries.ts'
 import { TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Connection, type ConnectionFilter, connectionsQuery, type Project, reloadVault } from './queries.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { type Connection, type ConnectionFilter, connectionsQuery, type Project } from './queries.ts'
 
 // Loaded when somebody looks at the connections of one person.
 const ErasePerson = lazy(async () => ({ default: (await import('./erase-person.tsx')).ErasePerson }))
@@ -28,12 +29,16 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
   const [userRef] = useDebouncedValue(text.trim(), typingMs)
   const filter: ConnectionFilter = { ...(userRef && { userRef }), ...(status && { status }) }
   const query = useInfiniteQuery(connectionsQuery(org.id, project.id, filter))
-  const [revoking, setRevoking] = useState<Connection | null>(null)
-  const revoke = async ({ id }: Connection) => {
-    const params = { orgId: org.id, projectId: project.id, vaultConnectionId: id }
-    await api.vaultProjects.revokeConnection({ params })
-    await reloadVault(org.id)
-  }
+  const revoking = useConfirm((one: Connection) => ({
+    title: `Revoke ${nameOf(one)}?`,
+    text: `Its credentials are deleted for good. ${one.userRef} has to connect the account again. At the provider they stay valid until they are revoked there.`,
+    confirm: 'Revoke',
+    onConfirm: () => {
+      const params = { orgId: org.id, projectId: project.id, vaultConnectionId: one.id }
+      return api.vaultProjects.revokeConnection({ params })
+    },
+    stale: [orgQueries(org.id, 'vault')],
+  }))
   return (
     <Section title="Connections" description="The accounts that people have connected.">
       <Group gap="xs" mb="sm">
@@ -66,7 +71,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
         rowId={({ id }) => id}
         rowName={nameOf}
         action={(one) =>
-          one.status === 'revoked' ? null : { label: 'Revoke', danger: true, onClick: () => setRevoking(one) }
+          one.status === 'revoked' ? null : { label: 'Revoke', danger: true, onClick: () => revoking.open(one) }
         }
         empty={
           Object.keys(filter).length > 0 ? (
@@ -80,17 +85,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
           )
         }
       />
-      {revoking && (
-        <ConfirmDelete
-          title={`Revoke ${nameOf(revoking)}?`}
-          confirm="Revoke"
-          onClose={() => setRevoking(null)}
-          onConfirm={() => revoke(revoking)}
-        >
-          Its credentials are deleted for good. {revoking.userRef} has to connect the account again. At the provider
-          they stay valid until they are revoked there.
-        </ConfirmDelete>
-      )}
+      {revoking.dialog}
     </Section>
   )
 }

@@ -3,21 +3,24 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { orgQueries } from '../queries.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Delivery, deliveriesQuery, reloadVault, type Webhook } from './queries.ts'
+import { type Delivery, deliveriesQuery, type Webhook } from './queries.ts'
 
 /** What was sent to a webhook in the last 30 days, the newest first. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useInfiniteQuery(deliveriesQuery(org.id, webhook))
-  const redeliver = useAction(async ({ id }: Delivery) => {
-    const params = { orgId: org.id, projectId: webhook.projectId, vaultWebhookId: webhook.id, vaultDeliveryId: id }
-    await api.vaultWebhooks.redeliver({ params })
-    await reloadVault(org.id)
-  })
+  const redeliver = useAction(
+    ({ id }: Delivery) => {
+      const params = { orgId: org.id, projectId: webhook.projectId, vaultWebhookId: webhook.id, vaultDeliveryId: id }
+      return api.vaultWebhooks.redeliver({ params })
+    },
+    { stale: [orgQueries(org.id, 'vault')] },
+  )
   return (
     <>
       <ProblemAlert error={redeliver.error} />

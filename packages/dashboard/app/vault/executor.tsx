@@ -1,30 +1,34 @@
 import { Alert, Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { invalidate, orgQueries } from '../queries.ts'
 import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Executor, type Project, reloadVault } from './queries.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import type { Executor, Project } from './queries.ts'
 
 /** The program that can open what people enter, and how it is registered. */
 export function ExecutorSection({ project, executor }: { project: Project; executor: Executor | null }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const code = useMade<string>()
-  const [disabling, setDisabling] = useState(false)
   const params = { orgId: org.id, projectId: project.id }
+  const stale = orgQueries(org.id, 'vault')
+  const disabling = useConfirm(({ origin }: Executor) => ({
+    title: 'Disable the executor?',
+    text: `The server refuses ${origin} from now on, and it cannot be enabled again. Nobody can read a credential until an executor that has its keys is registered.`,
+    confirm: 'Disable',
+    onConfirm: () => api.vaultProjects.disableExecutor({ params }),
+    stale: [stale],
+  }))
   const mint = useAction(async () => code.show((await api.vaultProjects.createRegistrationCode({ params })).code))
   const done = () => {
     code.forget()
-    void reloadVault(org.id)
-  }
-  const disable = async () => {
-    await api.vaultProjects.disableExecutor({ params })
-    await reloadVault(org.id)
+    void invalidate(stale)
   }
   return (
     <Section
@@ -32,7 +36,7 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
       description="It runs in your network, and is the only program that can open credentials."
       actions={
         executor && (
-          <Button variant="default" onClick={() => setDisabling(true)}>
+          <Button variant="default" onClick={() => disabling.open(executor)}>
             Disable the executor…
           </Button>
         )
@@ -63,17 +67,7 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
       >
         Run it on the machine of the executor within ten minutes, beside its vault.config.ts. The code works once.
       </ShownWhenMade>
-      {disabling && executor && (
-        <ConfirmDelete
-          title="Disable the executor?"
-          confirm="Disable"
-          onClose={() => setDisabling(false)}
-          onConfirm={disable}
-        >
-          The server refuses {executor.origin} from now on, and it cannot be enabled again. Nobody can read a credential
-          until an executor that has its keys is registered.
-        </ConfirmDelete>
-      )}
+      {disabling.dialog}
     </Section>
   )
 }

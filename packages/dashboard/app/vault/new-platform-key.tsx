@@ -1,8 +1,8 @@
 import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
+import { orgQueries } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { reloadVault } from './queries.ts'
 
 export function NewKeyDialog(props: {
   params: { orgId: string; projectId: string }
@@ -14,10 +14,16 @@ export function NewKeyDialog(props: {
   const create = async (body: { name: string }) => {
     const { secret } = await api.vaultProjects.createKey({ params, body })
     onMade(secret)
-    await reloadVault(params.orgId)
   }
   return (
-    <FormDialog title="New platform key" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+    <FormDialog
+      title="New platform key"
+      submit="Create"
+      form={form}
+      onClose={onClose}
+      onSubmit={create}
+      stale={[orgQueries(params.orgId, 'vault')]}
+    >
       <NameField description="Where it is used." placeholder="backend" {...form.getInputProps('name')} />
     </FormDialog>
   )

@@ -1,15 +1,17 @@
 import { Button, Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
+import { orgQueries } from '../queries.ts'
 import { credentialColumns } from '../tokens/credential-columns.tsx'
 import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { type PlatformKey, type Project, projectQuery, reloadVault } from './queries.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import { type PlatformKey, type Project, projectQuery } from './queries.ts'
 
 // Loaded when first asked for.
 const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-key.tsx')).NewKeyDialog }))
@@ -18,19 +20,21 @@ const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-
 export function PlatformKeys({ project }: { project: Project }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(projectQuery(org.id, project.id))
-  const [creating, setCreating] = useState(false)
-  const [revoking, setRevoking] = useState<PlatformKey | null>(null)
+  const creating = useDialog()
   const made = useMade<string>()
   const params = { orgId: org.id, projectId: project.id }
-  const revoke = async (vaultKeyId: string) => {
-    await api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId } })
-    await reloadVault(org.id)
-  }
+  const revoking = useConfirm(({ id, name }: PlatformKey) => ({
+    title: `Revoke ${name}?`,
+    text: 'Its next request is refused, and it can never be used again. Connections stay as they are.',
+    confirm: 'Revoke',
+    onConfirm: () => api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId: id } }),
+    stale: [orgQueries(org.id, 'vault')],
+  }))
   return (
     <Section
       title="Platform keys"
       description="The backend of your product makes links with one, and reads which accounts are connected, never a credential."
-      actions={<Button onClick={() => setCreating(true)}>New platform key</Button>}
+      actions={<Button onClick={() => creating.open()}>New platform key</Button>}
     >
       <List
         label="Platform keys"
@@ -41,7 +45,7 @@ export function PlatformKeys({ project }: { project: Project }) {
         rowId={({ id }) => id}
         rowName={({ name }) => name}
         action={(key) =>
-          key.revokedAt === null ? { label: 'Revoke', danger: true, onClick: () => setRevoking(key) } : null
+          key.revokedAt === null ? { label: 'Revoke', danger: true, onClick: () => revoking.open(key) } : null
         }
         empty={
           <Empty title="No platform key yet">
@@ -50,21 +54,14 @@ export function PlatformKeys({ project }: { project: Project }) {
         }
       />
       <Suspense>
-        {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={made.show} />}
+        {creating.show((onClose) => (
+          <NewKeyDialog params={params} onClose={onClose} onMade={made.show} />
+        ))}
       </Suspense>
       <ShownWhenMade made={made} token={made.value} title="The new platform key" what="key">
         Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
       </ShownWhenMade>
-      {revoking && (
-        <ConfirmDelete
-          title={`Revoke ${revoking.name}?`}
-          confirm="Revoke"
-          onClose={() => setRevoking(null)}
-          onConfirm={() => revoke(revoking.id)}
-        >
-          Its next request is refused, and it can never be used again. Connections stay as they are.
-        </ConfirmDelete>
-      )}
+      {revoking.dialog}
     </Section>
   )
 }

@@ -5,12 +5,13 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'
 import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
+import { orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { LogoField } from './logo-field.tsx'
 import { OriginsField } from './origins-field.tsx'
 import { Preview } from './preview.tsx'
-import { type Project, reloadVault } from './queries.ts'
+import type { Project } from './queries.ts'
 
 export type ProjectDialogKind = 'edit' | 'disable'
 
@@ -22,12 +23,16 @@ export function ProjectDialog(props: { kind: ProjectDialogKind; project: Project
 export function NewProjectDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('vaultProjects', 'create', valuesOf(null), prepare)
-  const create = async (body: Values) => {
-    await api.vaultProjects.create({ params: { orgId: org.id }, body })
-    await reloadVault(org.id)
-  }
   return (
-    <FormDialog title="New vault project" submit="Create" form={form} onClose={onClose} onSubmit={create} size="lg">
+    <FormDialog
+      title="New vault project"
+      submit="Create"
+      form={form}
+      onClose={onClose}
+      onSubmit={(body) => api.vaultProjects.create({ params: { orgId: org.id }, body })}
+      stale={[orgQueries(org.id, 'vault')]}
+      size="lg"
+    >
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -36,12 +41,16 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }) {
 function EditDialog({ project, onClose }: { project: Project; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('vaultProjects', 'update', valuesOf(project), prepare)
-  const update = async (body: Values) => {
-    await api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body })
-    await reloadVault(org.id)
-  }
   return (
-    <FormDialog title={`Edit ${project.name}`} submit="Save" form={form} onClose={onClose} onSubmit={update} size="lg">
+    <FormDialog
+      title={`Edit ${project.name}`}
+      submit="Save"
+      form={form}
+      onClose={onClose}
+      onSubmit={(body) => api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body })}
+      stale={[orgQueries(org.id, 'vault')]}
+      size="lg"
+    >
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -115,12 +124,16 @@ const originsError = (errors: ApiForm<Values>['errors']) =>
 
 function DisableDialog({ project: { id, name }, onClose }: { project: Project; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const disable = async () => {
-    await api.vaultProjects.update({ params: { orgId: org.id, projectId: id }, body: { status: 'disabled' } })
-    await reloadVault(org.id)
-  }
+  const disable = () =>
+    api.vaultProjects.update({ params: { orgId: org.id, projectId: id }, body: { status: 'disabled' } })
   return (
-    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete
+      title={`Disable ${name}?`}
+      confirm="Disable"
+      onClose={onClose}
+      onConfirm={disable}
+      stale={[orgQueries(org.id, 'vault')]}
+    >
       Until it is enabled again, the executor gets no credential and nobody can connect an account. Connections are
       kept.
     </ConfirmDelete>

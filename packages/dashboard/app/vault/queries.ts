@@ -4,7 +4,6 @@ import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
-import { invalidate } from '../queries.ts'
 
 export type Project = Answer<typeof vaultProjects.get>['project']
 export type PlatformKey = Answer<typeof vaultProjects.get>['keys'][number]
@@ -71,6 +70,3 @@ export const deliveriesQuery = (orgId: string, { projectId, id }: Pick<Webhook, 
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchInterval: refreshMs,
   })
-
-/** Everything that the pages show of the vault. */
-export const reloadVault = (orgId: string) => invalidate({ queryKey: ['orgs', orgId, 'vault'] })

@@ -5,8 +5,9 @@ import type { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
+import { orgQueries } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { type Project, reloadVault, type Webhook } from './queries.ts'
+import type { Project, Webhook } from './queries.ts'
 
 type Values = Body<typeof vaultWebhooks.create>
 type Changes = Body<typeof vaultWebhooks.update>
@@ -34,10 +35,16 @@ export function NewWebhookDialog(props: { project: Project; onClose: () => void;
   const create = async (body: Values) => {
     const { secret } = await api.vaultWebhooks.create({ params: { orgId: org.id, projectId: project.id }, body })
     onMade(secret)
-    await reloadVault(org.id)
   }
   return (
-    <FormDialog title="New webhook" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+    <FormDialog
+      title="New webhook"
+      submit="Create"
+      form={form}
+      onClose={onClose}
+      onSubmit={create}
+      stale={[orgQueries(org.id, 'vault')]}
+    >
       <WebhookFields form={form} />
     </FormDialog>
   )
@@ -48,12 +55,17 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const values: Changes = { url, events, description: description ?? '' }
   const form = useApiForm('vaultWebhooks', 'update', values, prepareChanges)
-  const update = async (body: Changes) => {
-    await api.vaultWebhooks.update({ params: { orgId: org.id, projectId, vaultWebhookId: id }, body })
-    await reloadVault(org.id)
-  }
+  const update = (body: Changes) =>
+    api.vaultWebhooks.update({ params: { orgId: org.id, projectId, vaultWebhookId: id }, body })
   return (
-    <FormDialog title={`Edit the webhook to ${url}`} submit="Save" form={form} onClose={onClose} onSubmit={update}>
+    <FormDialog
+      title={`Edit the webhook to ${url}`}
+      submit="Save"
+      form={form}
+      onClose={onClose}
+      onSubmit={update}
+      stale={[orgQueries(org.id, 'vault')]}
+    >
       <WebhookFields form={form} />
     </FormDialog>
   )

@@ -1,12 +1,12 @@
 import { Badge, Box, Button, Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { orgQueries } from '../queries.ts'
 import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
 import { TwoLines } from '../ui/cells.tsx'
-import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { NoServerKey } from '../ui/no-server-key.tsx'
@@ -14,7 +14,9 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
-import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import { type Project, type Webhook, webhooksQuery } from './queries.ts'
 
 // Loaded when first asked for.
 const Deliveries = lazy(async () => ({ default: (await import('./deliveries.tsx')).Deliveries }))
@@ -25,27 +27,26 @@ const EditWebhookDialog = lazy(async () => ({ default: (await import('./webhook-
 export function Webhooks({ project }: { project: Project }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(webhooksQuery(org.id, project.id))
-  const [creating, setCreating] = useState(false)
-  const [editing, setEditing] = useState<Webhook | null>(null)
-  const [removing, setRemoving] = useState<Webhook | null>(null)
+  const creating = useDialog()
+  const editing = useDialog<Webhook>()
   const secret = useMade<string>()
-  const { test, setStatus, remove } = useWebhookActions(org.id)
+  const { test, setStatus, removing } = useWebhookActions(org.id)
   const actions = (webhook: Webhook): RowAction[] => [
     { label: 'Send a test', disabled: test.pending, onClick: () => void test.run(webhook) },
-    { label: 'Edit…', onClick: () => setEditing(webhook) },
+    { label: 'Edit…', onClick: () => editing.open(webhook) },
     {
       label: webhook.status === 'active' ? 'Pause' : 'Enable',
       disabled: setStatus.pending,
       onClick: () => void setStatus.run(webhook),
     },
-    { label: 'Delete…', danger: true, onClick: () => setRemoving(webhook) },
+    { label: 'Delete…', danger: true, onClick: () => removing.open(webhook) },
   ]
   return (
     <Section
       title="Webhooks"
       description="Addresses of your backend that are told when an account is connected, needs to be repaired or is revoked."
       actions={
-        <Button disabled={query.data?.available === false} onClick={() => setCreating(true)}>
+        <Button disabled={query.data?.available === false} onClick={() => creating.open()}>
           New webhook
         </Button>
       }
@@ -78,45 +79,42 @@ export function Webhooks({ project }: { project: Project }) {
         }
       />
       <Suspense>
-        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={secret.show} />}
-        {editing && <EditWebhookDialog webhook={editing} onClose={() => setEditing(null)} />}
+        {creating.show((onClose) => (
+          <NewWebhookDialog project={project} onClose={onClose} onMade={secret.show} />
+        ))}
+        {editing.show((onClose, webhook) => (
+          <EditWebhookDialog webhook={webhook} onClose={onClose} />
+        ))}
       </Suspense>
       <ShownWhenMade made={secret} token={secret.value} title="The signing secret" what="secret">
         With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
         <Code>@skerry/sdk/vault</Code> does that.
       </ShownWhenMade>
-      {removing && (
-        <ConfirmDelete
-          title={`Delete the webhook to ${removing.url}?`}
-          confirm="Delete"
-          onClose={() => setRemoving(null)}
-          onConfirm={() => remove(removing)}
-        >
-          What still waits to be sent to it is deleted, too.
-        </ConfirmDelete>
-      )}
+      {removing.dialog}
     </Section>
   )
 }
 
 function useWebhookActions(orgId: string) {
+  const after = { stale: [orgQueries(orgId, 'vault')] }
   const paramsOf = ({ projectId, id }: Webhook) => ({ orgId, projectId, vaultWebhookId: id })
   const test = useAction(async (webhook: Webhook) => {
     const { delivered, status, error } = await api.vaultWebhooks.test({ params: paramsOf(webhook) })
     if (delivered) showToast(`The receiver accepted the test with status ${status}.`)
     else showErrorToast('The receiver did not accept the test', error ?? '')
-    await reloadVault(orgId)
-  })
-  const setStatus = useAction(async (webhook: Webhook) => {
+  }, after)
+  const setStatus = useAction((webhook: Webhook) => {
     const status = webhook.status === 'active' ? 'disabled' : 'active'
-    await api.vaultWebhooks.update({ params: paramsOf(webhook), body: { status } })
-    await reloadVault(orgId)
-  })
-  const remove = async (webhook: Webhook) => {
-    await api.vaultWebhooks.delete({ params: paramsOf(webhook) })
-    await reloadVault(orgId)
-  }
-  return { test, setStatus, remove }
+    return api.vaultWebhooks.update({ params: paramsOf(webhook), body: { status } })
+  }, after)
+  const removing = useConfirm((webhook: Webhook) => ({
+    title: `Delete the webhook to ${webhook.url}?`,
+    text: 'What still waits to be sent to it is deleted, too.',
+    confirm: 'Delete',
+    onConfirm: () => api.vaultWebhooks.delete({ params: paramsOf(webhook) }),
+    ...after,
+  }))
+  return { test, setStatus, removing }
 }
 
 const columns: ListColumn<Webhook>[] = [

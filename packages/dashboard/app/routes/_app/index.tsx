@@ -1,11 +1,11 @@
 import { Button, Group } from '@mantine/core'
 import { createFileRoute, redirect } from '@tanstack/react-router'
-import { useState } from 'react'
 import { OwnInvitations } from '../../account/own-invitations.tsx'
 import { ownInvitesQuery } from '../../account/queries.ts'
 import { NewOrgDialog } from '../../new-org.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
+import { useDialog } from '../../ui/use-dialog.ts'
 
 /** The start page leads to the first organization; a person without one can create it here. */
 export const Route = createFileRoute('/_app/')({
@@ -18,7 +18,7 @@ export const Route = createFileRoute('/_app/')({
 })
 
 function Start() {
-  const [opened, setOpened] = useState(false)
+  const creating = useDialog()
   return (
     <Page title="Welcome" width="text">
       <OwnInvitations
@@ -29,9 +29,11 @@ function Start() {
         }
       />
       <Group justify="center">
-        <Button onClick={() => setOpened(true)}>New organization</Button>
+        <Button onClick={() => creating.open()}>New organization</Button>
       </Group>
-      {opened && <NewOrgDialog onClose={() => setOpened(false)} />}
+      {creating.show((onClose) => (
+        <NewOrgDialog onClose={onClose} />
+      ))}
     </Page>
   )
 }

@@ -3,15 +3,13 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { api } from '../../../api.ts'
-import { invalidate } from '../../../queries.ts'
 import { TwoLines } from '../../../ui/cells.tsx'
-import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn } from '../../../ui/list.tsx'
 import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
+import { useConfirm } from '../../../ui/use-confirm.tsx'
 
 const cliSessionsQuery = queryOptions({
   queryKey: ['me', 'cli-sessions'],
@@ -44,7 +42,17 @@ const columns: ListColumn<Session>[] = [
 
 function CliSessions() {
   const query = useQuery(cliSessionsQuery)
-  const [revoking, setRevoking] = useState<Session | null>(null)
+  const revoking = useConfirm(({ id, deviceLabel }: Session) => ({
+    title: 'Revoke this session?',
+    text: (
+      <>
+        {deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.
+      </>
+    ),
+    confirm: 'Revoke',
+    onConfirm: () => api.cliSessions.revoke({ params: { cliSessionId: id } }),
+    stale: [cliSessionsQuery],
+  }))
   return (
     <AccountPage part="CLI sessions" description="Terminals that act for you until they are revoked or expire.">
       <List
@@ -56,7 +64,7 @@ function CliSessions() {
         rowId={({ id }) => id}
         rowName={({ deviceLabel }) => deviceLabel}
         action={(session) =>
-          endOf(session) ? null : { label: 'Revoke', danger: true, onClick: () => setRevoking(session) }
+          endOf(session) ? null : { label: 'Revoke', danger: true, onClick: () => revoking.open(session) }
         }
         empty={
           <Empty title="No terminal is signed in" command="skerry login">
@@ -64,18 +72,7 @@ function CliSessions() {
           </Empty>
         }
       />
-      <ConfirmDelete
-        title="Revoke this session?"
-        confirm="Revoke"
-        opened={revoking !== null}
-        onClose={() => setRevoking(null)}
-        onConfirm={async () => {
-          await api.cliSessions.revoke({ params: { cliSessionId: revoking?.id ?? '' } })
-          await invalidate(cliSessionsQuery)
-        }}
-      >
-        {revoking?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.
-      </ConfirmDelete>
+      {revoking.dialog}
     </AccountPage>
   )
 }

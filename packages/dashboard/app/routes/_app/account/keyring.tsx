@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { useAction } from '../../../action.ts'
@@ -11,6 +11,7 @@ import { keysQuery, passkeysQuery, secondFactorQuery } from '../../../queries.ts
 import { Copy } from '../../../ui/copy.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Section } from '../../../ui/page.tsx'
+import { useDialog } from '../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const ChangePassphrase = lazy(async () => ({
@@ -95,12 +96,12 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
 
 function Changes(props: { userId: string; about: string[]; publicKeyJwk: string }) {
   const { publicKeyJwk, ...person } = props
-  const [opened, setOpened] = useState<'passphrase' | 'keypair' | null>(null)
-  const onClose = () => setOpened(null)
+  const changing = useDialog()
+  const replacing = useDialog()
   // First, because what is sealed anew must be there.
   const change = useAction(async () => {
     await keyring.unlock()
-    setOpened('passphrase')
+    changing.open()
   })
   return (
     <Section
@@ -111,15 +112,19 @@ function Changes(props: { userId: string; about: string[]; publicKeyJwk: string 
           <Button variant="default" onClick={() => change.run()}>
             Change the passphrase…
           </Button>
-          <Button variant="default" onClick={() => setOpened('keypair')}>
+          <Button variant="default" onClick={() => replacing.open()}>
             Replace the keypair…
           </Button>
         </>
       }
     >
       <Suspense>
-        {opened === 'passphrase' && <ChangePassphrase {...person} publicKeyJwk={publicKeyJwk} onClose={onClose} />}
-        {opened === 'keypair' && <ReplaceKeypair {...person} onClose={onClose} />}
+        {changing.show((onClose) => (
+          <ChangePassphrase {...person} publicKeyJwk={publicKeyJwk} onClose={onClose} />
+        ))}
+        {replacing.show((onClose) => (
+          <ReplaceKeypair {...person} onClose={onClose} />
+        ))}
       </Suspense>
     </Section>
   )

@@ -6,7 +6,6 @@ import { createFileRoute } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
-import { invalidate } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -42,9 +41,8 @@ function Approval() {
 function Asked({ request }: { request: Request }) {
   const { me } = Route.useRouteContext()
   const params = { code: request.code }
-  const decide = useAction(async (how: 'approve' | 'deny') => {
-    await api.cliLogin[how]({ params })
-    await invalidate(requestQuery(request.code))
+  const decide = useAction((how: 'approve' | 'deny') => api.cliLogin[how]({ params }), {
+    stale: [requestQuery(request.code)],
   })
   const over = outcomes[request.status]
   return (

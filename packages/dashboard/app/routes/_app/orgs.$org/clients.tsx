@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import type { Credentials, MachineClient, OpenClientDialog } from '../../../tokens/client-dialogs.tsx'
 import { credentialColumns } from '../../../tokens/credential-columns.tsx'
@@ -10,6 +10,7 @@ import { ShownWhenMade, useMade } from '../../../tokens/shown-when-made.tsx'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type RowAction } from '../../../ui/list.tsx'
+import { useDialog } from '../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const CreateClientDialog = lazy(async () => ({
@@ -54,11 +55,11 @@ const secretShown = (made: Credentials | null) => ({
 function ClientList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(clientsQuery(org.id))
-  const [dialog, setDialog] = useState<OpenClientDialog | null>(null)
+  const dialog = useDialog<OpenClientDialog>()
   const renewed = useMade<Credentials>()
   const actions = (client: MachineClient): RowAction[] => {
     if (client.revokedAt !== null) return []
-    const open = (kind: OpenClientDialog['kind']) => () => setDialog({ kind, client })
+    const open = (kind: OpenClientDialog['kind']) => () => dialog.open({ kind, client })
     return [
       { label: 'New secret…', onClick: open('renew') },
       { label: 'Revoke…', danger: true, onClick: open('revoke') },
@@ -82,7 +83,9 @@ function ClientList() {
         }
       />
       <Suspense>
-        {dialog && <ClientDialog dialog={dialog} onClose={() => setDialog(null)} onRenewed={renewed.show} />}
+        {dialog.show((onClose, opened) => (
+          <ClientDialog dialog={opened} onClose={onClose} onRenewed={renewed.show} />
+        ))}
       </Suspense>
       <ShownWhenMade made={renewed} {...secretShown(renewed.value)} />
     </>

@@ -3,17 +3,16 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { honeyTokens as endpoints } from '@skerry/contract/honey-tokens/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, useState } from 'react'
+import { lazy } from 'react'
 import { api } from '../../../api.ts'
 import { parseCreateSearch } from '../../../create-search.ts'
-import { invalidate } from '../../../queries.ts'
 import { honeyTokensQuery } from '../../../tokens/queries.ts'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { TwoLines } from '../../../ui/cells.tsx'
-import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn } from '../../../ui/list.tsx'
 import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
+import { useConfirm } from '../../../ui/use-confirm.tsx'
 
 // Loaded when first asked for.
 const CreateDecoyDialog = lazy(async () => ({
@@ -52,7 +51,13 @@ function HoneyTokens() {
 function HoneyTokenList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(honeyTokensQuery(org.id))
-  const [deleting, setDeleting] = useState<HoneyToken | null>(null)
+  const deleting = useConfirm((honeyToken: HoneyToken) => ({
+    title: 'Delete this decoy?',
+    text: `${nameOf(honeyToken)}: nobody is notified any more when it is tried. Also remove the text from where you planted it.`,
+    confirm: 'Delete',
+    onConfirm: () => api.honeyTokens.delete({ params: { orgId: org.id, honeyTokenId: honeyToken.id } }),
+    stale: [honeyTokensQuery(org.id)],
+  }))
   return (
     <>
       <List
@@ -63,26 +68,14 @@ function HoneyTokenList() {
         minWidth={820}
         rowId={({ id }) => id}
         rowName={nameOf}
-        action={(honeyToken) => ({ label: 'Delete', danger: true, onClick: () => setDeleting(honeyToken) })}
+        action={(honeyToken) => ({ label: 'Delete', danger: true, onClick: () => deleting.open(honeyToken) })}
         empty={
           <Empty title="No decoy yet" command={`skerry honey create --placement "old wiki page" --org ${org.slug}`}>
             Plant one where only someone who looks for secrets finds it: in an old .env file, a wiki, a backup.
           </Empty>
         }
       />
-      <ConfirmDelete
-        title="Delete this decoy?"
-        confirm="Delete"
-        opened={deleting !== null}
-        onClose={() => setDeleting(null)}
-        onConfirm={async () => {
-          await api.honeyTokens.delete({ params: { orgId: org.id, honeyTokenId: deleting?.id ?? '' } })
-          await invalidate(honeyTokensQuery(org.id))
-        }}
-      >
-        {deleting && nameOf(deleting)}: nobody is notified any more when it is tried. Also remove the text from where
-        you planted it.
-      </ConfirmDelete>
+      {deleting.dialog}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Badge, Box, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
@@ -15,6 +15,7 @@ import { IconUserPlus } from '../../../ui/icons.ts'
 import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
+import { useDialog } from '../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const InviteDialog = lazy(async () => ({ default: (await import('../../../people/invite-dialog.tsx')).InviteDialog }))
@@ -59,7 +60,7 @@ function Members() {
 function MemberList() {
   const { org, me } = Route.useRouteContext()
   const query = useQuery(membersQuery(org.id))
-  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const dialog = useDialog<OpenDialog>()
   const holders = (query.data?.members ?? []).flatMap(({ userId, publicKeyJwk }) =>
     publicKeyJwk === null ? [] : [{ principalId: userId, publicKeyJwk }],
   )
@@ -81,7 +82,7 @@ function MemberList() {
   ]
   const actions = (member: Member): RowAction[] => {
     const checked = checkedOf.get(member.userId)
-    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, member, checked })
+    const open = (kind: OpenDialog['kind']) => () => dialog.open({ kind, member, checked })
     const mayManage = org.role !== 'member' && (member.role !== 'owner' || org.role === 'owner')
     return [
       !isSelf(member) && { label: 'Compare the key…', onClick: open('compare'), disabled: !checked },
@@ -104,7 +105,11 @@ function MemberList() {
         actions={actions}
         empty={null}
       />
-      <Suspense>{dialog && <MemberDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <MemberDialog dialog={opened} onClose={onClose} />
+        ))}
+      </Suspense>
     </>
   )
 }

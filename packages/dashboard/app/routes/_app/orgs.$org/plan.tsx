@@ -1,12 +1,13 @@
 import { Alert, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import type { PlanDialogKind } from '../../../plan/dialogs.tsx'
 import { Plans } from '../../../plan/plans.tsx'
 import { billingQuery } from '../../../plan/queries.ts'
 import { Features, UsageList } from '../../../plan/usage.tsx'
 import { Page } from '../../../ui/page.tsx'
+import { useDialog } from '../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const PlanDialog = lazy(async () => ({ default: (await import('../../../plan/dialogs.tsx')).PlanDialog }))
@@ -19,7 +20,7 @@ export const Route = createFileRoute('/_app/orgs/$org/plan')({
 function PlanPage() {
   const { org } = Route.useRouteContext()
   const query = useQuery(billingQuery(org.id))
-  const [open, setOpen] = useState<PlanDialogKind | null>(null)
+  const dialog = useDialog<PlanDialogKind>()
   const billing = query.data
   const isAboveFree = billing?.families.some(({ plan }) => plan.id !== 'free') ?? false
   return (
@@ -29,11 +30,11 @@ function PlanPage() {
       actions={
         org.role !== 'member' && (
           <>
-            <Button variant="default" onClick={() => setOpen('promo')}>
+            <Button variant="default" onClick={() => dialog.open('promo')}>
               Redeem a code…
             </Button>
             {isAboveFree && (
-              <Button variant="light" color="red" onClick={() => setOpen('cancel')}>
+              <Button variant="light" color="red" onClick={() => dialog.open('cancel')}>
                 Cancel the plan…
               </Button>
             )}
@@ -49,7 +50,11 @@ function PlanPage() {
       )}
       <UsageList query={query} />
       {billing && <Features billing={billing} />}
-      <Suspense>{open && <PlanDialog kind={open} onClose={() => setOpen(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, kind) => (
+          <PlanDialog kind={kind} onClose={onClose} />
+        ))}
+      </Suspense>
     </Page>
   )
 }

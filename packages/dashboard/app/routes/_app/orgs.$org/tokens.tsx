@@ -14,6 +14,7 @@ import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
+import { useDialog } from '../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const CreateTokenDialog = lazy(async () => ({
@@ -64,11 +65,11 @@ function TokenList() {
   const query = useQuery(tokensQuery(org.id))
   const { data: environments } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
-  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const dialog = useDialog<OpenDialog>()
   const placeOf = ({ environmentId }: Token) =>
     environments?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
   const actions = (token: Token): RowAction[] => {
-    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, token })
+    const open = (kind: OpenDialog['kind']) => () => dialog.open({ kind, token })
     return [
       { label: 'Rename…', onClick: open('rename') },
       stateOf(token) === 'revoked'
@@ -103,7 +104,11 @@ function TokenList() {
           )
         }
       />
-      <Suspense>{dialog && <TokenDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, opened) => (
+          <TokenDialog dialog={opened} onClose={onClose} />
+        ))}
+      </Suspense>
     </>
   )
 }

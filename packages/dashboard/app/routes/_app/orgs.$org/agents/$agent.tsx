@@ -1,7 +1,7 @@
 import { Badge, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { EditAgent } from '../../../../agents/lazy.ts'
 import { type Agent, agentsQuery } from '../../../../agents/queries.ts'
 import { Tasks } from '../../../../agents/tasks.tsx'
@@ -10,6 +10,7 @@ import { environmentLabelsQuery } from '../../../../people/environment-labels.ts
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Page } from '../../../../ui/page.tsx'
+import { useDialog } from '../../../../ui/use-dialog.ts'
 
 // The chart below the rest need not be there at once.
 const Activity = lazy(async () => ({ default: (await import('../../../../agents/activity.tsx')).Activity }))
@@ -30,7 +31,7 @@ function AgentPage() {
   const { org } = Route.useRouteContext()
   const { first } = Route.useLoaderData()
   const { data } = useQuery({ ...agentsQuery(org.id), enabled: first !== null })
-  const [editing, setEditing] = useState(false)
+  const editing = useDialog()
   const agent = data?.find(({ id }) => id === first?.id) ?? first
   return (
     <Page
@@ -45,7 +46,7 @@ function AgentPage() {
       }
       actions={
         agent && (
-          <Button variant="default" onClick={() => setEditing(true)}>
+          <Button variant="default" onClick={() => editing.open()}>
             Edit…
           </Button>
         )
@@ -59,7 +60,11 @@ function AgentPage() {
             <Suspense>
               <Activity agent={agent} />
             </Suspense>
-            <Suspense>{editing && <EditAgent agent={agent} onClose={() => setEditing(false)} />}</Suspense>
+            <Suspense>
+              {editing.show((onClose) => (
+                <EditAgent agent={agent} onClose={onClose} />
+              ))}
+            </Suspense>
           </>
         )}
       </ForAdmins>

@@ -5,7 +5,6 @@ import { AgentList } from '../../../../agents/agent-list.tsx'
 import { agentsQuery } from '../../../../agents/queries.ts'
 import { api } from '../../../../api.ts'
 import { parseCreateSearch } from '../../../../create-search.ts'
-import { invalidate } from '../../../../queries.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { IconPlus } from '../../../../ui/icons.ts'
 import { Page } from '../../../../ui/page.tsx'
@@ -32,10 +31,6 @@ function Agents() {
       New agent
     </Button>
   )
-  const make = async (body: { name: string; slug: string }) => {
-    await api.agents.create({ params: { orgId: org.id }, body })
-    await invalidate(agentsQuery(org.id))
-  }
   return (
     <Page
       title="Agents"
@@ -49,7 +44,8 @@ function Agents() {
             <CreateDialog
               title="New agent"
               placeholder="Release builder"
-              onCreate={make}
+              onCreate={(body) => api.agents.create({ params: { orgId: org.id }, body })}
+              stale={[agentsQuery(org.id)]}
               onClose={() => navigate({ search: {} })}
             />
           )}

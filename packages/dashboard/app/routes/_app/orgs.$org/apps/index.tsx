@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { invalidate } from '../../../../queries.ts'
 import { NamedThingsPage } from '../../../../secrets/named-things.tsx'
 import { appsQuery } from '../../../../secrets/queries.ts'
 
@@ -12,7 +11,6 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/')({
 
 function Applications() {
   const { org } = Route.useRouteContext()
-  const reload = () => invalidate(appsQuery(org.id))
   return (
     <NamedThingsPage
       what="application"
@@ -25,18 +23,10 @@ function Applications() {
       placeholder="Web shop"
       linkTo={(slug) => ({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app: slug } })}
       deleteMeans="Its environments, branches, secrets, their history and everyone’s access go with it. This cannot be undone."
-      onCreate={async (body) => {
-        await api.apps.create({ params: { orgId: org.id }, body })
-        await reload()
-      }}
-      onRename={async (appId, name) => {
-        await api.apps.update({ params: { orgId: org.id, appId }, body: { name } })
-        await reload()
-      }}
-      onDelete={async (appId) => {
-        await api.apps.delete({ params: { orgId: org.id, appId } })
-        await reload()
-      }}
+      onCreate={(body) => api.apps.create({ params: { orgId: org.id }, body })}
+      onRename={(appId, name) => api.apps.update({ params: { orgId: org.id, appId }, body: { name } })}
+      onDelete={(appId) => api.apps.delete({ params: { orgId: org.id, appId } })}
+      stale={[appsQuery(org.id)]}
     />
   )
 }

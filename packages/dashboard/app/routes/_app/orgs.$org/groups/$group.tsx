@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
 import { noteMade } from '../../../../envs/meanings.ts'
-import { invalidate } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { groupQuery, groupsQuery } from '../../../../secrets/queries.ts'
 import { type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
@@ -32,8 +31,8 @@ function Group() {
       onCreate={async (body) => {
         const made = await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })
         noteMade(org.id, `group ${query.data?.group.name ?? group.name}`, made.environment)
-        await invalidate(groupQuery(org.id, group.id))
       }}
+      stale={[groupQuery(org.id, group.id)]}
     >
       {(environments) => <GroupSecrets key={group.id} environments={environments} />}
     </EnvironmentsPage>

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { invalidate } from '../../../../queries.ts'
 import { NamedThingsPage } from '../../../../secrets/named-things.tsx'
 import { groupsQuery } from '../../../../secrets/queries.ts'
 
@@ -12,7 +11,6 @@ export const Route = createFileRoute('/_app/orgs/$org/groups/')({
 
 function Groups() {
   const { org } = Route.useRouteContext()
-  const reload = () => invalidate(groupsQuery(org.id))
   return (
     <NamedThingsPage
       what="group"
@@ -25,18 +23,10 @@ function Groups() {
       placeholder="Shared"
       linkTo={(slug) => ({ to: '/orgs/$org/groups/$group', params: { org: org.slug, group: slug } })}
       deleteMeans="Its environments and secrets go with it, and applications that it is composed into no longer get them. This cannot be undone."
-      onCreate={async (body) => {
-        await api.groups.create({ params: { orgId: org.id }, body })
-        await reload()
-      }}
-      onRename={async (groupId, name) => {
-        await api.groups.update({ params: { orgId: org.id, groupId }, body: { name } })
-        await reload()
-      }}
-      onDelete={async (groupId) => {
-        await api.groups.delete({ params: { orgId: org.id, groupId } })
-        await reload()
-      }}
+      onCreate={(body) => api.groups.create({ params: { orgId: org.id }, body })}
+      onRename={(groupId, name) => api.groups.update({ params: { orgId: org.id, groupId }, body: { name } })}
+      onDelete={(groupId) => api.groups.delete({ params: { orgId: org.id, groupId } })}
+      stale={[groupsQuery(org.id)]}
     />
   )
 }

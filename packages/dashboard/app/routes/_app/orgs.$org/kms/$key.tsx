@@ -1,17 +1,19 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../../../../action.ts'
 import { api } from '../../../../api.ts'
 import type { KeyDialogKind } from '../../../../kms/dialogs.tsx'
 import { Holders, Versions } from '../../../../kms/key-details.tsx'
-import { keyHoldersQuery, type ManagedKey, managedKeyQuery, reloadKeys } from '../../../../kms/queries.ts'
+import { keyHoldersQuery, type ManagedKey, managedKeyQuery } from '../../../../kms/queries.ts'
 import { specLabels } from '../../../../kms/specs.ts'
+import { orgQueries } from '../../../../queries.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { ProblemAlert } from '../../../../ui/problem.tsx'
+import { useDialog } from '../../../../ui/use-dialog.ts'
 
 // Loaded when first asked for.
 const KeyDialog = lazy(async () => ({ default: (await import('../../../../kms/dialogs.tsx')).KeyDialog }))
@@ -50,13 +52,12 @@ function Shown({ orgId, id }: { orgId: string; id: string }) {
 }
 
 function Found({ orgId, managed }: { orgId: string; managed: ManagedKey }) {
-  const [open, setOpen] = useState<KeyDialogKind | null>(null)
-  const enable = useAction(async () => {
-    await api.kms.enable({ params: { orgId, kmsKeyId: managed.id } })
-    await reloadKeys(orgId)
+  const dialog = useDialog<KeyDialogKind>()
+  const enable = useAction(() => api.kms.enable({ params: { orgId, kmsKeyId: managed.id } }), {
+    stale: [orgQueries(orgId, 'kms')],
   })
   const button = (label: string, kind: KeyDialogKind, more: object = {}) => (
-    <Button variant="default" onClick={() => setOpen(kind)} {...more}>
+    <Button variant="default" onClick={() => dialog.open(kind)} {...more}>
       {label}
     </Button>
   )
@@ -84,7 +85,11 @@ function Found({ orgId, managed }: { orgId: string; managed: ManagedKey }) {
       <Suspense>{managed.disabled && <DisabledNote />}</Suspense>
       <Holders managed={managed} actions={managed.disabled ? null : button('Grant…', 'grant')} />
       <Versions managed={managed} />
-      <Suspense>{open && <KeyDialog kind={open} managed={managed} onClose={() => setOpen(null)} />}</Suspense>
+      <Suspense>
+        {dialog.show((onClose, kind) => (
+          <KeyDialog kind={kind} managed={managed} onClose={onClose} />
+        ))}
+      </Suspense>
     </Page>
   )
 }

@@ -1,22 +1,25 @@
 import { Alert, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../../../../action.ts'
 import { api } from '../../../../api.ts'
+import { orgQueries } from '../../../../queries.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { ProblemAlert } from '../../../../ui/problem.tsx'
-import { Connections } from '../../../../vault/connections.tsx'
+import { useDialog } from '../../../../ui/use-dialog.ts'
 import { ExecutorSection } from '../../../../vault/executor.tsx'
 import { PlatformKeys } from '../../../../vault/platform-keys.tsx'
 import { Preview } from '../../../../vault/preview.tsx'
 import type { ProjectDialogKind } from '../../../../vault/project-dialogs.tsx'
-import { type Executor, type Project, projectQuery, reloadVault } from '../../../../vault/queries.ts'
-import { Webhooks } from '../../../../vault/webhooks.tsx'
+import { type Executor, type Project, projectQuery } from '../../../../vault/queries.ts'
 
+// The lists below the rest need not be there at once.
+const Connections = lazy(async () => ({ default: (await import('../../../../vault/connections.tsx')).Connections }))
+const Webhooks = lazy(async () => ({ default: (await import('../../../../vault/webhooks.tsx')).Webhooks }))
 // Loaded when first asked for.
 const ProjectDialog = lazy(async () => ({
   default: (await import('../../../../vault/project-dialogs.tsx')).ProjectDialog,
@@ -45,14 +48,14 @@ function ProjectPage() {
 
 function Found({ project, executor }: { project: Project; executor: Executor | null }) {
   const { org } = Route.useRouteContext()
-  const [open, setOpen] = useState<ProjectDialogKind | null>(null)
+  const dialog = useDialog<ProjectDialogKind>()
   const isDisabled = project.status === 'disabled'
-  const enable = useAction(async () => {
-    await api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body: { status: 'active' } })
-    await reloadVault(org.id)
-  })
+  const enable = useAction(
+    () => api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body: { status: 'active' } }),
+    { stale: [orgQueries(org.id, 'vault')] },
+  )
   const button = (label: string, kind: ProjectDialogKind) => (
-    <Button variant="default" onClick={() => setOpen(kind)}>
+    <Button variant="default" onClick={() => dialog.open(kind)}>
       {label}
     </Button>
   )
@@ -90,9 +93,15 @@ function Found({ project, executor }: { project: Project; executor: Executor | n
       </Section>
       <ExecutorSection project={project} executor={executor} />
       <PlatformKeys project={project} />
-      <Connections project={project} hasExecutor={executor !== null} />
-      <Webhooks project={project} />
-      <Suspense>{open && <ProjectDialog kind={open} project={project} onClose={() => setOpen(null)} />}</Suspense>
+      <Suspense>
+        <Connections project={project} hasExecutor={executor !== null} />
+        <Webhooks project={project} />
+      </Suspense>
+      <Suspense>
+        {dialog.show((onClose, kind) => (
+          <ProjectDialog kind={kind} project={project} onClose={onClose} />
+        ))}
+      </Suspense>
     </Page>
   )
 }

@@ -4,7 +4,6 @@ import { createFileRoute } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { noteMade } from '../../../../../envs/meanings.ts'
-import { invalidate } from '../../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
@@ -31,8 +30,8 @@ function ApplicationSecrets() {
       onCreate={async (body) => {
         const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
         noteMade(org.id, query.data?.app.name ?? app.name, made.environment)
-        await invalidate(appQuery(org.id, app.id))
       }}
+      stale={[appQuery(org.id, app.id)]}
     >
       {(environments) => (
         <WithBranches key={app.id} environments={environments} branches={data?.branches ?? noBranches} />

@@ -1,17 +1,16 @@
 import { Box, Button } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../../../../../api.ts'
-import { invalidate } from '../../../../../queries.ts'
 import { appsQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
-import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
 import { Copy } from '../../../../../ui/copy.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
 import { AnchorLink } from '../../../../../ui/links.tsx'
 import { Page } from '../../../../../ui/page.tsx'
 import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
+import { useConfirm } from '../../../../../ui/use-confirm.tsx'
+import { useDialog } from '../../../../../ui/use-dialog.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ component: ApplicationSettings })
 
@@ -19,7 +18,7 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ com
 function ApplicationSettings() {
   const { org } = Route.useRouteContext()
   const { app } = useApp()
-  const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null)
+  const { renaming, deleting } = useDialogs()
   return (
     <Page
       title={app.name}
@@ -37,7 +36,7 @@ function ApplicationSettings() {
           <SettingsRow
             title="Name"
             action={
-              <Button variant="default" onClick={() => setDialog('rename')}>
+              <Button variant="default" onClick={() => renaming.open()}>
                 Rename…
               </Button>
             }
@@ -50,7 +49,7 @@ function ApplicationSettings() {
           <SettingsRow
             title="Delete"
             action={
-              <Button variant="default" onClick={() => setDialog('delete')}>
+              <Button variant="default" onClick={() => deleting.open()}>
                 Delete…
               </Button>
             }
@@ -58,38 +57,40 @@ function ApplicationSettings() {
             Deletes its environments, branches and secrets, their history and everyone’s access.
           </SettingsRow>
         </Box>
-        <Dialogs dialog={dialog} onClose={() => setDialog(null)} />
+        {renaming.dialog}
+        {deleting.dialog}
       </ForAdmins>
     </Page>
   )
 }
 
-function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onClose: () => void }) {
+/** The dialogs that rename and delete the application. */
+function useDialogs() {
   const { org } = Route.useRouteContext()
   const { app } = useApp()
   const navigate = Route.useNavigate()
   const params = { orgId: org.id, appId: app.id }
-  const rename = async (name: string) => {
-    await api.apps.update({ params, body: { name } })
-    await invalidate(appsQuery(org.id))
-  }
-  const remove = async () => {
-    await api.apps.delete({ params })
-    await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
-    await invalidate(appsQuery(org.id))
-  }
-  if (dialog === 'rename')
-    return <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} onClose={onClose} />
-  if (dialog === null) return null
-  return (
-    <ConfirmDelete
-      title={`Delete the application ${app.name}?`}
-      confirm="Delete"
-      typed={app.slug}
+  const stale = [appsQuery(org.id)]
+  const { open, show } = useDialog()
+  const dialog = show((onClose) => (
+    <RenameDialog
+      name={app.name}
+      description="The slug stays as it is."
+      onRename={(name) => api.apps.update({ params, body: { name } })}
+      stale={stale}
       onClose={onClose}
-      onConfirm={remove}
-    >
-      Its environments, branches, secrets, their history and everyone’s access go with it. This cannot be undone.
-    </ConfirmDelete>
-  )
+    />
+  ))
+  const deleting = useConfirm(() => ({
+    title: `Delete the application ${app.name}?`,
+    text: 'Its environments, branches, secrets, their history and everyone’s access go with it. This cannot be undone.',
+    confirm: 'Delete',
+    typed: app.slug,
+    onConfirm: async () => {
+      await api.apps.delete({ params })
+      await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
+    },
+    stale,
+  }))
+  return { renaming: { open, dialog }, deleting }
 }

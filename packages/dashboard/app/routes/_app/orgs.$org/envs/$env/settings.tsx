@@ -1,13 +1,13 @@
 import { Box, Button, Text } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { useEnvironment, useHoldsKey } from '../../../../../envs/use-environment.ts'
 import { useParent } from '../../../../../envs/use-parent.ts'
-import { invalidate } from '../../../../../queries.ts'
-import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
+import { orgQueries } from '../../../../../queries.ts'
 import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
+import { useConfirm } from '../../../../../ui/use-confirm.tsx'
+import { useDialog } from '../../../../../ui/use-dialog.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/settings')({ component: EnvironmentSettings })
 
@@ -16,7 +16,7 @@ function EnvironmentSettings() {
   const { org } = Route.useRouteContext()
   const environment = useEnvironment()
   const holdsKey = useHoldsKey(environment.id)
-  const [dialog, setDialog] = useState<'rename' | 'delete' | null>(null)
+  const { renaming, deleting } = useDialogs()
   const isAdmin = org.role !== 'member'
   const mayDelete = isAdmin || (environment.parentEnvironmentId !== null && holdsKey)
   return (
@@ -25,7 +25,7 @@ function EnvironmentSettings() {
         title="Name"
         action={
           isAdmin && (
-            <Button variant="default" onClick={() => setDialog('rename')}>
+            <Button variant="default" onClick={() => renaming.open()}>
               Rename…
             </Button>
           )
@@ -37,7 +37,7 @@ function EnvironmentSettings() {
         <SettingsRow
           title="Delete"
           action={
-            <Button variant="default" onClick={() => setDialog('delete')}>
+            <Button variant="default" onClick={() => deleting.open()}>
               Delete…
             </Button>
           }
@@ -49,46 +49,40 @@ function EnvironmentSettings() {
           Owners and admins can rename and delete environments.
         </Text>
       )}
-      <Dialogs dialog={dialog} onClose={() => setDialog(null)} />
+      {renaming.dialog}
+      {deleting.dialog}
     </Box>
   )
 }
 
-function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onClose: () => void }) {
+/** The dialogs that rename and delete the environment. */
+function useDialogs() {
   const { org } = Route.useRouteContext()
   const environment = useEnvironment()
   const navigate = Route.useNavigate()
   const parent = useParent(environment)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => invalidate({ queryKey: ['orgs', org.id] })
-  const rename = async (name: string) => {
-    await api.envs.update({ params, body: { name } })
-    await reload()
-  }
-  const remove = async () => {
-    await api.envs.delete({ params })
-    await navigate(parent?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } })
-    await reload()
-  }
-  if (dialog === 'rename')
-    return (
-      <RenameDialog
-        name={environment.name}
-        description="The slug stays as it is."
-        onRename={rename}
-        onClose={onClose}
-      />
-    )
-  if (dialog === null) return null
-  return (
-    <ConfirmDelete
-      title={`Delete ${environment.name}?`}
-      confirm="Delete"
-      typed={environment.slug}
+  const stale = [orgQueries(org.id)]
+  const { open, show } = useDialog()
+  const dialog = show((onClose) => (
+    <RenameDialog
+      name={environment.name}
+      description="The slug stays as it is."
+      onRename={(name) => api.envs.update({ params, body: { name } })}
+      stale={stale}
       onClose={onClose}
-      onConfirm={remove}
-    >
-      Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.
-    </ConfirmDelete>
-  )
+    />
+  ))
+  const deleting = useConfirm(() => ({
+    title: `Delete ${environment.name}?`,
+    text: 'Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.',
+    confirm: 'Delete',
+    typed: environment.slug,
+    onConfirm: async () => {
+      await api.envs.delete({ params })
+      await navigate(parent?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } })
+    },
+    stale,
+  }))
+  return { renaming: { open, dialog }, deleting }
 }
