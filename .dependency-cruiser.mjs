@@ -25,7 +25,7 @@ const plainModules = [
   'agents/policy-body',
   'audit/archive',
   'changes/approvers',
-  'export/archive-(?:check|format)',
+  'export/archive-(?:check|format|spelling)',
   'grants/readers',
   'kms/specs',
   'leases/facts',

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { type ArchiveTools, checkArchive, DamagedArchive } from '@skerry/contract/export/archive-check'
 import { respellArchive, respelledBytesMax } from '@skerry/contract/export/archive-spelling'
-import { canonicalJson } from '@skerry/crypto/canonical-json'
+import canonicalize from 'canonicalize'
 import type { Command } from 'commander'
 import { orderSections } from '../features/archive.ts'
 import { type Restored, restore } from '../features/export/restoring.ts'
@@ -58,7 +58,9 @@ async function openSource(path: string, { key, unverified }: Options): Promise<S
 
 /** Another program may have written the archive again, with the same content in other whitespace. */
 const respell = async (path: string): Promise<Source['open'] | null> =>
-  (await stat(path)).size > respelledBytesMax ? null : respellArchive(await readFile(path, 'utf8'), canonicalJson)
+  (await stat(path)).size > respelledBytesMax
+    ? null
+    : respellArchive(await readFile(path, 'utf8'), (value) => canonicalize(value) ?? '')
 
 async function restoreFrom({ db, print }: Operation, { open, verify }: Source): Promise<void> {
   const restored = await restore({ db, now: () => new Date(), archiveSections: orderSections(features) }, open, verify)
