@@ -6,7 +6,7 @@ import type { PrivateKey } from '../../packages/crypto/src/keys.ts'
 import type { SealingKey } from '../../packages/crypto/src/kms.ts'
 import type { PolicySigner } from '../../packages/crypto/src/policy.ts'
 import type { Dek } from '../../packages/crypto/src/secret.ts'
-import type { Outside } from '../../packages/providers/src/outside.ts'
+import type { Outbound } from '../../packages/providers/src/outbound.ts'
 import type { Client } from '../../packages/sdk/src/client.ts'
 import type { LeaseTarget } from '../../packages/sdk/src/leases.ts'
 import type { Layer } from '../../packages/sdk/src/resolve-body.ts'
@@ -86,7 +86,7 @@ export declare const policyBody: PolicyBody
 export declare const config: LeaseConfig<LeaseTag>
 
 /** What a program hands in: the network that an adapter may use, and what stops a call. */
-export declare const outside: Outside
+export declare const outbound: Outbound
 export declare const signal: AbortSignal
 
 /** A request that came, as Node gives it. */
@@ -115,7 +115,7 @@ export { randomBytes } from '../../packages/crypto/src/random.ts'
 export { importDek, newDek, openSecret } from '../../packages/crypto/src/secret.ts'
 export { unwrapKey, wrapKey } from '../../packages/crypto/src/wrap.ts'
 export { createClient } from '../../packages/sdk/src/client.ts'
-export { createHistory } from '../../packages/sdk/src/history.ts'
+export { createKnownState } from '../../packages/sdk/src/known-state.ts'
 export { createLease } from '../../packages/sdk/src/leases.ts'
 export { diskCache } from '../../packages/sdk/src/node/disk-cache.ts'
 export { diskMemory } from '../../packages/sdk/src/node/disk-memory.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprint } from '@skerry/crypto/digest'
-import { fingerprintOf } from '@skerry/sdk/internal/history-compare'
+import { fingerprintOf } from '@skerry/sdk/internal/known-state-compare'
 import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'

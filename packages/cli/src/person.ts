@@ -2,8 +2,8 @@ import type { Client } from '@skerry/sdk/client'
 import { hexSha256 } from '@skerry/sdk/internal/sealed-copy'
 import type { PersonSession } from './credentials.ts'
 import { Failure } from './failure.ts'
+import { recall, remember } from './id-cache.ts'
 import { openBearer } from './keyring/bearer.ts'
-import { recall, remember } from './remembered.ts'
 import type { Settings } from './settings.ts'
 
 /**

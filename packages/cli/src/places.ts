@@ -1,10 +1,10 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
-import { mayBeBound, rememberUnbound } from './bound.ts'
 import { Failure, usage } from './failure.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
+import { mayBeBound, rememberUnbound } from './token-binding.ts'
 
 export type App = Answer<typeof endpoints.apps.get>['app']
 export type Group = Answer<typeof endpoints.groups.get>['group']
@@ -60,7 +60,7 @@ const isNamed = (wanted: string | undefined) => (one: { id: string; slug: string
 
 /** Which environment a name means is the server's word: it is held against what the name meant before. */
 export const checkNames = (session: Session, orgId: string, named: readonly { label: string; envId: string }[]) =>
-  session.history.writing.check({
+  session.knownState.writing.check({
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
@@ -144,7 +144,7 @@ export async function boundPlace(session: Session, branch?: string): Promise<Pla
     const { orgId, envId, branchOf = envId } = scope
     const organization = { name: '', id: orgId }
     const bound = branch === undefined ? envId : branchOf
-    await session.history.writing.check({ meanings: { bound, organization } })
+    await session.knownState.writing.check({ meanings: { bound, organization } })
     return await findPlaceById(session, orgId, envId)
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error

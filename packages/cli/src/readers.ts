@@ -1,8 +1,8 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { openDirectory } from './directory.ts'
 import { Failure, usage } from './failure.ts'
-import { isStrict } from './history.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
+import { isStrict } from './known-state.ts'
 import { note, warn } from './output.ts'
 import {
   canonical,

@@ -5,17 +5,17 @@ import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Reader } from '@skerry/sdk'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
-import type { History } from '@skerry/sdk/history'
+import type { KnownState } from '@skerry/sdk/known-state'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { keptAside, type Profile, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
-import { historyHere, type Look } from './history.ts'
 import { fetchOverHttp } from './http.ts'
+import { recall, remember } from './id-cache.ts'
+import { knownStateHere, type Look } from './known-state.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
-import { recall, remember } from './remembered.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
@@ -38,7 +38,7 @@ export interface Session {
   /** The same as the SDK takes it. */
   reader: () => Promise<Reader>
   /** What this machine has seen: to be asked before anything is written, or read. */
-  history: Record<'writing' | 'reading', History>
+  knownState: Record<'writing' | 'reading', KnownState>
   /** Asked for once, at the first use: a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
   /** The same session, which looks in another way. */
@@ -96,15 +96,17 @@ async function personSession(settings: Settings, bearer: string, profile: Profil
 
 function assemble(parts: Parts, look?: Look): Session {
   const { settings, client, principal, reader, holder, known } = parts
-  const history = historyHere(settings, principal, look)
+  const knownState = knownStateHere(settings, principal, look)
   return {
     settings,
     client,
     principal,
     reader,
-    history,
-    key: async () => ({ ...(await holder()), history: history.writing }),
-    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal, history.writing))),
+    knownState,
+    key: async () => ({ ...(await holder()), knownState: knownState.writing }),
+    org: once(async () =>
+      known ? checkOrg(known, settings) : findOrg(client, settings, principal, knownState.writing),
+    ),
     looking: (other) => assemble(parts, other),
   }
 }
@@ -193,10 +195,10 @@ export async function makeAdminToken(
  * The organization that a credential works in. A person who is in several must say which. It is held against memory also
  * when it was recalled: what names mean is remembered by organization, so another one would make all of them new.
  */
-async function findOrg(client: Client, settings: Settings, principal: Principal, history: History): Promise<Org> {
+async function findOrg(client: Client, settings: Settings, principal: Principal, knownState: KnownState): Promise<Org> {
   const org = await lookUpOrg(client, settings, principal)
   const name = principal.type === 'user' ? (settings.org ?? '') : ''
-  await history.check({ meanings: { organization: { name, id: org.id } } })
+  await knownState.check({ meanings: { organization: { name, id: org.id } } })
   return checkOrg(org, settings)
 }
 

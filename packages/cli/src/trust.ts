@@ -1,7 +1,7 @@
 import { createSkerry } from '@skerry/sdk'
 import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
-import { memoryHere } from './history.ts'
+import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
 import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'
 import { type Session, userAgent } from './session.ts'
@@ -33,20 +33,20 @@ interface Asked {
 /** What commands look at, one after the other: which environment is meant, what a program gets, what is stored there. */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
   const place = await placeOf(session, asked.flags)
-  const { client, settings, history } = session
+  const { client, settings, knownState } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {
     const { url: baseUrl, allowInsecure } = settings
     const branch = place.kind === 'branch' ? envId : undefined
-    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, history: history.reading }
+    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, knownState: knownState.reading }
     await createSkerry({ ...reader, env: parentId, branch, with: asked.with }).resolve()
   }
-  const holder = { ...(await session.key()), history: undefined }
+  const holder = { ...(await session.key()), knownState: undefined }
   const [key, { secrets }] = await Promise.all([
     environmentKey(client, { orgId, envId }, holder),
     client.secrets.list({ params: { orgId, envId } }),
   ])
-  await history.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
+  await knownState.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
   return place
 }
 

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { run } from '../../proxy/test/curl.ts'
 import { forward, lookUpHere, startUpstream, startWorld } from '../../proxy/test/world.ts'
 import { isQuick } from '../../server/test/extent.ts'
-import { surroundingsOf } from '../src/proxy/surroundings.ts'
+import { openChildEnvironment } from '../src/proxy/child-environment.ts'
 
 // Unmodified clients, in the surroundings of `skerry proxy run`, call an upstream by HTTPS: each trusts the certificate that the
 // proxy shows it in the place of the upstream's.
@@ -60,7 +60,7 @@ for (const [name, { file, args, needs }] of Object.entries(clients)) {
         { API_KEY: value },
         { upstreamCa: upstream.ca, lookUp: lookUpHere },
       )
-      const { env, remove } = await surroundingsOf(world, { PATH: process.env.PATH })
+      const { env, remove } = await openChildEnvironment(world, { PATH: process.env.PATH })
       onTestFinished(remove)
       await writeFile(join(world.folder, 'Ask.java'), java)
       const { stdout, stderr } = await run(file, [...args, `${upstream.origin}/client`], { env, cwd: world.folder })

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { run } from '../../proxy/test/curl.ts'
 import { forward, lookUpHere, scratch, startUpstream, startWorld } from '../../proxy/test/world.ts'
 import { isQuick } from '../../server/test/extent.ts'
-import { surroundingsOf } from '../src/proxy/surroundings.ts'
+import { openChildEnvironment } from '../src/proxy/child-environment.ts'
 
 // Unmodified clients, in the surroundings of `skerry proxy run`, download and upload with a secret in their requests.
 
@@ -20,7 +20,7 @@ async function startClientWorld(listener: RequestListener) {
   const upstream = await startUpstream(listener, { host })
   const values = { API_KEY: 'planted-5d1c7e-value' }
   const world = await startWorld(forward(rule), values, { upstreamCa: upstream.ca, lookUp: lookUpHere })
-  const { env, remove } = await surroundingsOf(world, { PATH: process.env.PATH })
+  const { env, remove } = await openChildEnvironment(world, { PATH: process.env.PATH })
   onTestFinished(remove)
   return { upstream, run: (file: string, ...args: string[]) => run(file, args, { env, cwd: world.folder }) }
 }

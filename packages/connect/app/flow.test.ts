@@ -5,10 +5,10 @@ import { openCredential } from '@skerry/crypto/vault'
 import { beforeAll, expect, test } from 'vitest'
 import { type Executors, WrongKey } from './executor.ts'
 import { createFlow, type Screen } from './flow.ts'
-import type { Claim } from './kept.ts'
 import type { Fragment, NamedExecutor } from './link.ts'
 import { Refused, Unreachable } from './request.ts'
 import type { Capture, ConnectSession, ManageSession, Server } from './server.ts'
+import type { Claim } from './tab-storage.ts'
 
 const origin = 'https://vault.example.com'
 const returnUrl = 'https://app.example.com/done'
@@ -67,7 +67,7 @@ function stage({ server = {}, executors = {}, kept = null }: Fakes = {}) {
       identify: async () => publicKeyJwk,
       ...{ startOAuth: never, finishOAuth: never, startBrowser: never, finishBrowser: never, ...executors },
     },
-    kept: {
+    tabStorage: {
       read: () => at.kept,
       write: (claim) => {
         at.kept = claim

@@ -1,11 +1,11 @@
 import type { VaultSlot } from '@skerry/contract/vault/facts'
 import { sealCredential } from '@skerry/crypto/vault'
-import type { End } from './ends.ts'
+import type { End } from './end-screens.ts'
 import { checkSession, type Executors, NoExecutor, WrongKey } from './executor.ts'
-import type { Claim, Kept } from './kept.ts'
 import { type Fragment, isSafeUrl, type NamedExecutor, type Return } from './link.ts'
 import { Refused, Unreachable } from './request.ts'
 import type { ConnectSession, ManageSession, Server } from './server.ts'
+import type { Claim, TabStorage } from './tab-storage.ts'
 
 /** Why a person sees a screen again that they have seen. */
 export type Notice = 'changed' | 'denied' | 'failed' | 'other_account'
@@ -20,10 +20,10 @@ export type Screen =
   | { at: 'end'; end: End; returnUrl: string | null; product: string | null }
 
 /** What the flow stands on, so that tests can stand in for the two servers and the browser. */
-export interface Surroundings {
+export interface FlowDeps {
   server: Server
   executors: Executors
-  kept: Kept
+  tabStorage: TabStorage
   /** Of this page, and so of the server. */
   origin: string
   show: (screen: Screen) => void
@@ -64,17 +64,17 @@ interface Progress {
 
 const atStart: Progress = { connecting: null, managing: null, returnUrl: null, outcome: null, product: null }
 
-interface Work extends Surroundings {
+interface Work extends FlowDeps {
   progress: Progress
   screens: Screens
 }
 
-export function createFlow(surroundings: Surroundings): Flow {
-  const { server, executors, kept, go } = surroundings
+export function createFlow(deps: FlowDeps): Flow {
+  const { server, executors, tabStorage, go } = deps
   const progress = { ...atStart }
-  const screens = openScreens(surroundings, progress)
+  const screens = openScreens(deps, progress)
   const { watch, end, showSession, showEnd, showManaged } = screens
-  const work = { ...surroundings, progress, screens }
+  const work = { ...deps, progress, screens }
   const lookAgain = (refused: unknown) => lookAfterRefusal(work, refused)
   const now = (): Connecting => {
     if (!progress.connecting) throw new Error('no session to connect in')
@@ -83,10 +83,10 @@ export function createFlow(surroundings: Surroundings): Flow {
   return {
     async open(fragment) {
       Object.assign(progress, atStart)
-      surroundings.show({ at: 'opening' })
+      deps.show({ at: 'opening' })
       await watch(async () => {
         if (fragment.kind === 'link') return claimLink(work, fragment.token, fragment.executor)
-        const claim = kept.read()
+        const claim = tabStorage.read()
         if (fragment.kind === 'broken' || !claim) throw new Ended(fragment.kind === 'return' ? 'returned' : 'broken')
         return resume(work, claim, fragment.kind === 'return' ? fragment : null)
       }, true)
@@ -137,7 +137,7 @@ export function createFlow(surroundings: Surroundings): Flow {
       await cancel(work)
       const { returnUrl, outcome } = progress
       if (returnUrl === null) return end('left')
-      kept.clear()
+      tabStorage.clear()
       go(outcome === null ? returnUrl : withOutcome(returnUrl, outcome))
     },
   }
@@ -146,7 +146,7 @@ export function createFlow(surroundings: Surroundings): Flow {
 type Screens = ReturnType<typeof openScreens>
 
 /** Shows what the person sees next, and notes it in the progress. */
-function openScreens({ kept, origin, show }: Surroundings, progress: Progress) {
+function openScreens({ tabStorage, origin, show }: FlowDeps, progress: Progress) {
   /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
   const remember = <S extends ConnectSession | ManageSession>(session: S): S => {
     const { returnUrl: url, display } = session
@@ -164,14 +164,14 @@ function openScreens({ kept, origin, show }: Surroundings, progress: Progress) {
 
   const end = (why: End) => {
     if (why === 'expired' || why === 'cancelled') progress.outcome = why
-    kept.clear()
+    tabStorage.clear()
     stop(why)
   }
 
   const showEnd = (session: ConnectSession) => {
     progress.outcome = session.status
     if (session.status !== 'completed') return end(session.status === 'expired' ? 'expired' : 'cancelled')
-    kept.clear()
+    tabStorage.clear()
     show({ at: 'done', session })
   }
 
@@ -208,13 +208,13 @@ function openScreens({ kept, origin, show }: Surroundings, progress: Progress) {
 }
 
 async function claimLink(work: Work, token: string, executor: NamedExecutor | null): Promise<void> {
-  const { server, executors, kept, progress, screens } = work
+  const { server, executors, tabStorage, progress, screens } = work
   // First the executor: a link whose executor cannot be reached is not spent.
   const publicKeyJwk = executor && (await executors.identify(executor))
   const { claimToken, session } = await server.claim(token).catch((error: unknown) => {
     throw error instanceof Refused ? new Ended(endOfClaim(error)) : error
   })
-  kept.write({ claimToken, executor })
+  tabStorage.write({ claimToken, executor })
   if (session.purpose === 'manage') {
     progress.managing = { claimToken, executor: null }
     return screens.showManaged(session)

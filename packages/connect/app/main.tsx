@@ -2,10 +2,10 @@ import { render } from 'preact'
 import './connect.css'
 import { executors } from './executor.ts'
 import { createFlow, type Screen } from './flow.ts'
-import { kept } from './kept.ts'
 import { type Fragment, readFragment } from './link.ts'
 import { Page } from './page.tsx'
 import { openServer } from './server.ts'
+import { tabStorage } from './tab-storage.ts'
 
 /** The token leaves the address bar and the history before anything else happens. */
 function takeFragment(): Fragment {
@@ -20,7 +20,7 @@ const root = document.getElementById('root') as HTMLElement
 const show = (screen: Screen) => render(<Page screen={screen} flow={flow} retry={open} />, root)
 const go = (url: string) => location.assign(url)
 const { origin } = location
-const flow = createFlow({ server: openServer(origin), executors, kept, origin, show, go })
+const flow = createFlow({ server: openServer(origin), executors, tabStorage, origin, show, go })
 const open = () => void flow.open(fragment)
 
 // Without HTTPS a browser gives a page no cryptography.

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** 4 or 6 for an IP address, 0 for anything else. Nothing but this reads `node:net` here: adapters connect by `Outside`. */
+/** 4 or 6 for an IP address, 0 for anything else. Nothing but this reads `node:net` here: adapters connect by `Outbound`. */
 export const addressFamily = (text: string): number => isIP(text)
 
 /** Whether all bits of the address after the first `bits` are zero. */

@@ -1,12 +1,12 @@
 import type { STSClientConfig } from '@aws-sdk/client-sts'
-import type { Outside, OutsideAnswer, OutsideRequest } from './outside.ts'
+import type { Outbound, OutboundAnswer, OutboundRequest } from './outbound.ts'
 
 // What the clients of all AWS services here have in common.
 
 type Handler = NonNullable<STSClientConfig['requestHandler']>
 
 /** What the SDK asks for instead of its own HTTP client. */
-export function handlerOn(outside: Outside, timeoutMs: number): Handler {
+export function handlerOn(outbound: Outbound, timeoutMs: number): Handler {
   return {
     async handle(request: HttpRequest) {
       const { protocol, hostname, port, path, query = {} } = request
@@ -15,7 +15,7 @@ export function handlerOn(outside: Outside, timeoutMs: number): Handler {
       // The HTTP client sets both itself, to the same values.
       const { host: _, 'content-length': __, ...headers } = request.headers
       const { method, body } = request
-      const answer: OutsideAnswer = await outside.send({
+      const answer: OutboundAnswer = await outbound.send({
         method,
         url: url.href,
         headers,
@@ -27,7 +27,7 @@ export function handlerOn(outside: Outside, timeoutMs: number): Handler {
   } as unknown as Handler
 }
 
-interface HttpRequest extends Pick<OutsideRequest, 'method' | 'body'> {
+interface HttpRequest extends Pick<OutboundRequest, 'method' | 'body'> {
   protocol: string
   hostname: string
   port?: number

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { JWT } from 'google-auth-library'
-import { type Outside, OutsideError, type OutsideRequest } from './outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from './provider-error.ts'
+import { type Outbound, OutboundError, type OutboundRequest } from './outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from './provider-error.ts'
 
 // The signed token exchange of Google’s service accounts (RFC 7523).
 
@@ -44,15 +44,15 @@ export function readServiceAccountKey(credential: string, what: string): Service
  * A token of the service account.
  * @param provider the tag whose calls may be sent elsewhere
  */
-export async function accessToken(key: ServiceAccountKey, outside: Outside, provider: string): Promise<string> {
-  let broken: OutsideError | undefined
+export async function accessToken(key: ServiceAccountKey, outbound: Outbound, provider: string): Promise<string> {
+  let broken: OutboundError | undefined
   const client = new JWT({
     email: key.client_email,
     key: key.private_key,
     keyId: key.private_key_id,
     scopes: [everything],
     transporterOptions: {
-      fetchImplementation: fetchOn(outside, provider, (error) => {
+      fetchImplementation: fetchOn(outbound, provider, (error) => {
         broken = error
       }),
     },
@@ -63,10 +63,10 @@ export async function accessToken(key: ServiceAccountKey, outside: Outside, prov
     return token
   } catch (error) {
     if (error instanceof ProviderError) throw error
-    if (broken) throw fromOutside(broken)
+    if (broken) throw fromOutbound(broken)
     const { status } = error as { status?: number }
-    const said = errorTextOf(oauthErrorOf(error), [key.private_key]) ?? 'refused'
-    throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
+    const errorText = errorTextOf(oauthErrorOf(error), [key.private_key]) ?? 'refused'
+    throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${errorText}`)
   }
 }
 
@@ -81,25 +81,25 @@ function oauthErrorOf(error: unknown): string {
 type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
 
 /** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
-function fetchOn(outside: Outside, provider: string, onFailure: (error: OutsideError) => void): Fetch {
-  let silent: OutsideError | undefined
+function fetchOn(outbound: Outbound, provider: string, onFailure: (error: OutboundError) => void): Fetch {
+  let silent: OutboundError | undefined
   return async (input, init = {}) => {
     // The library would ask twice more, and wait as long each time.
     if (silent) throw silent
     // The library leaves the type of a form to `fetch`, as it may. Only the finished request has the header.
     const request = new Request(input, init)
     const url = new URL(request.url)
-    const answer = await outside
+    const answer = await outbound
       .send({
-        method: request.method as OutsideRequest['method'],
-        url: `${outside.origin(provider, url.origin)}${url.pathname}`,
+        method: request.method as OutboundRequest['method'],
+        url: `${outbound.origin(provider, url.origin)}${url.pathname}`,
         headers: Object.fromEntries(request.headers),
         body: await request.text(),
-        timeoutMs: outside.answerMs ?? answerMs,
+        timeoutMs: outbound.answerMs ?? answerMs,
       })
       .catch((error: unknown) => {
-        if (error instanceof OutsideError) onFailure(error)
-        if (error instanceof OutsideError && error.reason === 'timeout') silent = error
+        if (error instanceof OutboundError) onFailure(error)
+        if (error instanceof OutboundError && error.reason === 'timeout') silent = error
         throw error
       })
     return new Response(Buffer.from(answer.body), { status: answer.status, headers: { ...answer.headers } })

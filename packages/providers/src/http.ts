@@ -1,25 +1,25 @@
-import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from './outside.ts'
-import { fromOutside, ProviderError } from './provider-error.ts'
+import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from './outbound.ts'
+import { fromOutbound, ProviderError } from './provider-error.ts'
 
-export interface JsonRequest extends Omit<OutsideRequest, 'body'> {
+export interface JsonRequest extends Omit<OutboundRequest, 'body'> {
   json?: unknown
 }
 
 export interface JsonAnswer {
   status: number
-  headers: OutsideAnswer['headers']
+  headers: OutboundAnswer['headers']
   /** What the body holds; undefined where it is empty or not JSON. */
   body: unknown
 }
 
 /** Sends JSON and reads JSON. An answer of any status is returned; that there is none throws `unreachable`. */
-export async function sendJson(outside: Outside, { json, headers, ...request }: JsonRequest): Promise<JsonAnswer> {
+export async function sendJson(outbound: Outbound, { json, headers, ...request }: JsonRequest): Promise<JsonAnswer> {
   const body = json === undefined ? {} : { body: JSON.stringify(json) }
   const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' }
-  const answer = await outside
+  const answer = await outbound
     .send({ ...request, headers: { accept: 'application/json', ...type, ...headers }, ...body })
     .catch((error: unknown) => {
-      if (error instanceof OutsideError) throw fromOutside(error)
+      if (error instanceof OutboundError) throw fromOutbound(error)
       throw error
     })
   return { status: answer.status, headers: answer.headers, body: parsed(answer.body) }
@@ -34,12 +34,16 @@ function parsed(body: Uint8Array): unknown {
 }
 
 /**
- * The refusal that an answer is, by its status; null for a success. `said` is what the adapter read from the error body, without
- * anything that was sent.
+ * The refusal that an answer is, by its status; null for a success. `errorText` is what the adapter read from the error
+ * body, without anything that was sent.
  */
-export function statusFailure({ status, headers }: JsonAnswer, now: Date, said: string | null): ProviderError | null {
+export function statusFailure(
+  { status, headers }: JsonAnswer,
+  now: Date,
+  errorText: string | null,
+): ProviderError | null {
   if (status >= 200 && status < 300) return null
-  const text = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`
+  const text = errorText === null ? `HTTP ${status}` : `HTTP ${status}: ${errorText}`
   if (status === 429) return new ProviderError('rate_limited', text, retryAfterMs(headers, now))
   if (status === 401 || status === 403) return new ProviderError('denied', text)
   if (status === 404 || status === 410) return new ProviderError('missing', text)
@@ -48,7 +52,7 @@ export function statusFailure({ status, headers }: JsonAnswer, now: Date, said: 
 }
 
 /** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); undefined where there is none. */
-export function retryAfterMs(headers: OutsideAnswer['headers'], now: Date): number | undefined {
+export function retryAfterMs(headers: OutboundAnswer['headers'], now: Date): number | undefined {
   const value = headers['retry-after']
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000

@@ -1,4 +1,4 @@
-import type { OutsideError } from './outside.ts'
+import type { OutboundError } from './outbound.ts'
 import { type TextSearch, textSearchFor } from './redaction/text.ts'
 
 /** Why a provider could not do what was asked. The message may be shown and stored: it holds nothing secret. */
@@ -35,7 +35,7 @@ export type ProviderFailure =
   /** Any other refusal of the other side. */
   | 'failed'
 
-const outsideReasons: Readonly<Record<OutsideError['reason'], ProviderFailure>> = {
+const outboundReasons: Readonly<Record<OutboundError['reason'], ProviderFailure>> = {
   refused_address: 'invalid',
   unsendable: 'invalid',
   unreachable: 'unreachable',
@@ -46,8 +46,8 @@ const outsideReasons: Readonly<Record<OutsideError['reason'], ProviderFailure>> 
   unreadable: 'failed',
 }
 
-/** The same in an adapter’s words; what `OutsideError` says holds nothing secret either. */
-export const fromOutside = ({ reason, message }: OutsideError) => new ProviderError(outsideReasons[reason], message)
+/** The same in an adapter’s words; what `OutboundError` says holds nothing secret either. */
+export const fromOutbound = ({ reason, message }: OutboundError) => new ProviderError(outboundReasons[reason], message)
 
 /** An answer may have any length. More is searched than is stored, so that a value at the end of the stored text is found. */
 const searchedLength = 2000

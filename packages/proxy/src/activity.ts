@@ -26,7 +26,7 @@ export interface Activity {
   flush(): Promise<void>
 }
 
-interface Means {
+interface ActivityDeps {
   maxCells: number
   send: (report: Report) => Promise<unknown>
   now: () => number
@@ -45,7 +45,7 @@ interface Cell {
 }
 
 /** Counts by host, method, decision and rule. No path is in it, and no value. */
-export function openActivity({ maxCells, send, now, warn }: Means): Activity {
+export function openActivity({ maxCells, send, now, warn }: ActivityDeps): Activity {
   let cells = new Map<string, Cell>()
   let dropped = 0
   let isPlain = false

@@ -60,11 +60,11 @@ describe('the policy of the server', () => {
 
   test('no policy, no start', async () => {
     await expect(startAgentWorld('[policy]')).rejects.toThrow()
-    const { means } = await startAgentWorld()
+    const { deps } = await startAgentWorld()
     const { startWorld } = await import('../test/world.ts')
     const unusable = { refresh: () => Promise.reject(new Error('none published')), current: () => undefined }
     const toml = `[[route]]\nprefix = "/"\nupstream = "http://x"\n[policy]\nsource = "server"\nagent = "b"\nsigners = ["${'k'.repeat(43)}"]`
-    await expect(startWorld(toml, {}, { ...means, sources: new Map([['b', unusable]]) })).rejects.toThrow(
+    await expect(startWorld(toml, {}, { ...deps, sources: new Map([['b', unusable]]) })).rejects.toThrow(
       'none published',
     )
   })

@@ -30,7 +30,7 @@ export interface Approvals {
   settle(id: string, verdict: Verdict): boolean
 }
 
-interface Means {
+interface ApprovalDeps {
   timeoutSeconds: number
   rules: readonly PolicyRule[]
   now: () => number
@@ -41,7 +41,7 @@ interface Means {
 /** Requests held at once; an agent that asks for more is refused, so that people are not worn out. */
 const heldMax = 100
 
-export function openApprovals({ timeoutSeconds, rules, now, onHeld }: Means): Approvals {
+export function openApprovals({ timeoutSeconds, rules, now, onHeld }: ApprovalDeps): Approvals {
   const waiting = new Map<string, { held: Held; settle: (verdict: Verdict | 'timeout') => void }>()
   const always = new Set<string>()
   let count = 0
@@ -79,7 +79,7 @@ async function wait(
   held: Held,
   timeoutSeconds: number,
   signal: AbortSignal,
-  onHeld: Means['onHeld'],
+  onHeld: ApprovalDeps['onHeld'],
 ): Promise<Verdict | 'timeout'> {
   const { promise, resolve } = Promise.withResolvers<Verdict | 'timeout'>()
   const settled = new AbortController()

@@ -14,8 +14,8 @@ const ruled = `[[forward.host]]\nmatch = "${name}"\nallow = ["API_KEY"]\n`
 
 async function intercepted(more = '', hosts = ruled) {
   const upstream = await startUpstream(undefined, { host: name })
-  const means = { upstreamCa: upstream.ca, lookUp: lookUpHere }
-  const world = await startWorld(forward(hosts, more), { API_KEY: key }, means)
+  const deps = { upstreamCa: upstream.ca, lookUp: lookUpHere }
+  const world = await startWorld(forward(hosts, more), { API_KEY: key }, deps)
   return { ...world, upstream }
 }
 

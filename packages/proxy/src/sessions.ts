@@ -33,7 +33,7 @@ export interface Sessions {
   count(): number
 }
 
-interface Means {
+interface SessionDeps {
   config: Pick<Config, 'agents' | 'control' | 'tasks' | 'requireTask'>
   /** The token of the task that all listeners are bound to. */
   task?: string | undefined
@@ -47,11 +47,11 @@ const taskNeeded =
 
 const noTicket = (message: string) => new Refusal(403, 'policy_unavailable', message)
 
-export function openSessions(means: Means): Sessions {
-  const { config, now, task } = means
+export function openSessions(deps: SessionDeps): Sessions {
+  const { config, now, task } = deps
   const { ttl = 3600, maxTtl = 12 * 3600 } = config.control ?? {}
   const tickets = new Map<string, Session & { endsAt: number }>()
-  const tasks = openTasks(means)
+  const tasks = openTasks(deps)
   const unticketed: Session = { run: '<default>', agent: config.agents[0] ?? null, scopes: null }
   const sweep = () => {
     for (const [ticket, { endsAt }] of tickets) if (endsAt <= now()) tickets.delete(ticket)
@@ -96,7 +96,7 @@ interface Asked {
 }
 
 /** Tasks are the server's to end: what it said is gone by for the cache time, and nothing stands in for it. */
-function openTasks({ config, client, now, warn }: Means): (token: string) => Promise<Session> {
+function openTasks({ config, client, now, warn }: SessionDeps): (token: string) => Promise<Session> {
   const kept = new Map<string, Asked>()
   const introspect = async (token: string, asked: Asked): Promise<Session> => {
     try {

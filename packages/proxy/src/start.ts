@@ -24,7 +24,7 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 import { openUpstreams } from './upstream.ts'
 
 /** What the program that starts a proxy gives it. */
-export interface Means {
+export interface ProxyDeps {
   /** Asks for the secrets anew. */
   resolve: () => Promise<Resolved>
   /** What the start has resolved. */
@@ -72,12 +72,12 @@ export interface RunningProxy {
  *
  * @throws Error with what is to be mended.
  */
-export async function startProxy(config: Config, means: Means): Promise<RunningProxy> {
-  checkControl(config, means)
-  const core = assemble(config, means)
+export async function startProxy(config: Config, deps: ProxyDeps): Promise<RunningProxy> {
+  checkControl(config, deps)
+  const core = assemble(config, deps)
   await core.policies.start()
   // A program of a task that has ended is not started.
-  if (means.task !== undefined) await core.sessions.of(undefined)
+  if (deps.task !== undefined) await core.sessions.of(undefined)
   const authority = config.forward && (await openAuthority(config.forward.caCert, config.forward.caKey))
   const servers: Server[] = []
   const listen = async (server: Server, at: ListenOptions): Promise<string> => {
@@ -95,11 +95,11 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
   try {
     const { forward, control } = config
     const routes = config.routes.length > 0 ? reverseServer(core) : null
-    const placeOf = (at: ListenAddress) => (means.task === undefined ? at : { ...at, port: 0 })
+    const placeOf = (at: ListenAddress) => (deps.task === undefined ? at : { ...at, port: 0 })
     const reverse = routes ? await listen(routes, placeOf(config.listen)) : undefined
     const forwarding =
       forward && authority ? await listen(forwardServer(core, authority, routes), placeOf(forward.listen)) : undefined
-    const controlling = control ? await listenForControl(core, config, means, listen) : undefined
+    const controlling = control ? await listenForControl(core, config, deps, listen) : undefined
     const refresh = async () => void (await Promise.all([core.policies.refresh(), core.secrets.refresh()]))
     repeat(intervalOf(config), refresh, ended.signal)
     reconnect(core, config.cache, ended.signal)
@@ -120,21 +120,21 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
   }
 }
 
-function assemble(config: Config, means: Means): Core {
-  const { client, warn, now = Date.now, sources, telemetry = null, upstreamCa, lookUp = systemResolve } = means
+function assemble(config: Config, deps: ProxyDeps): Core {
+  const { client, warn, now = Date.now, sources, telemetry = null, upstreamCa, lookUp = systemResolve } = deps
   const { activity, approval } = config
   const [agentRef] = config.agents
   return {
     config,
     warn,
     telemetry,
-    sessions: openSessions({ config, client, now, warn, task: means.task }),
+    sessions: openSessions({ config, client, now, warn, task: deps.task }),
     policies: openPolicies(config, sources, warn),
-    secrets: openSecrets(means.resolved, means.resolve, warn),
+    secrets: openSecrets(deps.resolved, deps.resolve, warn),
     ratchet: openRatchet(config.ratchet),
     approvals:
       approval &&
-      openApprovals({ timeoutSeconds: approval.timeout, rules: approval.require, now, onHeld: means.onHeld }),
+      openApprovals({ timeoutSeconds: approval.timeout, rules: approval.require, now, onHeld: deps.onHeld }),
     activity:
       activity && agentRef !== undefined
         ? openActivity({
@@ -180,7 +180,7 @@ function repeat(seconds: number | null, work: () => Promise<unknown>, signal: Ab
   loop().catch(() => {})
 }
 
-function checkControl({ control, approval }: Config, { controlToken, onHeld }: Means): void {
+function checkControl({ control, approval }: Config, { controlToken, onHeld }: ProxyDeps): void {
   const isOverTcp = control !== null && (control.socket === null || control.listen !== null)
   if (isOverTcp && !controlToken)
     throw new Error('the control listener needs a token: set SKERRY_PROXY_CONTROL_TOKEN, or control.socket')
@@ -191,7 +191,7 @@ function checkControl({ control, approval }: Config, { controlToken, onHeld }: M
 async function listenForControl(
   core: Core,
   { control }: Config,
-  { controlToken }: Means,
+  { controlToken }: ProxyDeps,
   listen: (server: Server, at: ListenOptions) => Promise<string>,
 ): Promise<string> {
   const { socket, listen: address } = control!

@@ -37,8 +37,8 @@ async function startAws(tls: boolean) {
 
 async function intercepted(more = '', hosts = ruled) {
   const aws = await startAws(true)
-  const means = { upstreamCa: aws.ca, lookUp: lookUpHere }
-  return { aws, ...(await startWorld(`${more}${forward(hosts)}`, values, means)) }
+  const deps = { upstreamCa: aws.ca, lookUp: lookUpHere }
+  return { aws, ...(await startWorld(`${more}${forward(hosts)}`, values, deps)) }
 }
 
 /** As the agents of HTTP_PROXY do it. */

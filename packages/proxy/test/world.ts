@@ -9,7 +9,7 @@ import { createClient } from '@skerry/sdk/client'
 import { onTestFinished } from 'vitest'
 import { openAuthority } from '../src/authority.ts'
 import { parseConfig } from '../src/config/config.ts'
-import { type Means, type RunningProxy, startProxy } from '../src/start.ts'
+import { type ProxyDeps, type RunningProxy, startProxy } from '../src/start.ts'
 
 /** What an upstream got. */
 interface Got {
@@ -86,19 +86,19 @@ export const resolvedOf = (values: Record<string, string>): Resolved => ({
 export interface World extends RunningProxy {
   folder: string
   warnings: string[]
-  means: Means
+  deps: ProxyDeps
 }
 
 /** A proxy with these settings and secrets. Every listener takes a free port. */
 export async function startWorld(
   toml: string,
   values: Record<string, string> = {},
-  more: Partial<Means> = {},
+  more: Partial<ProxyDeps> = {},
 ): Promise<World> {
   const folder = await scratch()
   const warnings: string[] = []
   const resolved = resolvedOf(values)
-  const means: Means = {
+  const deps: ProxyDeps = {
     resolve: async () => resolved,
     resolved,
     client: createClient({ baseUrl: 'http://127.0.0.1:1', credential: { bearer: 'x' }, retry: { attempts: 1 } }),
@@ -107,9 +107,9 @@ export async function startWorld(
     warn: (message) => warnings.push(message),
     ...more,
   }
-  const proxy = await startProxy(parseConfig(`listen = "127.0.0.1:0"\n${toml}`, folder), means)
+  const proxy = await startProxy(parseConfig(`listen = "127.0.0.1:0"\n${toml}`, folder), deps)
   onTestFinished(() => proxy.close())
-  return { ...proxy, folder, warnings, means }
+  return { ...proxy, folder, warnings, deps }
 }
 
 /** Upstreams of tests have ports of the system's choice, so blocks that name no ports get all of them. */
@@ -119,7 +119,7 @@ export const forward = (hosts: string, more = '') => {
 }
 
 /** Names of tests lead to this machine. */
-export const lookUpHere: Means['lookUp'] = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
+export const lookUpHere: ProxyDeps['lookUp'] = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
 
 /** Bytes as they are, on a connection of their own -> everything that came back. */
 export async function raw(origin: string, bytes: string | string[]): Promise<string> {

@@ -211,7 +211,7 @@ async function rekeyOnce(
   const dropped = dropReaders.length > 0 ? { dropReaders } : {}
   const body = { expectedVersions, grants, secrets: resealed, ...dropped, ...recovery }
   const { environment, rekeyedSecrets } = await client.rekey.run({ params, body })
-  await own.privateKey.history?.rekeyed(envId, key.bytes)
+  await own.privateKey.knownState?.rekeyed(envId, key.bytes)
   const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
   const lost = held.filter((one) => !stays(one)).map(holderOf)
   return {

@@ -5,7 +5,7 @@ import { wrapKey } from '@skerry/crypto/wrap'
 import { sealAdminSecret } from './admin-secrets.ts'
 import type { Client } from './client.ts'
 import { invalid, SkerryError } from './errors.ts'
-import type { History } from './history.ts'
+import type { KnownState } from './known-state.ts'
 import { type LeaseTarget, type LeaseWish, type MadeLease, prepareLease } from './lease-making.ts'
 import { madeLease, provisionerOf } from './provisioned-leases.ts'
 import type { ServiceToken } from './tokens.ts'
@@ -49,18 +49,18 @@ export async function createLeaseTarget(
 /**
  * Replaces the credential of a target; it counts once it has signed in. For whom it is wrapped: as `createLeaseTarget`.
  *
- * @param settings.history refuses a target whose settings are not those of before: the credential is given for them.
+ * @param settings.knownState refuses a target whose settings are not those of before: the credential is given for them.
  * @throws as `createLeaseTarget`; RollbackError.
  * @example await replaceAdminSecret(client, target, { orgId, adminSecret: 'postgres://...' })
  */
 export async function replaceAdminSecret(
   client: Client,
   target: Pick<LeaseTarget, 'id' | 'provider' | 'config'> & { name?: string | undefined },
-  settings: { orgId: string; adminSecret: string; provisionerKeyJwk?: string | undefined; history?: History },
+  settings: { orgId: string; adminSecret: string; provisionerKeyJwk?: string | undefined; knownState?: KnownState },
 ): Promise<LeaseTarget> {
-  const { orgId, history } = settings
+  const { orgId, knownState } = settings
   const { id: targetId, config: stored } = target
-  await history?.check({ targets: [{ orgId, ...target }] })
+  await knownState?.check({ targets: [{ orgId, ...target }] })
   const config = stored as unknown as LeaseConfig<LeaseTag>
   const wrappedAdminSecret = await wrapAdminSecret(client, { ...settings, config })
   return (await client.leases.updateTarget({ params: { orgId, targetId }, body: { wrappedAdminSecret } })).target
@@ -141,7 +141,7 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * MongoDB makes comes wrapped to a key that lives for this call. Where a provisioner makes the account, it is waited for, a
  * minute and a half at most.
  *
- * @param wish.history refuses a target that leads elsewhere than before (address, port, TLS). Without it, a hostile server
+ * @param wish.knownState refuses a target that leads elsewhere than before (address, port, TLS). Without it, a hostile server
  *   chooses where the caller sends the password.
  * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (what the target said), `forbidden`;
  *   UnavailableError, after which a lease may exist that nobody can use and that ends by itself; SkerryError
@@ -150,9 +150,9 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)
  */
-export async function createLease(client: Client, wish: LeaseWish & { history?: History }): Promise<MadeLease> {
-  const { orgId, target, ttlSeconds, signal, history } = wish
-  await history?.check({ targets: [{ orgId, ...target }] })
+export async function createLease(client: Client, wish: LeaseWish & { knownState?: KnownState }): Promise<MadeLease> {
+  const { orgId, target, ttlSeconds, signal, knownState } = wish
+  await knownState?.check({ targets: [{ orgId, ...target }] })
   const prepared = await prepareLease(wish)
   const body = { provider: target.provider, targetId: target.id, ttlSeconds, ...prepared.body }
   const answer = await client.leases.create({ params: { orgId }, body }, signal ? { signal } : {})

@@ -4,7 +4,7 @@ import { verifyPolicy } from '@skerry/crypto/policy'
 import type { Cache } from './cache.ts'
 import type { Client } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
-import { openMemory } from './history-memory.ts'
+import { openMemory } from './known-state-memory.ts'
 import { isUsable, policyKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 
 /** One row of a ceiling: to this host no policy may permit other secrets than these. */

@@ -10,7 +10,7 @@ import { type Dek, importDek, sealSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client, RequestOptions } from './client.ts'
 import { DecryptionError, invalid } from './errors.ts'
-import type { History } from './history.ts'
+import type { KnownState } from './known-state.ts'
 
 /** An environment's key: `bytes` (32) to wrap it to others, `dek` to seal and open secrets with. Neither is stored. */
 export interface EnvironmentKey {
@@ -19,7 +19,7 @@ export interface EnvironmentKey {
 }
 
 /** A key holder that remembers which key each environment had: a server could hand out one of its own making. */
-export type RememberingHolder = KeyHolder & { history?: History }
+export type RememberingHolder = KeyHolder & { knownState?: KnownState }
 
 /** Where an environment is. */
 export interface EnvironmentPlace {
@@ -53,7 +53,7 @@ export async function environmentKey(
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
     const bytes = await unwrapKey(wrappedDek, holder)
-    await holder.history?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
+    await holder.knownState?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
     return await environmentKeyOf(bytes)
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
@@ -251,7 +251,7 @@ export async function rewriteIfRekeyed(
   used: EnvironmentKey,
   written: readonly WrittenSecret[],
 ): Promise<WrittenSecret[]> {
-  await holder.history?.wrote(
+  await holder.knownState?.wrote(
     envId,
     written.map(({ name }) => name),
   )

@@ -7,10 +7,10 @@ import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
-import type { History } from './history.ts'
+import type { KnownState } from './known-state.ts'
 import { decryptLayers } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
-import { decryptAndCheck } from './resolve-history.ts'
+import { decryptAndCheck } from './resolve-known-state.ts'
 import { RollbackError } from './rollback.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 import { sleep } from './transport.ts'
@@ -47,7 +47,7 @@ export type SkerrySettings = Reader &
     /** Never contacts the server: only a last-known-good copy answers. */
     offline?: boolean | undefined
     /** What this client has seen before, to notice when the server goes back on it. None unless given. */
-    history?: History | undefined
+    knownState?: KnownState | undefined
     /** Told when a cache fails, which stops no resolve. Never holds a value. */
     warn?: ((message: string) => void) | undefined
     /** Milliseconds since 1970. */
@@ -76,7 +76,7 @@ export interface Skerry {
   /**
    * Everything, merged and expanded.
    *
-   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `seen`), SkerryError `malformed_answer` or `not_found` (of `only`),
+   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError `malformed_answer` or `not_found` (of `only`),
    *   CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`.
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
@@ -227,9 +227,9 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
 }
 
 async function decrypt(body: ResolveBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
-  const { history } = settings
-  if (!history || !client) return decryptLayers(body, privateKey)
-  return decryptAndCheck(body, privateKey, { history, client, query, isToken: 'token' in settings })
+  const { knownState } = settings
+  if (!knownState || !client) return decryptLayers(body, privateKey)
+  return decryptAndCheck(body, privateKey, { knownState, client, query, isToken: 'token' in settings })
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {

@@ -13,7 +13,7 @@ import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
-import { openRoom } from './features/secrets/room.ts'
+import { openQuotaCache } from './features/secrets/quota-cache.ts'
 import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
 import { type ChangeDebounce, debounceChanges } from './features/sync/changes.ts'
@@ -144,8 +144,8 @@ async function openContext(
       changes.evict(orgId, environmentId)
     },
   }
-  const room = openRoom(now)
-  const writing = { config, db, evictions, now, room }
+  const quotaCache = openQuotaCache(now)
+  const writing = { config, db, evictions, now, quotaCache }
   return {
     config,
     db,
@@ -158,7 +158,7 @@ async function openContext(
     cache,
     tokenMemory: cache,
     evictions,
-    room,
+    quotaCache,
     writes: openWrites(writing),
     countedWrites: openCountedWrites(writing),
     propose,
@@ -181,9 +181,9 @@ async function openContext(
 }
 
 /** Everything that this process remembers of its database. Add what would be wrong about another one. */
-const memoriesOf = ({ cache, room, meter, lastUsed, sessionTokens, fullDisk }: AppContext) => [
+const memoriesOf = ({ cache, quotaCache, meter, lastUsed, sessionTokens, fullDisk }: AppContext) => [
   cache,
-  room,
+  quotaCache,
   meter,
   lastUsed,
   sessionTokens,

@@ -9,11 +9,11 @@ import { openPostgres } from '../src/db/postgres.ts'
 import { unpolledMaxMs } from '../src/features/resolve/cache.ts'
 import { bearerSecret } from './blobs.ts'
 import { engine } from './engine.ts'
-import { longMs } from './patience.ts'
 import { type PostgresService, startPostgres } from './services/postgres.ts'
 import { openWire, type Wire } from './services/wire.ts'
 import { type Actor, grantKey, newApp, newEnv, newToken, putSecret, signUp, type Tenant } from './tenant.ts'
 import { until } from './until.ts'
+import { longMs } from './wait-limits.ts'
 import { call, openWorld, type World } from './world.ts'
 
 /** A tenant whose token's resolve comes from memory. */

@@ -43,7 +43,7 @@ describe.runIf(engine() === 'postgres')('once a restored copy has taken the plac
     await alone('create database copy template skerry', 'alter database skerry allow_connections true')
     await until('it answers', async () => (await ask(reader.as)).status === 200)
 
-    const { db, meter, room } = world.server.context
+    const { db, meter, quotaCache } = world.server.context
     later = await newToken(world, tenant)
     await grantKey(world, tenant, envId, later)
     await putSecret(world, tenant, envId, 'LATER')
@@ -60,7 +60,7 @@ describe.runIf(engine() === 'postgres')('once a restored copy has taken the plac
     meter.countResolve(tenant.orgId)
     await meter.flush()
     expect(meter.over('resolves', tenant.orgId)).toBeDefined()
-    expect(room.take(envId, 1)).toBe(true)
+    expect(quotaCache.reserve(envId, 1)).toBe(true)
     await alone('alter database skerry rename to gone', 'alter database copy rename to skerry')
     await until('the server has noticed', () => world.log.some((line) => line.includes('another PostgreSQL server')))
     await until('it answers', async () => (await ask(reader.as)).status !== 500)
@@ -84,9 +84,9 @@ describe.runIf(engine() === 'postgres')('once a restored copy has taken the plac
   })
 
   test('what is left of quotas is counted anew, and the use of tokens noted anew', async () => {
-    const { db, meter, room } = world.server.context
+    const { db, meter, quotaCache } = world.server.context
     expect(meter.over('resolves', tenant.orgId)).toBeUndefined()
-    expect(room.take(envId, 1)).toBe(false)
+    expect(quotaCache.reserve(envId, 1)).toBe(false)
     await until('the use of the token is written', async () => {
       const rows = await db.rows('select 1 from service_token_uses where token_id = $1', [reader.id])
       return rows.length === 1

@@ -1,5 +1,5 @@
 import { jobs } from '../src/app.ts'
-import { entryColumns } from '../src/kernel/unit.ts'
+import { entryColumns } from '../src/kernel/audit.ts'
 import type { Place } from './needles.ts'
 import { stopScheduled } from './schedules.ts'
 import { until } from './until.ts'

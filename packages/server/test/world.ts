@@ -15,9 +15,9 @@ import { openLog } from '../src/kernel/log.ts'
 import { openLimiter } from '../src/kernel/rate-limits.ts'
 import { type RunningServer, startServer } from '../src/server.ts'
 import { newDatabase } from './engine.ts'
-import { longMs, type Patience, patient } from './patience.ts'
 import { type Issuer, startIssuer } from './services/issuer.ts'
 import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
+import { longMs, type WaitLimits, withWaitLimits } from './wait-limits.ts'
 
 /** A server as an operator runs it, on a database of its own, with a clock that tests move. */
 export interface World {
@@ -31,7 +31,7 @@ export interface World {
   /** Every answer's text, so that a suite can look for what must not be in any. */
   answers: string[]
   clock: { now: () => Date; advance: (seconds: number) => void }
-  patience: Patience
+  waitLimits: WaitLimits
   call: <E extends AnyEndpoint>(endpoint: E, input?: Input<E>) => Promise<Result<E>>
   close: () => Promise<void>
 }
@@ -92,8 +92,8 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   const waits = { connectTimeoutMs, readTimeoutMs: longMs }
   const server = await start(Object.assign(config, waits), log, now)
   if (config.rateLimits) server.context.limiter = openLimiter(() => advancedMs)
-  const patience = { answerMs: longMs }
-  server.context.outbound = patient(server.context.outbound, patience)
+  const waitLimits = { answerMs: longMs }
+  server.context.outbound = withWaitLimits(server.context.outbound, waitLimits)
   const world: World = {
     url: server.url,
     server,
@@ -101,7 +101,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     provider,
     log,
     answers,
-    patience,
+    waitLimits,
     clock: {
       now,
       advance: (seconds) => {

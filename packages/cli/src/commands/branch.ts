@@ -64,7 +64,7 @@ async function create(
   const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
   const label = `${parent.label}@${slug}`
-  await session.history.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
+  await session.knownState.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
   await noteKeyMade(session, { orgId, envId: branch.id }, key, receivers?.readers)
   note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.private) note(readersAtFirst(recovery))

@@ -68,7 +68,7 @@ async function set(
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
-  if (same) await session.history.reading.composed({ environmentId: same.envId, label }, place.envId)
+  if (same) await session.knownState.reading.composed({ environmentId: same.envId, label }, place.envId)
   note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
   if (!same)
     warn(

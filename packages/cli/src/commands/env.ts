@@ -74,7 +74,7 @@ async function create(
   await keep()
   const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
-  await session.history.reading.made(named, key.bytes)
+  await session.knownState.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
   return { json: { environment }, text: () => writeLine(environment.id) }

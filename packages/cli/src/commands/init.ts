@@ -147,7 +147,7 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...recovery }
   const { environment: made, key } = await createEnvironment(session.client, place, publicKeyJwk)
   const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
-  await session.history.reading.made(named, key.bytes)
+  await session.knownState.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId, envId: made.id }, key)
   note(`created ${missing.join(' and ')} in ${orgSlug}`)
   return missing

@@ -3,9 +3,9 @@ import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { type ExportFormat, exportFormats } from '../formats/names.ts'
 import { common } from '../options.ts'
-import { become } from '../run/become.ts'
 import { endAs, startChild } from '../run/child.ts'
 import { buildLaunch } from '../run/environment.ts'
+import { exec } from '../run/exec.ts'
 import { checkLaunch, type LaunchOptions, launching } from '../run/options.ts'
 import { type Prepared, prepare } from '../run/prepare.ts'
 import { findProgram } from '../run/program.ts'
@@ -60,7 +60,7 @@ async function run(program: string[], flags: Options): Promise<void> {
   } else if (flags.mask) {
     process.exitCode = endAs(await startChild(file, argv, launch.env, launch.values).done)
   } else {
-    become(file, argv, launch.env)
+    exec(file, argv, launch.env)
     process.exitCode = endAs(await startChild(file, argv, launch.env).done)
   }
 }

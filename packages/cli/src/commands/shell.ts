@@ -2,8 +2,8 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { common } from '../options.ts'
 import { note } from '../output.ts'
-import { become } from '../run/become.ts'
 import { endAs, startChild } from '../run/child.ts'
+import { exec } from '../run/exec.ts'
 import { checkLaunch, type LaunchOptions, launching } from '../run/options.ts'
 import { prepare } from '../run/prepare.ts'
 import { findProgram } from '../run/program.ts'
@@ -20,6 +20,6 @@ async function shell(flags: LaunchOptions): Promise<void> {
   const { appSlug, envSlug } = resolved.scope
   const file = findProgram(launch.env.SHELL || 'sh', launch.env.PATH)
   note(`a shell with ${launch.values.size} values of ${appSlug}/${envSlug}; leave it with \`exit\``)
-  become(file, [basename(file)], launch.env)
+  exec(file, [basename(file)], launch.env)
   process.exitCode = endAs(await startChild(file, [basename(file)], launch.env).done)
 }

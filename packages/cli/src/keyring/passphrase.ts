@@ -29,10 +29,10 @@ export async function readPassphrase(): Promise<string> {
  */
 export async function readNewPassphrase(about: string[]): Promise<string> {
   const given = passphraseFromFile() ?? (canAsk() ? undefined : fromStdin())
-  return given === undefined ? askForNew(about) : checked(given, about)
+  return given === undefined ? askForNew(about) : checkPassphrase(given, about)
 }
 
-async function checked(given: string, about: string[]): Promise<string> {
+async function checkPassphrase(given: string, about: string[]): Promise<string> {
   const problem = await judgePassphrase(given, about)
   if (problem === null) return given
   throw usage(`the passphrase is too weak: ${problem}`, 'take five or more random words')
@@ -54,7 +54,7 @@ async function askForNew(about: string[]): Promise<string> {
 
 /** For changing it: SKERRY_PASSPHRASE_FILE holds the one that is there. */
 export async function readAnotherPassphrase(about: string[], file: string | undefined): Promise<string> {
-  if (file !== undefined) return checked(readTextFile(file).replace(lineEnd, ''), about)
+  if (file !== undefined) return checkPassphrase(readTextFile(file).replace(lineEnd, ''), about)
   if (!canAsk()) throw usage('no new passphrase was given', 'use --new-file <path>')
   return askForNew(about)
 }

@@ -1,7 +1,7 @@
 import type { LeaseTarget } from '@skerry/sdk/leases'
 import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure } from '../failure.ts'
-import { isStrict, memoryHere } from '../history.ts'
+import { isStrict, memoryHere } from '../known-state.ts'
 import { note } from '../output.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -12,7 +12,7 @@ import type { Session } from '../session.ts'
  */
 export async function checkTarget(session: Session, target: LeaseTarget): Promise<void> {
   try {
-    await session.history.writing.check({ targets: [await shownOf(session, target)] })
+    await session.knownState.writing.check({ targets: [await shownOf(session, target)] })
   } catch (error) {
     if (!(error instanceof RollbackError)) throw error
     if (isStrict() || !canAsk())
@@ -36,14 +36,14 @@ export async function changesOfTarget(session: Session, target: LeaseTarget): Pr
   }
   const store = { ...memoryHere(), write: async () => {} }
   const looking = session.looking({ store, onRollback })
-  await looking.history.writing.check({ targets: [await shownOf(session, target)] })
+  await looking.knownState.writing.check({ targets: [await shownOf(session, target)] })
   return words
 }
 
 /** Takes the settings that the server shows now as what is to be expected. */
 export async function acceptTarget(session: Session, target: LeaseTarget): Promise<void> {
   const accepting = session.looking({ onRollback: ({ message }) => note(`accepted: ${message}`) })
-  await accepting.history.writing.check({ targets: [await shownOf(session, target)] })
+  await accepting.knownState.writing.check({ targets: [await shownOf(session, target)] })
 }
 
 const shownOf = async (session: Session, { id, name, provider, config }: LeaseTarget) => {

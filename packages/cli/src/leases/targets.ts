@@ -35,7 +35,7 @@ export async function add(name: string, { session, flags, orgId }: InOrg<AddOpti
   const provisionerKeyJwk = await warnAndConfirm(session, subject, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
   // Remembers the settings that this client sent, because the server's answer may be false.
-  await session.history.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
+  await session.knownState.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
   const tokenId = provisionerOf(config)
   if (tokenId !== null && provisionerKeyJwk !== undefined)
     await noteReaders(session, { orgId, id: target.id }, [{ principalId: tokenId, publicKeyJwk: provisionerKeyJwk }])

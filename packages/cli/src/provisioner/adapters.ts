@@ -1,5 +1,5 @@
 import { serveAdapters } from '@skerry/providers/children/serve'
-import { openOutside } from './outside.ts'
+import { openOutbound } from './outbound.ts'
 
 // An adapter child of the provisioner. What a target sends is parsed here, so that it cannot end the provisioner.
 
@@ -8,4 +8,4 @@ export interface DoorSettings {
   allowed?: readonly string[] | undefined
 }
 
-serveAdapters(({ allowed }: DoorSettings) => openOutside(allowed))
+serveAdapters(({ allowed }: DoorSettings) => openOutbound(allowed))

@@ -14,7 +14,7 @@ import { warn } from '../output.ts'
 export type Job = NonNullable<Answer<typeof provisioner.claim>['job']>
 export type Report = Body<typeof provisioner.report>
 
-interface Means {
+interface WorkDeps {
   holder: KeyHolder
   children: Pool
   /** Milliseconds that count up from anywhere. */
@@ -30,7 +30,7 @@ const makeWithinMs = 20_000
 type Progress = { touched: boolean; isLate: () => boolean }
 
 /** Does one job, and says what came of it. It never throws. */
-export async function work(job: Job, { holder, children, now }: Means): Promise<Report> {
+export async function work(job: Job, { holder, children, now }: WorkDeps): Promise<Report> {
   const begun = now()
   const progress: Progress = { touched: false, isLate: () => now() - begun > makeWithinMs }
   try {

@@ -1,7 +1,7 @@
 import { usage } from '../failure.ts'
 import { writeData } from '../output.ts'
+import { bundleVariables, proxyVariables } from './child-environment.ts'
 import { readSettings, type Wished, wishedSettings } from './settings.ts'
-import { bundleVariables, proxyVariables } from './surroundings.ts'
 
 interface Options extends Wished {
   image?: string

@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '@skerry/proxy/config/config'
-import type { Means, RunningProxy } from '@skerry/proxy/start'
+import type { ProxyDeps, RunningProxy } from '@skerry/proxy/start'
 import { createPolicySource, type PolicySource } from '@skerry/sdk/internal/policy-source'
 import { diskCache } from '@skerry/sdk/node/disk-cache'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { makePrivateFolder, readIfThere } from '../files.ts'
 import { stateFolder } from '../folders.js'
-import { memoryHere } from '../history.ts'
+import { memoryHere } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { canAsk } from '../prompt.ts'
 import { type Ending, endAs, startChild } from '../run/child.ts'
@@ -16,8 +16,8 @@ import { resolveTarget } from '../run/target.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { askOnTerminal } from './approving.ts'
+import { type ChildEnvironment, openChildEnvironment } from './child-environment.ts'
 import { presetSettings, presetsOf, readSettings } from './settings.ts'
-import { type Surroundings, surroundingsOf } from './surroundings.ts'
 
 interface Options extends Flags {
   config: string
@@ -42,11 +42,11 @@ export async function run(program: string[], flags: Options): Promise<void> {
     tell(proxy)
     if (file === undefined) await untilTold()
     else
-      ended = await behind(proxy, async (surroundings) => {
-        if (bubblewrap === undefined) return startChild(file, program, surroundings.env).done
+      ended = await behind(proxy, async (childEnvironment) => {
+        if (bubblewrap === undefined) return startChild(file, program, childEnvironment.env).done
         const { runSandboxed } = await import('./sandbox/run.ts')
         const settings = flags.preset === undefined ? resolve(flags.config) : undefined
-        return runSandboxed({ bubblewrap, file, argv: program, proxy, config, settings, surroundings })
+        return runSandboxed({ bubblewrap, file, argv: program, proxy, config, settings, childEnvironment })
       })
   } finally {
     await proxy.close()
@@ -106,7 +106,7 @@ async function start(
   const { SKERRY_PROXY_CONTROL_TOKEN, SEEKRIT_PROXY_CONTROL_TOKEN } = process.env
   let running: RunningProxy | undefined
   const settle: Parameters<typeof askOnTerminal>[0] = (id, verdict) => void running?.approvals?.settle(id, verdict)
-  const means: Means = {
+  const deps: ProxyDeps = {
     resolve: () => skerry.resolve(),
     resolved,
     task,
@@ -118,14 +118,14 @@ async function start(
     onHeld: isAlone && canAsk() ? askOnTerminal(settle) : undefined,
     warn,
   }
-  running = await startProxy(config, means).catch((error) => {
+  running = await startProxy(config, deps).catch((error) => {
     throw new Failure(toFailure(error).kind, `the proxy was not started: ${toFailure(error).message}`)
   })
   return running
 }
 
 /** Loaded where it is asked for: no other run pays for it. */
-async function telemetryOf(env: NodeJS.ProcessEnv): Promise<Means['telemetry']> {
+async function telemetryOf(env: NodeJS.ProcessEnv): Promise<ProxyDeps['telemetry']> {
   if (!env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { openTelemetry } = await import('@skerry/proxy/telemetry/otlp')
   return openTelemetry(env, warn)
@@ -159,12 +159,15 @@ function tell({ reverse, forward, control, certificatePath }: RunningProxy): voi
   if (control !== undefined) note(`control: ${control}`)
 }
 
-async function behind(proxy: RunningProxy, work: (surroundings: Surroundings) => Promise<Ending>): Promise<Ending> {
-  const surroundings = await surroundingsOf(proxy, process.env)
+async function behind(
+  proxy: RunningProxy,
+  work: (childEnvironment: ChildEnvironment) => Promise<Ending>,
+): Promise<Ending> {
+  const childEnvironment = await openChildEnvironment(proxy, process.env)
   try {
-    return await work(surroundings)
+    return await work(childEnvironment)
   } finally {
-    surroundings.remove()
+    childEnvironment.remove()
   }
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts'
-import { isStrict } from '../history.ts'
 import { noteReaders, type Shared, unknownReaders } from '../known-readers.ts'
+import { isStrict } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { findPin, pin, pinState, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'

@@ -1,15 +1,15 @@
 import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk'
 import type { Cache } from '@skerry/sdk/cache'
 import { RollbackError } from '@skerry/sdk/rollback'
-import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
-import { isMemoryLost } from '../history.ts'
 import { fetchOverHttp } from '../http.ts'
+import { forget, recall, remember } from '../id-cache.ts'
+import { isMemoryLost } from '../known-state.ts'
 import { warn } from '../output.ts'
 import { checkNames, findPlace } from '../places.ts'
-import { forget, recall, remember } from '../remembered.ts'
 import { type Session, userAgent } from '../session.ts'
+import { mayBeBound, rememberUnbound } from '../token-binding.ts'
 
 export interface ResolveOptions {
   with: string[]
@@ -94,7 +94,7 @@ async function create(session: Session, env: string | undefined, options: Resolv
   const { url: baseUrl, allowInsecure, branch } = session.settings
   return createSkerry({
     ...(await session.reader()),
-    history: session.history.reading,
+    knownState: session.knownState.reading,
     baseUrl,
     allowInsecure,
     userAgent,

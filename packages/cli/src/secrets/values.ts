@@ -30,7 +30,7 @@ export async function listSecrets(session: Session, { orgId, envId, label }: Pic
       const params = { orgId, envId, name }
       return (await session.client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
     }
-    await session.history.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
+    await session.knownState.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     throw keyFailure(error, session, label)
@@ -70,7 +70,7 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
   const branch = place.kind === 'branch' ? { branch: place.envId } : {}
   return createSkerry({
     ...(await session.reader()),
-    history: session.history.reading,
+    knownState: session.knownState.reading,
     baseUrl,
     allowInsecure,
     userAgent,

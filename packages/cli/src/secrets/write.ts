@@ -109,7 +109,7 @@ export async function remove(
       else {
         deleted.push(name)
         // At once: what comes of the next one, this one is not missed.
-        await session.history.reading.deleted(envId, [name])
+        await session.knownState.reading.deleted(envId, [name])
       }
     } catch (error) {
       const { kind, message } = toFailure(error)

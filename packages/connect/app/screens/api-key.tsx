@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { type FieldErrors, readApiKey } from '../credentials.ts'
 import { CredentialForm } from './credential-form.tsx'
 import { Field, useAction } from './parts.tsx'
-import type { WayProps } from './way.ts'
+import type { SlotFormProps } from './slot-form-props.ts'
 
-export function ApiKey({ session, flow }: WayProps) {
+export function ApiKey({ session, flow }: SlotFormProps) {
   const { provider, display } = session
   const label = provider.keyLabel ?? 'API key'
   const [key, setKey] = useState('')

@@ -8,17 +8,17 @@ import { LiveView } from './live-view.tsx'
 import { LoginForm } from './login.tsx'
 import { OAuth } from './oauth.tsx'
 import { Heading, Told } from './parts.tsx'
-import type { WayProps } from './way.ts'
+import type { SlotFormProps } from './slot-form-props.ts'
 
-interface Way {
-  Form: ComponentType<WayProps>
+interface SlotForm {
+  Form: ComponentType<SlotFormProps>
   title: (provider: string) => string
   /** How a person switches to it, where there are several. */
   instead: string
 }
 
 /** How each slot is filled in. */
-const ways: Record<VaultSlot, Way> = {
+const slotForms: Record<VaultSlot, SlotForm> = {
   api_key: { Form: ApiKey, title: (name) => `Enter your ${name} key`, instead: 'Enter a key instead' },
   login: { Form: LoginForm, title: (name) => `Sign in to ${name}`, instead: 'Enter user name and password instead' },
   oauth2: { Form: OAuth, title: (name) => `Continue at ${name}`, instead: 'Continue at the other page instead' },
@@ -29,10 +29,10 @@ const ways: Record<VaultSlot, Way> = {
   },
 }
 
-export function CaptureScreen({ session, notice, flow }: WayProps & { notice: Notice | null }) {
+export function CaptureScreen({ session, notice, flow }: SlotFormProps & { notice: Notice | null }) {
   const slots = session.provider.slots
   const [chosen, choose] = useState<VaultSlot>(slots[0] ?? 'api_key')
-  const { Form, title } = ways[chosen]
+  const { Form, title } = slotForms[chosen]
   return (
     <>
       <Heading>{title(session.provider.displayName)}</Heading>
@@ -42,7 +42,7 @@ export function CaptureScreen({ session, notice, flow }: WayProps & { notice: No
         .filter((slot) => slot !== chosen)
         .map((slot) => (
           <button key={slot} type="button" class="plain" onClick={() => choose(slot)}>
-            {ways[slot].instead}
+            {slotForms[slot].instead}
           </button>
         ))}
     </>

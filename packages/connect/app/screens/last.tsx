@@ -1,4 +1,4 @@
-import { type End, wordsOf } from '../ends.ts'
+import { type End, wordsOf } from '../end-screens.ts'
 import type { Flow } from '../flow.ts'
 import type { ConnectSession } from '../server.ts'
 import { Heading } from './parts.tsx'

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { Refused } from '../request.ts'
 import { Told, useAction } from './parts.tsx'
-import type { WayProps } from './way.ts'
+import type { SlotFormProps } from './slot-form-props.ts'
 import { hostOf, problemOf } from './words.ts'
 
 /** A browser that the executor runs. The window is opened by a link: phones block windows that open by themselves. */
-export function LiveView({ session, flow }: WayProps) {
+export function LiveView({ session, flow }: SlotFormProps) {
   const name = session.provider.displayName
   const [url, setUrl] = useState<string | null>(null)
   const { run, isBusy, problem } = useAction((error) =>

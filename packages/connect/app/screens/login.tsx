@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import { type FieldErrors, type LoginFields, readLogin } from '../credentials.ts'
 import { CredentialForm } from './credential-form.tsx'
 import { Field, useAction } from './parts.tsx'
-import type { WayProps } from './way.ts'
+import type { SlotFormProps } from './slot-form-props.ts'
 import { hostOf } from './words.ts'
 
 const nothing: LoginFields = { username: '', password: '', totp: '' }
 
-export function LoginForm({ session, flow }: WayProps) {
+export function LoginForm({ session, flow }: SlotFormProps) {
   const { provider } = session
   const [fields, setFields] = useState(nothing)
   const [errors, setErrors] = useState<FieldErrors<LoginFields>>({})

@@ -1,7 +1,7 @@
 import { Told, useAction } from './parts.tsx'
-import type { WayProps } from './way.ts'
+import type { SlotFormProps } from './slot-form-props.ts'
 
-export function OAuth({ session, flow }: WayProps) {
+export function OAuth({ session, flow }: SlotFormProps) {
   const { provider, display } = session
   const { run, isBusy, problem } = useAction()
   return (

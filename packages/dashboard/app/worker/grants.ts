@@ -2,7 +2,7 @@ import type { Bytes } from '@skerry/crypto/base64url'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
-import { fingerprintOf } from '@skerry/sdk/internal/history-compare'
+import { fingerprintOf } from '@skerry/sdk/internal/known-state-compare'
 import { heldKey } from './held.ts'
 
 /** With the organization's recovery key, or null. */

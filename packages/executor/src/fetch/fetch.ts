@@ -44,10 +44,10 @@ export async function providerFetch(executor: Executor, { body, response, signal
   answer.rawHeaders = pairs(answer.rawHeaders)
     .filter(([name]) => !isOurs(name))
     .flat()
-  const means = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
+  const deps = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
   const asked = { host: hostOf(request.url), method: request.method }
   const [accepted] = valuesOf(request.headers, 'accept-encoding')
-  await pass(means, answer, response, spellings(credential), asked, accepted)
+  await pass(deps, answer, response, spellings(credential), asked, accepted)
   return null
 }
 

@@ -13,7 +13,7 @@ export interface Refresher {
   report(connectionId: string, reason: ReauthReason): Promise<void>
 }
 
-interface Means {
+interface RefresherDeps {
   server: Client['vaultExecutor']
   credentials: Credentials
   clients: OAuthClients
@@ -29,8 +29,8 @@ const skewMs = 30_000
 const told: ReadonlySet<RefusalCode> = new Set(['connection_revoked', 'reauth_required', 'not_found'])
 
 /** One refresh at a time for each connection, however many requests wait for it. */
-export function openRefresher(means: Means): Refresher {
-  const { credentials, journal, now, warn } = means
+export function openRefresher(deps: RefresherDeps): Refresher {
+  const { credentials, journal, now, warn } = deps
   const running = new Map<string, Promise<string>>()
   const isGood = ({ accessToken, expiresAt }: Tokens, refused?: string) =>
     accessToken !== refused && (expiresAt === null || Date.parse(expiresAt) - skewMs > now().getTime())
@@ -51,9 +51,9 @@ export function openRefresher(means: Means): Refresher {
     // Read again: another refresh may have ended since the caller looked.
     const opened = await credentials.open(connectionId, 'oauth2')
     const tokens = JSON.parse(opened.text) as Tokens
-    if (left?.revision === opened.revision) return finish(means, left, opened)
+    if (left?.revision === opened.revision) return finish(deps, left, opened)
     if (left) await journal.end(connectionId)
-    return isGood(tokens, refused) ? tokens.accessToken : renew(means, opened, tokens, 'refresh_rejected')
+    return isGood(tokens, refused) ? tokens.accessToken : renew(deps, opened, tokens, 'refresh_rejected')
   }
   return {
     async accessToken(connectionId, refused) {
@@ -65,37 +65,37 @@ export function openRefresher(means: Means): Refresher {
         await refreshOnce(connectionId).catch((error) => warn(`${connectionId}: ${(error as Error).message}`))
       }
     },
-    report: (connectionId, reason) => report(means, { connectionId, revision: 0, reason }),
+    report: (connectionId, reason) => report(deps, { connectionId, revision: 0, reason }),
   }
 }
 
 /** What a crash, or a server that was away, has left: the answer that was not written, the word that was not said, or neither. */
-async function finish(means: Means, left: Entry, opened: Opened): Promise<string> {
+async function finish(deps: RefresherDeps, left: Entry, opened: Opened): Promise<string> {
   if (left.reason !== undefined) {
-    await report(means, left)
+    await report(deps, left)
     throw needsPerson(left.reason)
   }
   const tokens = JSON.parse(opened.text) as Tokens
   // Nobody knows whether the provider has replaced the token. It says so when it is asked with the old one.
-  if (left.sealed === undefined) return renew(means, opened, tokens, 'refresh_outcome_unknown')
+  if (left.sealed === undefined) return renew(deps, opened, tokens, 'refresh_outcome_unknown')
   const place = { ...opened, revision: opened.revision + 1 }
-  const text = await means.credentials.openSealed(left.sealed, place)
-  return store(means, place, JSON.parse(text) as Tokens, left.sealed)
+  const text = await deps.credentials.openSealed(left.sealed, place)
+  return store(deps, place, JSON.parse(text) as Tokens, left.sealed)
 }
 
 /** @param rejected why a refresh token is no longer taken, as far as it is known. */
 async function renew(
-  means: Means,
+  deps: RefresherDeps,
   opened: Opened,
   tokens: Tokens,
   rejected: 'refresh_rejected' | 'refresh_outcome_unknown',
 ): Promise<string> {
-  const { journal, clients, credentials, now } = means
+  const { journal, clients, credentials, now } = deps
   const { connectionId, revision, providerId } = opened
   const client = clients.get(providerId)
   if (!client) throw fail('not_allowed', `the settings have no provider ${providerId}`)
   const giveUp = async (reason: ReauthReason) => {
-    await report(means, { connectionId, revision, reason })
+    await report(deps, { connectionId, revision, reason })
     return needsPerson(reason)
   }
   if (tokens.refreshToken === null) throw await giveUp('refresh_token_missing')
@@ -116,12 +116,17 @@ async function renew(
   const place = { ...opened, revision: revision + 1 }
   const sealed = await credentials.seal(JSON.stringify(next), place)
   await journal.write({ connectionId, revision, sealed })
-  return store(means, place, next, sealed)
+  return store(deps, place, next, sealed)
 }
 
 /** Writes an answer of the provider back. A server that is away gets it at the next use; the token serves meanwhile. */
-async function store(means: Means, place: Omit<Opened, 'text'>, tokens: Tokens, sealed: Sealed): Promise<string> {
-  const { credentials, journal, warn } = means
+async function store(
+  deps: RefresherDeps,
+  place: Omit<Opened, 'text'>,
+  tokens: Tokens,
+  sealed: Sealed,
+): Promise<string> {
+  const { credentials, journal, warn } = deps
   const { connectionId } = place
   try {
     await credentials.write(place, sealed)
@@ -130,26 +135,29 @@ async function store(means: Means, place: Omit<Opened, 'text'>, tokens: Tokens, 
       warn(`${connectionId}: its new token is kept here until the server takes it`)
       return tokens.accessToken
     }
-    return lost(means, place, error)
+    return lost(deps, place, error)
   }
   await journal.end(connectionId)
   return tokens.accessToken
 }
 
 /** The server took another revision, or the connection was revoked meanwhile, or it will never take this one. */
-async function lost(means: Means, place: Omit<Opened, 'text'>, refused: RefusedError): Promise<string> {
+async function lost(deps: RefresherDeps, place: Omit<Opened, 'text'>, refused: RefusedError): Promise<string> {
   const { connectionId, revision } = place
   if (refused.code !== 'conflict') {
-    await report(means, { connectionId, revision: revision - 1, reason: 'refresh_write_failed' })
+    await report(deps, { connectionId, revision: revision - 1, reason: 'refresh_write_failed' })
     throw needsPerson('refresh_write_failed')
   }
-  await means.journal.end(connectionId)
-  const theirs = await means.credentials.open(connectionId, 'oauth2')
+  await deps.journal.end(connectionId)
+  const theirs = await deps.credentials.open(connectionId, 'oauth2')
   return (JSON.parse(theirs.text) as Tokens).accessToken
 }
 
 /** Kept until the server knows it. One that is revoked, or asks for its person already, needs no word. */
-async function report({ server, journal, warn }: Means, entry: Entry & { reason?: ReauthReason }): Promise<void> {
+async function report(
+  { server, journal, warn }: RefresherDeps,
+  entry: Entry & { reason?: ReauthReason },
+): Promise<void> {
   const { connectionId, revision, reason } = entry
   if (revision > 0) await journal.write({ connectionId, revision, reason: reason! })
   warn(`${connectionId}: its person has to connect again: ${reason}`)

@@ -1,7 +1,7 @@
 import type { LeaseTag } from '@skerry/contract/leases/providers'
 import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { LeaseSession, LeaseTarget } from '../leases/provider.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import type { Account } from '../rotation/provider.ts'
 import type { Child } from './child.ts'
 import type { AccountCall, Request, Surroundings } from './messages.ts'
@@ -10,7 +10,7 @@ import type { AccountCall, Request, Surroundings } from './messages.ts'
 export type RemoteSession = Omit<LeaseSession<LeaseTag>, 'list' | 'close'>
 
 /** The clock and the patience with which an adapter in a child works. */
-export type Around = Pick<Outside, 'now' | 'answerMs' | 'statementMs'>
+export type Around = Pick<Outbound, 'now' | 'answerMs' | 'statementMs'>
 
 const answerMsDefault = 10_000
 

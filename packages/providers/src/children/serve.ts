@@ -4,14 +4,14 @@ import type { LeaseTag } from '@skerry/contract/leases/providers'
 import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { LeaseSession } from '../leases/provider.ts'
 import { openLeaseTarget } from '../leases/registry.ts'
-import { type Outside, OutsideError } from '../outside.ts'
-import { fromOutside, ProviderError } from '../provider-error.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { fromOutbound, ProviderError } from '../provider-error.ts'
 import { loadRotation } from '../rotation/registry.ts'
 import { readLines } from './lines.ts'
 import { type Answer, type Request, residentBytesMax, type Surroundings, swollenMark } from './messages.ts'
 
 /** Everything that a process outside the child cannot be asked for again and again. */
-type Door = Pick<Outside, 'connect' | 'send' | 'origin'>
+type Door = Pick<Outbound, 'connect' | 'send' | 'origin'>
 
 /** Far above what any job sends: a child trusts its parent. */
 const requestBytesMax = 64 * 1024 * 1024
@@ -70,7 +70,7 @@ async function answerOf(request: Request, state: State): Promise<Answer> {
   try {
     return { value: (await perform(request, state)) ?? null }
   } catch (error) {
-    const refusal = error instanceof OutsideError ? fromOutside(error) : error
+    const refusal = error instanceof OutboundError ? fromOutbound(error) : error
     if (!(refusal instanceof ProviderError)) return faultOf(error)
     const { reason, message, retryAfterMs } = refusal
     return { error: { reason, message, retryAfterMs } }
@@ -79,10 +79,10 @@ async function answerOf(request: Request, state: State): Promise<Answer> {
 
 async function perform(request: Request, { door, session, setSession }: State): Promise<unknown> {
   if (request.op === 'open') {
-    setSession(await openLeaseTarget(request.tag, request.target, outsideOf(door, request.around)))
+    setSession(await openLeaseTarget(request.tag, request.target, outboundOf(door, request.around)))
     return
   }
-  if (request.op === 'account') return onAccount(request, outsideOf(door, request.around))
+  if (request.op === 'account') return onAccount(request, outboundOf(door, request.around))
   if (session === undefined) throw new Error('no session is open')
   switch (request.op) {
     case 'verify':
@@ -99,16 +99,16 @@ async function perform(request: Request, { door, session, setSession }: State): 
   }
 }
 
-async function onAccount(request: Extract<Request, { op: 'account' }>, outside: Outside): Promise<unknown> {
+async function onAccount(request: Extract<Request, { op: 'account' }>, outbound: Outbound): Promise<unknown> {
   const adapter = await loadRotation<AccountKind>(request.kind)
   const { account } = request
-  if (request.call === 'change') return adapter.change(account, request.password, request.keep, outside)
-  if (request.call === 'signsIn') return adapter.signsIn(account, request.password, outside)
-  return adapter.verify(account, outside)
+  if (request.call === 'change') return adapter.change(account, request.password, request.keep, outbound)
+  if (request.call === 'signsIn') return adapter.signsIn(account, request.password, outbound)
+  return adapter.verify(account, outbound)
 }
 
 /** The clock of the parent, as it was when it asked. */
-function outsideOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings): Outside {
+function outboundOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings): Outbound {
   const begunMs = performance.now()
   return {
     ...door,

@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-sts'
 import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/leases/facts'
 import { handlerOn } from '../aws.ts'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { checkConfig, patience } from './checks.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
+import { checkConfig, waitLimits } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
 
@@ -22,19 +22,19 @@ interface AccessKey {
   secretAccessKey: string
 }
 
-export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Promise<LeaseSession<'cloud-a'>> {
+export async function open(target: LeaseTarget<'cloud-a'>, outbound: Outbound): Promise<LeaseSession<'cloud-a'>> {
   const { config, credential } = target
   checkConfig(config)
   const key = readAccessKey(credential)
   const own = `https://sts.${config.region}.amazonaws.com`
-  const origin = outside.origin('cloud-a', own)
+  const origin = outbound.origin('cloud-a', own)
   const client = new STSClient({
     region: config.region,
     credentials: key,
     maxAttempts: 2,
     // The SDK knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
-    requestHandler: handlerOn(outside, patience(outside).answerMs),
+    requestHandler: handlerOn(outbound, waitLimits(outbound).answerMs),
   })
   const secrets = [key.secretAccessKey]
   return {
@@ -129,12 +129,12 @@ async function failing<T>(sent: Promise<T>, seconds: number, secrets: readonly s
   try {
     return await sent
   } catch (error) {
-    if (error instanceof OutsideError) throw fromOutside(error)
+    if (error instanceof OutboundError) throw fromOutbound(error)
     if (!(error instanceof STSServiceException)) throw new ProviderError('failed', 'the answer cannot be read')
-    const said = errorTextOf(error.message, secrets) ?? error.name
+    const errorText = errorTextOf(error.message, secrets) ?? error.name
     if (error.name === 'ValidationError' && /DurationSeconds/i.test(error.message))
       throw new ProviderError('invalid', `${seconds} s is above the cap of this target: ${capOf(error.message)}`)
-    throw new ProviderError(reasons[error.name] ?? 'failed', `${error.name}: ${said}`)
+    throw new ProviderError(reasons[error.name] ?? 'failed', `${error.name}: ${errorText}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contrac
 import { verifierProblem } from '@skerry/contract/leases/verifiers'
 import { idPattern } from '@skerry/contract/prefixes'
 import { Value } from 'typebox/value'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 
 const roleName = new RegExp(roleNamePattern)
@@ -15,8 +15,8 @@ const leaseId = new RegExp(idPattern('lease'))
 const answerMs = 10_000
 
 /** How long it is here, and after how long a database ends a statement by itself, which is to come first. */
-export function patience(outside: Outside): { answerMs: number; statementMs: number } {
-  const { answerMs: given = answerMs, statementMs = given * 0.8 } = outside
+export function waitLimits(outbound: Outbound): { answerMs: number; statementMs: number } {
+  const { answerMs: given = answerMs, statementMs = given * 0.8 } = outbound
   return { answerMs: given, statementMs }
 }
 

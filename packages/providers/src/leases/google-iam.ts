@@ -1,9 +1,9 @@
 import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/leases/facts'
 import { accessToken, everything, readServiceAccountKey, type ServiceAccountKey } from '../google.ts'
 import { sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
-import { checkConfig, patience } from './checks.ts'
+import { checkConfig, waitLimits } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
 
@@ -13,10 +13,10 @@ type Config = LeaseTarget<'cloud-b'>['config']
 
 const ORIGIN = 'https://iamcredentials.googleapis.com'
 
-export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Promise<LeaseSession<'cloud-b'>> {
+export async function open(target: LeaseTarget<'cloud-b'>, outbound: Outbound): Promise<LeaseSession<'cloud-b'>> {
   const { config, credential } = target
   checkConfig(config)
-  const session = new GoogleSession(config, readServiceAccountKey(credential, 'base credential'), outside)
+  const session = new GoogleSession(config, readServiceAccountKey(credential, 'base credential'), outbound)
   return {
     verify: () => session.verify(),
     create: (lease) => session.create(lease),
@@ -29,13 +29,13 @@ export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Pr
 class GoogleSession {
   private readonly config: Config
   private readonly key: ServiceAccountKey
-  private readonly outside: Outside
+  private readonly outbound: Outbound
   private token: string | undefined
 
-  constructor(config: Config, key: ServiceAccountKey, outside: Outside) {
+  constructor(config: Config, key: ServiceAccountKey, outbound: Outbound) {
     this.config = config
     this.key = key
-    this.outside = outside
+    this.outbound = outbound
   }
 
   /** Makes a token that lives as long as the target may allow: a cap shows itself now, and not at a mint. */
@@ -67,20 +67,20 @@ class GoogleSession {
   private async generate(seconds: number): Promise<{ accessToken: string; expireTime: string }> {
     const { serviceAccount, delegates = [] } = this.config
     const token = await this.baseToken()
-    const answer = await sendJson(this.outside, {
+    const answer = await sendJson(this.outbound, {
       method: 'POST',
-      url: `${this.outside.origin('cloud-b', ORIGIN)}/v1/projects/-/serviceAccounts/${encodeURIComponent(serviceAccount)}:generateAccessToken`,
+      url: `${this.outbound.origin('cloud-b', ORIGIN)}/v1/projects/-/serviceAccounts/${encodeURIComponent(serviceAccount)}:generateAccessToken`,
       headers: { authorization: `Bearer ${token}` },
       json: {
         scope: this.scopes(),
         lifetime: `${seconds}s`,
         ...(delegates.length === 0 ? {} : { delegates: delegates.map((name) => `projects/-/serviceAccounts/${name}`) }),
       },
-      timeoutMs: patience(this.outside).answerMs,
+      timeoutMs: waitLimits(this.outbound).answerMs,
     })
     const { accessToken, expireTime, error } = (answer.body ?? {}) as Partial<GenerateAnswer>
     if (answer.status === 400 && /lifetime/i.test(error?.message ?? '')) throw aboveCap(seconds)
-    const failure = statusFailure(answer, this.outside.now(), errorTextOf(error?.message ?? '', [token]))
+    const failure = statusFailure(answer, this.outbound.now(), errorTextOf(error?.message ?? '', [token]))
     if (failure) throw failure
     if (typeof accessToken !== 'string' || Number.isNaN(Date.parse(expireTime ?? '')))
       throw new ProviderError('failed', 'the answer holds no access token')
@@ -90,7 +90,7 @@ class GoogleSession {
   /** The token of the base credential, kept for the session. */
   private async baseToken(): Promise<string> {
     if (this.token !== undefined) return this.token
-    this.token = await accessToken(this.key, this.outside, 'cloud-b')
+    this.token = await accessToken(this.key, this.outbound, 'cloud-b')
     return this.token
   }
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { mongodbUserName } from '@skerry/contract/leases/facts'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { checkConfig, patience } from './checks.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
+import { checkConfig, waitLimits } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import type {
   Issued,
@@ -30,7 +30,7 @@ const lasting = ['createUser', 'createRole', 'grantRole', 'anyAction']
 /** Error codes of the server. */
 const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
 
-export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Promise<LeaseSession<'mongodb'>> {
+export async function open(target: LeaseTarget<'mongodb'>, outbound: Outbound): Promise<LeaseSession<'mongodb'>> {
   const { config, credential } = target
   checkConfig(config)
   const { host, port, database } = config.connection
@@ -47,8 +47,8 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
     database,
     parameters,
   })
-  const { answerMs } = patience(outside)
-  const relay = await relayTo(config, outside, answerMs)
+  const { answerMs } = waitLimits(outbound)
+  const relay = await relayTo(config, outbound, answerMs)
   const client = clientOn(relay, admin, source, answerMs)
   const session = new MongodbSession(config, admin, client, relay)
   try {
@@ -64,15 +64,15 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
  * The driver tries again and again what cannot be reached, for as long as it would wait for an answer. The first connection is
  * made before it is asked, so that a refusal is said at once.
  */
-async function relayTo(config: Config, outside: Outside, answerMs: number): Promise<Relay> {
+async function relayTo(config: Config, outbound: Outbound, answerMs: number): Promise<Relay> {
   const { connection, tls } = config
   const { host, port } = connection
   const connect = async () => {
-    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    const socket = await outbound.connect({ host, port, timeoutMs: answerMs })
     return await secured(socket, tlsSettings({ ...connection, ...(tls ? { tls } : {}) }), answerMs)
   }
   let first: Socket | undefined = await connect().catch((error: unknown) => {
-    throw error instanceof OutsideError ? fromOutside(error) : error
+    throw error instanceof OutboundError ? fromOutbound(error) : error
   })
   // One that breaks before the driver takes it is told by the driver.
   first.on('error', () => {})
@@ -234,9 +234,9 @@ class MongodbSession implements LeaseSession<'mongodb'> {
       const reason = reasons[code] ?? 'failed'
       return new MongodbFailure(reason, errorTextOf(error.message, secrets) ?? `error ${code}`, code)
     }
-    if (broken instanceof OutsideError) return fromOutside(broken)
-    const said = error instanceof Error ? errorTextOf(error.message, secrets) : null
-    return new ProviderError('unreachable', said ?? 'the connection broke')
+    if (broken instanceof OutboundError) return fromOutbound(broken)
+    const errorText = error instanceof Error ? errorTextOf(error.message, secrets) : null
+    return new ProviderError('unreachable', errorText ?? 'the connection broke')
   }
 }
 

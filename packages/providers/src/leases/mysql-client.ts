@@ -1,9 +1,9 @@
 import { type AuthPlugin, authPlugins } from 'mysql2'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { addressFamily } from '../address.ts'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { patience } from './checks.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
+import { waitLimits } from './checks.ts'
 import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -14,10 +14,10 @@ type Target = LeaseTarget<'mysql'>['config']['connection']
 /** Runs a statement of the admin account. Texts of `secrets` reach no error. */
 export type Query = (sql: string, secrets?: string[]) => Promise<RowDataPacket[]>
 
-/** Signs in on a socket from `outside`. */
-export async function connectMysql(target: Target, { user, password }: Admin, outside: Outside): Promise<Connection> {
+/** Signs in on a socket from `outbound`. */
+export async function connectMysql(target: Target, { user, password }: Admin, outbound: Outbound): Promise<Connection> {
   const { host, port, database } = target
-  const { answerMs } = patience(outside)
+  const { answerMs } = waitLimits(outbound)
   const tls = tlsSettings(target)
   // The driver compares certificates with names alone, and would take an address for `localhost`.
   if (tls !== false && tls.rejectUnauthorized && addressFamily(host))
@@ -30,7 +30,7 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   const mayRead = mayReadPassword(target)
   const guard = guardPassword()
   try {
-    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    const socket = await outbound.connect({ host, port, timeoutMs: answerMs })
     const connection = await createConnection({
       host,
       port,
@@ -80,9 +80,9 @@ function guardPassword(): { plugins: Record<string, AuthPlugin>; refusal: () => 
  * Signs in as the account that changes others. The server itself gives up before we do where it can: a statement that waits
  * must not be done after it was taken for lost. MySQL has a limit for locks alone, MariaDB one for all.
  */
-export async function connectMysqlAdmin(target: Target, admin: Admin, outside: Outside): Promise<Connection> {
-  const connection = await connectMysql(target, admin, outside)
-  const { answerMs, statementMs } = patience(outside)
+export async function connectMysqlAdmin(target: Target, admin: Admin, outbound: Outbound): Promise<Connection> {
+  const connection = await connectMysql(target, admin, outbound)
+  const { answerMs, statementMs } = waitLimits(outbound)
   const seconds = Math.max(1, Math.floor(statementMs / 1000))
   const sql = `SET SESSION lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`
   try {
@@ -123,7 +123,7 @@ export class MysqlFailure extends ProviderError {
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function mysqlFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return fromOutside(error)
+  if (error instanceof OutboundError) return fromOutbound(error)
   const { errno, sqlMessage, message } = error as { errno?: number; sqlMessage?: string; message?: string }
   if (sqlMessage !== undefined && errno !== undefined)
     return new MysqlFailure(errno, errorTextOf(sqlMessage, secrets) ?? `error ${errno}`)

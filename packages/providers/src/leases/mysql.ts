@@ -1,9 +1,9 @@
 import { leaseConnectionsDefault } from '@skerry/contract/leases/facts'
 import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
-import { checkAccount, checkConfig, checkLeaseId, checkName, patience, verifierDigest } from './checks.ts'
+import { checkAccount, checkConfig, checkLeaseId, checkName, verifierDigest, waitLimits } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import { cannotCreateUser, connectMysqlAdmin, MysqlFailure, mysqlFailure, type Query } from './mysql-client.ts'
 import { type Marks, marksOf, type StoredAccount, storedAccount } from './mysql-marks.ts'
@@ -29,28 +29,28 @@ const privileges = {
   readwrite: 'SELECT, INSERT, UPDATE, DELETE, EXECUTE, SHOW VIEW, CREATE TEMPORARY TABLES',
 } as const
 
-export async function open(target: LeaseTarget<'mysql'>, outside: Outside): Promise<LeaseSession<'mysql'>> {
+export async function open(target: LeaseTarget<'mysql'>, outbound: Outbound): Promise<LeaseSession<'mysql'>> {
   const { config, credential } = target
   checkConfig(config)
   const { host, port, database } = config.connection
   const protocols = ['mysql:', 'mariadb:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 3306, database })
-  const connection = await connectMysqlAdmin(config.connection, admin, outside)
-  return new MysqlSession(config, admin, connection, outside)
+  const connection = await connectMysqlAdmin(config.connection, admin, outbound)
+  return new MysqlSession(config, admin, connection, outbound)
 }
 
 class MysqlSession implements LeaseSession<'mysql'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly connection: Connection
-  private readonly outside: Outside
+  private readonly outbound: Outbound
   private foundMarks: Marks | undefined
 
-  constructor(config: Config, admin: Admin, connection: Connection, outside: Outside) {
+  constructor(config: Config, admin: Admin, connection: Connection, outbound: Outbound) {
     this.config = config
     this.admin = admin
     this.connection = connection
-    this.outside = outside
+    this.outbound = outbound
   }
 
   verify(): Promise<TargetFacts> {
@@ -108,8 +108,13 @@ class MysqlSession implements LeaseSession<'mysql'> {
    */
   private async undo(lease: LeaseAccountRef, error: unknown): Promise<void> {
     if (!isUnanswered(error)) return void (await this.revoke(lease))
-    const { config, admin, outside } = this
-    const session = new MysqlSession(config, admin, await connectMysqlAdmin(config.connection, admin, outside), outside)
+    const { config, admin, outbound } = this
+    const session = new MysqlSession(
+      config,
+      admin,
+      await connectMysqlAdmin(config.connection, admin, outbound),
+      outbound,
+    )
     try {
       const isGivenUp = ({ thread }: RowDataPacket) => thread === this.connection.threadId
       await endThreads(session.query, 'statements that were given up', admin.user, isGivenUp)
@@ -255,7 +260,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
   private readonly query: Query = async (sql, secrets = []) => {
     try {
-      const { answerMs } = patience(this.outside)
+      const { answerMs } = waitLimits(this.outbound)
       const [rows] = await this.connection.query<RowDataPacket[]>({ sql, timeout: answerMs })
       return rows
     } catch (error) {

@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { patience } from './checks.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
+import { waitLimits } from './checks.ts'
 import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -9,16 +9,16 @@ import { tlsSettings } from './tls.ts'
 
 type Connection = LeaseTarget<'postgres'>['config']['connection']
 
-/** Signs in on a socket from `outside`. */
+/** Signs in on a socket from `outbound`. */
 export async function connectPostgres(
   connection: Connection,
   database: string,
   { user, password }: Admin,
-  outside: Outside,
+  outbound: Outbound,
 ): Promise<pg.Client> {
   const { host, port } = connection
-  const { answerMs } = patience(outside)
-  const socket = await outside.connect({ host, port, timeoutMs: answerMs }).catch((error) => {
+  const { answerMs } = waitLimits(outbound)
+  const socket = await outbound.connect({ host, port, timeoutMs: answerMs }).catch((error) => {
     throw postgresFailure(error, [password])
   })
   // The driver opens its stream itself; this one is open.
@@ -84,8 +84,8 @@ export const CATALOG_ONLY = 'SET search_path = pg_catalog, pg_temp'
  */
 export async function connectPostgresAdmin(...to: Parameters<typeof connectPostgres>): Promise<pg.Client> {
   const client = await connectPostgres(...to)
-  const [, , { password }, outside] = to
-  const { statementMs } = patience(outside)
+  const [, , { password }, outbound] = to
+  const { statementMs } = waitLimits(outbound)
   try {
     await client.query(CATALOG_ONLY)
     await client.query(`SET statement_timeout = ${statementMs}; SET lock_timeout = ${statementMs * 0.75}`)
@@ -108,12 +108,12 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function postgresFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return fromOutside(error)
+  if (error instanceof OutboundError) return fromOutbound(error)
   if (error instanceof pg.DatabaseError) {
     const text = error.detail === undefined ? error.message : `${error.message}: ${error.detail}`
-    const said = errorTextOf(text, secrets) ?? `SQLSTATE ${error.code}`
-    return new ProviderError(reasons[error.code ?? ''] ?? 'failed', said)
+    const errorText = errorTextOf(text, secrets) ?? `SQLSTATE ${error.code}`
+    return new ProviderError(reasons[error.code ?? ''] ?? 'failed', errorText)
   }
-  const said = error instanceof Error ? errorTextOf(error.message, secrets) : null
-  return new ProviderError('unreachable', said ?? 'the connection broke')
+  const errorText = error instanceof Error ? errorTextOf(error.message, secrets) : null
+  return new ProviderError('unreachable', errorText ?? 'the connection broke')
 }

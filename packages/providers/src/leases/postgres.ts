@@ -1,7 +1,7 @@
 import { leaseConnectionsDefault } from '@skerry/contract/leases/facts'
 import { fillTemplate } from '@skerry/contract/leases/templates'
 import pg from 'pg'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkName } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
@@ -29,14 +29,14 @@ const { escapeIdentifier: identifier, escapeLiteral: literal } = pg
 const mark = (leaseId: string) => `skerry lease ${leaseId}`
 const MARK = 'skerry lease '
 
-export async function open(target: LeaseTarget<'postgres'>, outside: Outside): Promise<LeaseSession<'postgres'>> {
+export async function open(target: LeaseTarget<'postgres'>, outbound: Outbound): Promise<LeaseSession<'postgres'>> {
   const { config, credential } = target
   checkConfig(config)
   const { host, port, database } = config.connection
   const protocols = ['postgres:', 'postgresql:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 5432, database })
-  const client = await connectPostgresAdmin(config.connection, database, admin, outside)
-  return new PostgresSession(config, admin, client, outside)
+  const client = await connectPostgresAdmin(config.connection, database, admin, outbound)
+  return new PostgresSession(config, admin, client, outbound)
 }
 
 interface VerifyRow {
@@ -53,13 +53,13 @@ class PostgresSession implements LeaseSession<'postgres'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly client: pg.Client
-  private readonly outside: Outside
+  private readonly outbound: Outbound
 
-  constructor(config: Config, admin: Admin, client: pg.Client, outside: Outside) {
+  constructor(config: Config, admin: Admin, client: pg.Client, outbound: Outbound) {
     this.config = config
     this.admin = admin
     this.client = client
-    this.outside = outside
+    this.outbound = outbound
   }
 
   async verify(): Promise<TargetFacts> {
@@ -240,7 +240,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
   }
 
   private connect(database: string): Promise<pg.Client> {
-    return connectPostgresAdmin(this.config.connection, database, this.admin, this.outside)
+    return connectPostgresAdmin(this.config.connection, database, this.admin, this.outbound)
   }
 
   /** What a role owns can be given away only from within the database that has it. */

@@ -1,5 +1,5 @@
 import type { LeaseConfig, LeaseMint, LeaseResult, LeaseTag } from '@skerry/contract/leases/providers'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 
 /** The module of one adapter. It is loaded, with its driver, when the first target of its kind is used. */
 export interface LeaseProvider<T extends LeaseTag> {
@@ -7,7 +7,7 @@ export interface LeaseProvider<T extends LeaseTag> {
    * Signs in to the target. Names and shapes were checked by the schemas of `contract`; what they cannot see, the adapter
    * refuses here, before anything is sent. Throws `ProviderError`.
    */
-  open(target: LeaseTarget<T>, outside: Outside): Promise<LeaseSession<T>>
+  open(target: LeaseTarget<T>, outbound: Outbound): Promise<LeaseSession<T>>
 }
 
 export interface LeaseTarget<T extends LeaseTag> {

@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net'
 import { AbstractConnector, Redis } from 'ioredis'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
-import { patience } from './checks.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
+import { waitLimits } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { secured, tlsSettings } from './tls.ts'
 
 type Connection = LeaseTarget<'redis'>['config']['connection']
 
-/** Signs in on a socket from `outside`. */
+/** Signs in on a socket from `outbound`. */
 export async function connectRedis(
   connection: Connection,
   { user, password }: Admin,
-  outside: Outside,
+  outbound: Outbound,
 ): Promise<Redis> {
   const { host, port } = connection
-  const { answerMs } = patience(outside)
+  const { answerMs } = waitLimits(outbound)
   try {
-    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    const socket = await outbound.connect({ host, port, timeoutMs: answerMs })
     const stream = await secured(socket, tlsSettings(connection), answerMs)
     const client = new Redis({
       Connector: connectorTo(stream, answerMs),
@@ -80,7 +80,7 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function redisFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return fromOutside(error)
+  if (error instanceof OutboundError) return fromOutbound(error)
   const { name, message = '' } = error as { name?: string; message?: string }
   if (name !== 'ReplyError')
     return new ProviderError('unreachable', errorTextOf(message, secrets) || 'the connection broke')

@@ -1,6 +1,6 @@
 import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { Redis } from 'ioredis'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
@@ -28,7 +28,7 @@ const levels = {
   readwrite: ['~*', '+@all', '-@admin', '-@dangerous', '+info'],
 } as const
 
-export async function open(target: LeaseTarget<'redis'>, outside: Outside): Promise<LeaseSession<'redis'>> {
+export async function open(target: LeaseTarget<'redis'>, outbound: Outbound): Promise<LeaseSession<'redis'>> {
   const { config, credential } = target
   checkConfig(config)
   const { host, port } = config.connection
@@ -41,7 +41,7 @@ export async function open(target: LeaseTarget<'redis'>, outside: Outside): Prom
     database: null,
     isUserOptional: true,
   })
-  const client = await connectRedis(config.connection, admin, outside)
+  const client = await connectRedis(config.connection, admin, outbound)
   return new RedisSession(config, admin, client)
 }
 

@@ -1,5 +1,5 @@
 import type { LeaseTag } from '@skerry/contract/leases/providers'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
 
@@ -17,15 +17,15 @@ const adapters = {
 /**
  * Signs in to a target with the adapter of its kind.
  *
- * @example const session = await openLeaseTarget(config.provider, { config, credential: password }, outside)
+ * @example const session = await openLeaseTarget(config.provider, { config, credential: password }, outbound)
  */
 export async function openLeaseTarget<T extends LeaseTag>(
   tag: T,
   target: LeaseTarget<T>,
-  outside: Outside,
+  outbound: Outbound,
 ): Promise<LeaseSession<T>> {
   // The schema that checks a config is that of its own tag.
   if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: is not ${tag}`)
   const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
-  return await (await load()).open(target, outside)
+  return await (await load()).open(target, outbound)
 }

@@ -1,6 +1,6 @@
 import { sshPrincipalPattern } from '@skerry/contract/leases/targets'
 import { addressFamily, isNetwork } from '../address.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
@@ -16,7 +16,7 @@ const skewSeconds = 60
 const principalGrammar = new RegExp(sshPrincipalPattern)
 
 /** Certificates need no connection: hosts trust the authority, and no one can take a certificate back. */
-export async function open(target: LeaseTarget<'ssh'>, outside: Outside): Promise<LeaseSession<'ssh'>> {
+export async function open(target: LeaseTarget<'ssh'>, outbound: Outbound): Promise<LeaseSession<'ssh'>> {
   const { config, credential } = target
   checkConfig(config)
   const ca = readCaKey(credential)
@@ -25,7 +25,7 @@ export async function open(target: LeaseTarget<'ssh'>, outside: Outside): Promis
   checkSources(config.sourceAddresses ?? [])
   return {
     verify: async () => verify(config, ca),
-    create: async (lease) => create(config, ca, lease, outside.now()),
+    create: async (lease) => create(config, ca, lease, outbound.now()),
     revoke: async () => nothingLeft,
     list: async () => [],
     close: async () => {},

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
 import { isLoopback } from '@skerry/contract/loopback'
 import { addressFamily } from '../address.ts'
-import { OutsideError } from '../outside.ts'
+import { OutboundError } from '../outbound.ts'
 
 interface Connection {
   host: string
@@ -38,7 +38,7 @@ export async function secured(socket: Socket, settings: TlsSettings | false, tim
   if (settings === false) return socket
   const stream = connect({ ...settings, socket })
   const timer = setTimeout(
-    () => stream.destroy(new OutsideError('timeout', 'the TLS handshake took too long')),
+    () => stream.destroy(new OutboundError('timeout', 'the TLS handshake took too long')),
     timeoutMs,
   )
   try {
@@ -46,8 +46,8 @@ export async function secured(socket: Socket, settings: TlsSettings | false, tim
     return stream
   } catch (error) {
     socket.destroy()
-    if (error instanceof OutsideError) throw error
-    throw new OutsideError('tls', `${settings.host}: ${(error as Error).message}`)
+    if (error instanceof OutboundError) throw error
+    throw new OutboundError('tls', `${settings.host}: ${(error as Error).message}`)
   } finally {
     clearTimeout(timer)
   }

@@ -37,21 +37,21 @@ const shown: [string, string][] = [
 
 describe('an error text that repeats a password', () => {
   it.each(shown)('%s is not stored', (_, text) => {
-    const said = `syntax error near '${text}' at line 1`
-    expect(errorTextOf(said, ['another-secret', password])).toBeNull()
-    expect(redactSecrets(said, textSearchFor([password]))).toBe(
+    const errorText = `syntax error near '${text}' at line 1`
+    expect(errorTextOf(errorText, ['another-secret', password])).toBeNull()
+    expect(redactSecrets(errorText, textSearchFor([password]))).toBe(
       'The error text is not shown, because it repeats a secret.',
     )
   })
 
   it.each(shown)('%s is not in the reason of a lease target', (_, text) => {
-    const said = `near '${text}'`
-    const sql = Object.assign(new Error(said), { errno: 1064, sqlMessage: said })
-    const reply = Object.assign(new Error(`ERR ${said}`), { name: 'ReplyError' })
+    const errorText = `near '${text}'`
+    const sql = Object.assign(new Error(errorText), { errno: 1064, sqlMessage: errorText })
+    const reply = Object.assign(new Error(`ERR ${errorText}`), { name: 'ReplyError' })
     const failures = [
       mysqlFailure(sql, [password]),
       redisFailure(reply, [password]),
-      postgresFailure(new Error(said), [password]),
+      postgresFailure(new Error(errorText), [password]),
     ]
     expect(failures.map(({ message }) => message)).toEqual(['error 1064', 'ERR', 'the connection broke'])
   })
@@ -71,8 +71,8 @@ describe('an error text that repeats a password', () => {
 })
 
 it('an error text is stored in one line of 300 characters where it repeats no secret', () => {
-  const said = `permission denied for\n\x1b[2Jtable ${'x'.repeat(400)}`
-  expect(errorTextOf(said, [password, 'Permission to administer the table is needed'])).toBe(
+  const errorText = `permission denied for\n\x1b[2Jtable ${'x'.repeat(400)}`
+  expect(errorTextOf(errorText, [password, 'Permission to administer the table is needed'])).toBe(
     `permission denied for [2Jtable ${'x'.repeat(400)}`.slice(0, 300),
   )
 })

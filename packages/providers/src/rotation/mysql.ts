@@ -1,9 +1,9 @@
 import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { RowDataPacket } from 'mysql2/promise'
-import { patience } from '../leases/checks.ts'
+import { waitLimits } from '../leases/checks.ts'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
 import { connectMysql, connectMysqlAdmin, MysqlFailure, mysqlFailure } from '../leases/mysql-client.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount } from './checks.ts'
 import type { Account } from './provider.ts'
@@ -13,10 +13,10 @@ const PLUGIN = 'mysql_native_password'
 /** Plugins that this one may take the place of. Others have no password (a socket, LDAP), or are there for their strength. */
 const replaceable = [PLUGIN, 'caching_sha2_password', '']
 
-export async function verify(account: Account<'mysql'>, outside: Outside): Promise<void> {
+export async function verify(account: Account<'mysql'>, outbound: Outbound): Promise<void> {
   const { username } = account
   const userHost = hostOf(account)
-  await asAdmin(account, outside, async (query) => {
+  await asAdmin(account, outbound, async (query) => {
     const [active] = await query(
       `SELECT plugin_status AS status FROM information_schema.plugins WHERE plugin_name = '${PLUGIN}'`,
     )
@@ -40,14 +40,14 @@ export async function verify(account: Account<'mysql'>, outside: Outside): Promi
 const hostOf = ({ config }: Account<'mysql'>): string => config.userHost.toLowerCase()
 
 /** Sessions that are open stay. The account holds one password, so the one before ends here. */
-export async function change(account: Account<'mysql'>, password: string, _: string | null, outside: Outside) {
+export async function change(account: Account<'mysql'>, password: string, _: string | null, outbound: Outbound) {
   const { username, config } = account
   const userHost = hostOf(account)
   const verifier = nativePasswordHash(password)
   const usual = [`ALTER USER '${username}'@'${userHost}' IDENTIFIED WITH ${PLUGIN} AS '${verifier}'`]
   await asAdmin(
     account,
-    outside,
+    outbound,
     async (query) => {
       const own = config.statements?.map((statement) => fillTemplate(statement, { username, userHost, verifier }))
       for (const statement of own ?? usual) await query(statement)
@@ -59,9 +59,9 @@ export async function change(account: Account<'mysql'>, password: string, _: str
 /** `Access denied to database`: told to those alone whose password was right. */
 const deniedDatabase = 1044
 
-export async function signsIn({ target, username }: Account<'mysql'>, password: string, outside: Outside) {
+export async function signsIn({ target, username }: Account<'mysql'>, password: string, outbound: Outbound) {
   try {
-    const connection = await connectMysql(target.config.connection, { user: username, password }, outside)
+    const connection = await connectMysql(target.config.connection, { user: username, password }, outbound)
     connection.destroy()
     return true
   } catch (error) {
@@ -75,14 +75,14 @@ type Query = (sql: string) => Promise<RowDataPacket[]>
 
 async function asAdmin(
   account: Account<'mysql'>,
-  outside: Outside,
+  outbound: Outbound,
   use: (query: Query) => Promise<void>,
   secrets: string[] = [],
 ): Promise<void> {
   const admin = adminOf(account)
   checkAccount(account, admin.user)
-  const connection = await connectMysqlAdmin(account.target.config.connection, admin, outside)
-  const { answerMs } = patience(outside)
+  const connection = await connectMysqlAdmin(account.target.config.connection, admin, outbound)
+  const { answerMs } = waitLimits(outbound)
   try {
     await use(async (sql) => (await connection.query<RowDataPacket[]>({ sql, timeout: answerMs }))[0])
   } catch (error) {

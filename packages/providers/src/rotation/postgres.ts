@@ -2,7 +2,7 @@ import { fillTemplate } from '@skerry/contract/leases/templates'
 import pg from 'pg'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
 import { connectPostgres, connectPostgresAdmin, postgresFailure } from '../leases/postgres-client.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount } from './checks.ts'
 import type { Account } from './provider.ts'
@@ -10,9 +10,9 @@ import { scramVerifier } from './verifiers.ts'
 
 const { escapeIdentifier: identifier, escapeLiteral: literal } = pg
 
-export async function verify(account: Account<'postgres'>, outside: Outside): Promise<void> {
+export async function verify(account: Account<'postgres'>, outbound: Outbound): Promise<void> {
   const { username } = account
-  await asAdmin(account, outside, async (query) => {
+  await asAdmin(account, outbound, async (query) => {
     const { rows } = await query(
       'SELECT rolcanlogin AS login FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1',
       [username],
@@ -23,13 +23,13 @@ export async function verify(account: Account<'postgres'>, outside: Outside): Pr
 }
 
 /** Sessions that are open stay. PostgreSQL holds one password for an account, so the one before ends here. */
-export async function change(account: Account<'postgres'>, password: string, _: string | null, outside: Outside) {
+export async function change(account: Account<'postgres'>, password: string, _: string | null, outbound: Outbound) {
   const { username, config } = account
   const verifier = await scramVerifier(password)
   const usual = [`ALTER ROLE ${identifier(username)} PASSWORD ${literal(verifier)}`]
   await asAdmin(
     account,
-    outside,
+    outbound,
     async (query) => {
       const own = config.statements?.map((statement) => fillTemplate(statement, { username, verifier }))
       // One message is one transaction: of several statements all are done, or none.
@@ -39,10 +39,10 @@ export async function change(account: Account<'postgres'>, password: string, _: 
   )
 }
 
-export async function signsIn({ target, username }: Account<'postgres'>, password: string, outside: Outside) {
+export async function signsIn({ target, username }: Account<'postgres'>, password: string, outbound: Outbound) {
   const { connection } = target.config
   try {
-    const client = await connectPostgres(connection, connection.database, { user: username, password }, outside)
+    const client = await connectPostgres(connection, connection.database, { user: username, password }, outbound)
     await client.end()
     return true
   } catch (error) {
@@ -55,14 +55,14 @@ type Query = (text: string, values?: unknown[]) => Promise<pg.QueryResult>
 
 async function asAdmin(
   account: Account<'postgres'>,
-  outside: Outside,
+  outbound: Outbound,
   use: (query: Query) => Promise<void>,
   secrets: string[] = [],
 ): Promise<void> {
   const { connection } = account.target.config
   const admin = adminOf(account)
   checkAccount(account, admin.user)
-  const client = await connectPostgresAdmin(connection, connection.database, admin, outside)
+  const client = await connectPostgresAdmin(connection, connection.database, admin, outbound)
   try {
     await use((text, values) => client.query(values === undefined ? { text } : { text, values }))
   } catch (error) {

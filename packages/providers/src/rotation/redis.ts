@@ -2,15 +2,15 @@ import { fillTemplate } from '@skerry/contract/leases/templates'
 import type { Redis } from 'ioredis'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
 import { connectRedis, redisFailure, saveAccounts } from '../leases/redis-client.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount } from './checks.ts'
 import type { Account } from './provider.ts'
 import { sha256Hex } from './verifiers.ts'
 
-export async function verify(account: Account<'redis'>, outside: Outside): Promise<void> {
+export async function verify(account: Account<'redis'>, outbound: Outbound): Promise<void> {
   const { username } = account
-  await asAdmin(account, outside, async (client) => {
+  await asAdmin(account, outbound, async (client) => {
     if ((await client.call('ACL', 'GETUSER', username)) === null)
       throw new ProviderError('missing', `there is no account ${username}`)
   })
@@ -20,14 +20,14 @@ export async function verify(account: Account<'redis'>, outside: Outside): Promi
  * An account of Redis holds several passwords: the one that the application has now stays good until the next rotation.
  * Where that is not known, as at a first one, those that are there are left as they are.
  */
-export async function change(account: Account<'redis'>, password: string, keep: string | null, outside: Outside) {
+export async function change(account: Account<'redis'>, password: string, keep: string | null, outbound: Outbound) {
   const { username, config } = account
   const verifier = sha256Hex(password)
   const kept = keep === null ? [] : ['resetpass', `#${sha256Hex(keep)}`]
   const usual = [['ACL', 'SETUSER', username, ...kept, `#${verifier}`]]
   await asAdmin(
     account,
-    outside,
+    outbound,
     async (client) => {
       // SETUSER on an account that does not exist would create it.
       if ((await client.call('ACL', 'GETUSER', username)) === null)
@@ -42,9 +42,9 @@ export async function change(account: Account<'redis'>, password: string, keep: 
   )
 }
 
-export async function signsIn({ target, username }: Account<'redis'>, password: string, outside: Outside) {
+export async function signsIn({ target, username }: Account<'redis'>, password: string, outbound: Outbound) {
   try {
-    const client = await connectRedis(target.config.connection, { user: username, password }, outside)
+    const client = await connectRedis(target.config.connection, { user: username, password }, outbound)
     client.disconnect()
     return true
   } catch (error) {
@@ -56,13 +56,13 @@ export async function signsIn({ target, username }: Account<'redis'>, password: 
 
 async function asAdmin(
   account: Account<'redis'>,
-  outside: Outside,
+  outbound: Outbound,
   use: (client: Redis) => Promise<void>,
   secrets: string[] = [],
 ): Promise<void> {
   const admin = adminOf(account)
   checkAccount(account, admin.user === '' ? 'default' : admin.user)
-  const client = await connectRedis(account.target.config.connection, admin, outside)
+  const client = await connectRedis(account.target.config.connection, admin, outbound)
   try {
     await use(client)
   } catch (error) {

@@ -1,17 +1,17 @@
 import type { SyncConfig } from '@skerry/contract/sync/providers'
 import { handlerOn } from '../aws.ts'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import type { SyncConnection } from './provider.ts'
 
 type AwsTag = 'cloud-a-secrets-manager' | 'cloud-a-parameter-store'
 
 /** The settings of a client: of the SDK, its signatures and its errors are used. */
-export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, service: string, outside: Outside) {
+export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, service: string, outbound: Outbound) {
   const { region, accessKeyId, provider } = connection.config as SyncConfig<AwsTag>
   const own = `https://${service}.${region}.amazonaws.com`
-  const origin = outside.origin(provider, own)
+  const origin = outbound.origin(provider, own)
   return {
     region,
     credentials: { accessKeyId, secretAccessKey: headerCredential(connection.credential) },
@@ -19,7 +19,7 @@ export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, servi
     maxAttempts: 1,
     // The SDK knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
-    requestHandler: handlerOn(outside, 20_000),
+    requestHandler: handlerOn(outbound, 20_000),
   }
 }
 
@@ -64,11 +64,16 @@ export async function asked<T>(sent: Promise<T>, secrets: readonly string[]): Pr
   try {
     return await sent
   } catch (error) {
-    if (error instanceof OutsideError) throw fromOutside(error)
+    if (error instanceof OutboundError) throw fromOutbound(error)
     const { name, message, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } }
     if ($metadata === undefined) throw new ProviderError('failed', 'the answer cannot be read')
     const [reason, retryAfterMs] = reasons[name] ?? [($metadata.httpStatusCode ?? 0) >= 500 ? 'unreachable' : 'failed']
-    const said = errorTextOf(message, secrets)
-    throw new AwsRefusal(name, reason, said === null || said === '' ? name : `${name}: ${said}`, retryAfterMs)
+    const errorText = errorTextOf(message, secrets)
+    throw new AwsRefusal(
+      name,
+      reason,
+      errorText === null || errorText === '' ? name : `${name}: ${errorText}`,
+      retryAfterMs,
+    )
   }
 }

@@ -5,7 +5,7 @@ import {
   PutParameterCommand,
   SSMClient,
 } from '@aws-sdk/client-ssm'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { asked, awsClient } from './aws-calls.ts'
 import { oneByOne } from './one-by-one.ts'
@@ -40,9 +40,9 @@ export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts
   }
 }
 
-export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outbound: Outbound): SyncSession {
   const { path, type, tier, kmsKeyId } = connection.destination
-  const client = new SSMClient(awsClient(connection, 'ssm', outside))
+  const client = new SSMClient(awsClient(connection, 'ssm', outbound))
   const secrets = [connection.credential]
 
   async function list(): Promise<SyncEntry[]> {

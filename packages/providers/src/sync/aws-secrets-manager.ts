@@ -11,7 +11,7 @@ import {
   SecretsManagerClient,
   UpdateSecretCommand,
 } from '@aws-sdk/client-secrets-manager'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { AwsRefusal, asked, awsClient } from './aws-calls.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
@@ -68,9 +68,9 @@ export function describe(place: Place): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outbound: Outbound): SyncSession {
   const layout = layoutOf(connection.destination)
-  const store = new Store(connection, outside)
+  const store = new Store(connection, outbound)
   return {
     async verify() {
       if ('bundleId' in layout) return { notes: await store.notes(layout.bundleId) }
@@ -91,8 +91,8 @@ class Store implements SecretManager {
   /** What this session wrote (not deleted) and removed (deleted), ahead of the list. */
   private readonly own = new Map<string, Listed>()
 
-  constructor(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside) {
-    this.client = new SecretsManagerClient(awsClient(connection, 'secretsmanager', outside))
+  constructor(connection: SyncConnection<'cloud-a-secrets-manager'>, outbound: Outbound) {
+    this.client = new SecretsManagerClient(awsClient(connection, 'secretsmanager', outbound))
     this.kmsKeyId = connection.destination.kmsKeyId
     this.credential = connection.credential
   }

@@ -1,6 +1,6 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import { type Outside, OutsideError } from '../outside.ts'
-import { errorTextOf, fromOutside, ProviderError } from '../provider-error.ts'
+import { type Outbound, OutboundError } from '../outbound.ts'
+import { errorTextOf, fromOutbound, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -49,8 +49,8 @@ export function describe(place: Place): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside): SyncSession {
-  const { call, list } = openVault(connection, outside)
+export function open(connection: SyncConnection<'cloud-c-key-vault'>, outbound: Outbound): SyncSession {
+  const { call, list } = openVault(connection, outbound)
   const { prefix = '' } = connection.destination
   return {
     async verify() {
@@ -81,20 +81,24 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
 
 type Vault = ReturnType<typeof openVault>
 
-function openVault(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside) {
+function openVault(connection: SyncConnection<'cloud-c-key-vault'>, outbound: Outbound) {
   const own = vaultOf(connection)
-  const vault = outside.origin('cloud-c-key-vault', own)
+  const vault = outbound.origin('cloud-c-key-vault', own)
   const { prefix = '' } = connection.destination
   let token: string | undefined
 
   async function call(request: Pick<JsonRequest, 'method' | 'url' | 'json'>, value = ''): Promise<JsonAnswer> {
-    if (token === undefined) token = await signIn(connection, outside)
+    if (token === undefined) token = await signIn(connection, outbound)
     const bearer = token
     const { pathname, searchParams } = new URL(request.url, vault)
     searchParams.set('api-version', apiVersion)
     const url = `${vault}${pathname}?${searchParams}`
-    const answer = await sendJson(outside, { ...request, url, headers: { authorization: `Bearer ${bearer}` } })
-    const failure = statusFailure(answer, outside.now(), said(answer.body, [bearer, connection.credential, value]))
+    const answer = await sendJson(outbound, { ...request, url, headers: { authorization: `Bearer ${bearer}` } })
+    const failure = statusFailure(
+      answer,
+      outbound.now(),
+      readErrorText(answer.body, [bearer, connection.credential, value]),
+    )
     if (failure) throw conflictOf(answer, failure)
     return answer
   }
@@ -151,7 +155,10 @@ const vaultOf = ({ config, destination }: Place) =>
   `https://${destination.vault}.${clouds[config.cloud ?? 'public'].resource}`
 
 /** The token of the application, by its secret (RFC 6749, section 4.4). */
-async function signIn({ config, credential }: SyncConnection<'cloud-c-key-vault'>, outside: Outside): Promise<string> {
+async function signIn(
+  { config, credential }: SyncConnection<'cloud-c-key-vault'>,
+  outbound: Outbound,
+): Promise<string> {
   const { login, resource } = clouds[config.cloud ?? 'public']
   const secret = headerCredential(credential)
   const form = new URLSearchParams({
@@ -160,21 +167,21 @@ async function signIn({ config, credential }: SyncConnection<'cloud-c-key-vault'
     client_secret: secret,
     scope: `https://${resource}/.default`,
   })
-  const answer = await outside
+  const answer = await outbound
     .send({
       method: 'POST',
-      url: `${outside.origin('cloud-c-key-vault', login)}/${config.tenantId}/oauth2/v2.0/token`,
+      url: `${outbound.origin('cloud-c-key-vault', login)}/${config.tenantId}/oauth2/v2.0/token`,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
     })
     .catch((error: unknown) => {
-      if (error instanceof OutsideError) throw fromOutside(error)
+      if (error instanceof OutboundError) throw fromOutbound(error)
       throw error
     })
   const body = parsed(answer.body)
   if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
   const text = errorTextOf(typeof body.error_description === 'string' ? body.error_description : '', [secret])
-  const failure = statusFailure({ ...answer, body }, outside.now(), `signing in: ${text ?? ''}`)
+  const failure = statusFailure({ ...answer, body }, outbound.now(), `signing in: ${text ?? ''}`)
   // This endpoint also refuses a wrong client or secret with 400.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
   throw failure ?? new ProviderError('failed', 'the answer holds no access token')
@@ -204,7 +211,7 @@ interface VaultError {
   error?: { code?: unknown; message?: unknown; innererror?: { code?: unknown } }
 }
 
-function said(body: unknown, secrets: readonly string[]): string | null {
+function readErrorText(body: unknown, secrets: readonly string[]): string | null {
   const { code, message, innererror } = (body as VaultError | undefined)?.error ?? {}
   const texts = [innererror?.code ?? code, message].filter((part) => typeof part === 'string')
   return texts.length === 0 ? null : errorTextOf(texts.join(': '), secrets)

@@ -1,5 +1,5 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
@@ -39,20 +39,20 @@ export function describe(place: SyncPlace<'env-platform'>): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'env-platform'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'env-platform'>, outbound: Outbound): SyncSession {
   const { destination } = connection
   const token = headerCredential(connection.credential)
   const { kind, id } = parent(destination)
-  const root = `${outside.origin('env-platform', ORIGIN)}/v1`
+  const root = `${outbound.origin('env-platform', ORIGIN)}/v1`
   const url = `${root}/${kind}_variables`
   const isSecret = destination.secret ?? true
 
   async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
-    const answer = await sendJson(outside, {
+    const answer = await sendJson(outbound, {
       ...request,
       headers: { 'x-auth-token': token, accept: 'application/hal+json, application/problem+json' },
     })
-    const failure = statusFailure(answer, outside.now(), said(answer.body, [token, value]))
+    const failure = statusFailure(answer, outbound.now(), readErrorText(answer.body, [token, value]))
     if (failure) throw failure.reason === 'failed' && isTaken(answer) ? taken() : failure
     return answer
   }
@@ -140,7 +140,7 @@ const isTaken = ({ status, body }: JsonAnswer) =>
 
 const taken = () => new ProviderError('exists', 'a variable of this name exists already')
 
-function said(body: unknown, secrets: readonly string[]): string | null {
+function readErrorText(body: unknown, secrets: readonly string[]): string | null {
   const { title, detail, violations } = (body ?? {}) as Problem
   const texts = [detail ?? title, ...(violations ?? []).map(({ message }) => message)]
   const text = texts.filter((part) => typeof part === 'string').join(' ')

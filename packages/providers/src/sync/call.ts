@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 
 /** How one destination is called: what each request carries, and how it says that it refuses. */
 export interface Api {
-  outside: Outside
+  outbound: Outbound
   headers: Readonly<Record<string, string>>
   credential: string
   /** What an error body says, in the words or codes of the destination; null where it says nothing. */
-  said(body: unknown): string | null
+  readErrorText(body: unknown): string | null
   /** A refusal that the status does not show, or shows wrongly. Null leaves it to the status. */
-  refusal?(answer: JsonAnswer, said: string | null): ProviderError | null
+  refusal?(answer: JsonAnswer, errorText: string | null): ProviderError | null
   /** When to come again after too many requests, where it is not said by `Retry-After`. */
   pauseMs?(answer: JsonAnswer, now: Date): number | undefined
 }
@@ -24,14 +24,14 @@ const pauseMs = 60_000
 
 /** Sends one request, and throws the refusal that its answer is. `values` are those in the request: no reason repeats them. */
 export async function call(api: Api, request: JsonRequest, values: readonly string[] = []): Promise<JsonAnswer> {
-  const { outside, headers } = api
-  const answer = await sendJson(outside, { ...request, headers: { ...headers, ...request.headers } })
-  const said = api.said(answer.body)
-  const safe = said === null ? null : errorTextOf(said, [api.credential, bareOf(api.credential), ...values])
-  const refusal = api.refusal?.(answer, safe) ?? statusFailure(answer, outside.now(), safe)
+  const { outbound, headers } = api
+  const answer = await sendJson(outbound, { ...request, headers: { ...headers, ...request.headers } })
+  const errorText = api.readErrorText(answer.body)
+  const safe = errorText === null ? null : errorTextOf(errorText, [api.credential, bareOf(api.credential), ...values])
+  const refusal = api.refusal?.(answer, safe) ?? statusFailure(answer, outbound.now(), safe)
   if (refusal === null) return answer
   if (refusal.reason !== 'rate_limited' || refusal.retryAfterMs) throw refusal
-  const wait = api.pauseMs?.(answer, outside.now())
+  const wait = api.pauseMs?.(answer, outbound.now())
   throw new ProviderError('rate_limited', refusal.message, wait && wait > 0 ? wait : pauseMs)
 }
 

@@ -1,5 +1,5 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
@@ -39,8 +39,8 @@ export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Outside): SyncSession {
-  const vault = openVault(connection, outside)
+export function open(connection: SyncConnection<'ai-agent-vaults'>, outbound: Outbound): SyncSession {
+  const vault = openVault(connection, outbound)
   return {
     async verify() {
       const { body } = await vault.call({ method: 'GET', url: vault.url })
@@ -56,13 +56,13 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
 
 type Vault = ReturnType<typeof openVault>
 
-function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'>, outside: Outside) {
+function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'>, outbound: Outbound) {
   const key = headerCredential(credential)
-  const url = `${outside.origin('ai-agent-vaults', ORIGIN)}/v1/vaults/${destination.vaultId}`
+  const url = `${outbound.origin('ai-agent-vaults', ORIGIN)}/v1/vaults/${destination.vaultId}`
   const credentialsUrl = `${url}/credentials`
 
   async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
-    const answer = await sendJson(outside, {
+    const answer = await sendJson(outbound, {
       ...request,
       headers: {
         'x-api-key': key,
@@ -70,7 +70,7 @@ function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'
         'anthropic-beta': 'managed-agents-2026-04-01',
       },
     })
-    const failure = statusFailure(answer, outside.now(), said(answer.body, [key, value]))
+    const failure = statusFailure(answer, outbound.now(), readErrorText(answer.body, [key, value]))
     if (failure && answer.status === 409) throw new ProviderError('exists', failure.message)
     if (failure) throw failure
     return answer
@@ -176,7 +176,7 @@ function readCredential(body: unknown): Credential {
 
 const entryOf = ({ name, revision }: Credential): SyncEntry[] => (name === null ? [] : [{ name, revision }])
 
-function said(body: unknown, secrets: readonly string[]): string | null {
+function readErrorText(body: unknown, secrets: readonly string[]): string | null {
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   return typeof message === 'string' ? errorTextOf(message, secrets) : null
 }

@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, tokenOf } from './call.ts'
 
@@ -15,21 +15,21 @@ const denied = new Set([6003, 6111, 9106, 9109, 10000, 10001])
 /** No such Worker, no such legacy environment of one, no such Pages project. */
 const missing = new Set([10007, 10090, 8000007])
 
-export function edgeApi(outside: Outside, credential: string): Api {
-  return { outside, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, said, refusal }
+export function edgeApi(outbound: Outbound, credential: string): Api {
+  return { outbound, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, readErrorText, refusal }
 }
 
-export const edgeAccount = (outside: Outside, tag: EdgeTag, accountId: string) =>
-  `${outside.origin(tag, ORIGIN)}/client/v4/accounts/${accountId}`
+export const edgeAccount = (outbound: Outbound, tag: EdgeTag, accountId: string) =>
+  `${outbound.origin(tag, ORIGIN)}/client/v4/accounts/${accountId}`
 
 /** The numbers by which an answer refuses, whatever its status is. */
 export function edgeCodes(body: unknown): number[] {
   return errorsOf(body).flatMap(({ code }) => (typeof code === 'number' ? [code] : []))
 }
 
-function refusal({ status, body }: JsonAnswer, said: string | null): ProviderError | null {
+function refusal({ status, body }: JsonAnswer, errorText: string | null): ProviderError | null {
   const codes = edgeCodes(body)
-  const text = said ?? `codes ${codes.join(', ')}`
+  const text = errorText ?? `codes ${codes.join(', ')}`
   if (status === 429) return null
   if (codes.some((code) => denied.has(code))) return new ProviderError('denied', text)
   if (codes.some((code) => missing.has(code))) return new ProviderError('missing', text)
@@ -37,7 +37,7 @@ function refusal({ status, body }: JsonAnswer, said: string | null): ProviderErr
   return refused && status < 400 ? new ProviderError('failed', text) : null
 }
 
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const errors = errorsOf(body).map(({ code, message }) => `${code} ${message}`)
   return errors.length === 0 ? null : errors.join(', ')
 }

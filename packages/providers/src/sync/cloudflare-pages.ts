@@ -1,4 +1,4 @@
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { call, objectOf } from './call.ts'
 import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -42,9 +42,12 @@ export function describe({ config, destination }: SyncPlace<'edge-pages'>): Sync
   }
 }
 
-export function open({ config, destination, credential }: SyncConnection<'edge-pages'>, outside: Outside): SyncSession {
-  const api = edgeApi(outside, credential)
-  const url = `${edgeAccount(outside, 'edge-pages', config.accountId)}/pages/projects/${destination.projectName}`
+export function open(
+  { config, destination, credential }: SyncConnection<'edge-pages'>,
+  outbound: Outbound,
+): SyncSession {
+  const api = edgeApi(outbound, credential)
+  const url = `${edgeAccount(outbound, 'edge-pages', config.accountId)}/pages/projects/${destination.projectName}`
 
   async function read(): Promise<Map<Environment, Settings>> {
     const { body } = await call(api, { method: 'GET', url })

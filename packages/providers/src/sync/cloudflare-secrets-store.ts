@@ -1,4 +1,4 @@
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { call, ignoreMissing, listOf, objectOf, readPages } from './call.ts'
 import { edgeAccount, edgeApi } from './cloudflare-api.ts'
@@ -46,10 +46,10 @@ export function describe({ config, destination }: SyncPlace<'edge-secrets-store'
   }
 }
 
-export function open(connection: SyncConnection<'edge-secrets-store'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'edge-secrets-store'>, outbound: Outbound): SyncSession {
   const { config, destination, credential } = connection
-  const api = edgeApi(outside, credential)
-  const account = edgeAccount(outside, 'edge-secrets-store', config.accountId)
+  const api = edgeApi(outbound, credential)
+  const account = edgeAccount(outbound, 'edge-secrets-store', config.accountId)
   const url = `${account}/secrets_store/stores/${destination.storeId}/secrets`
 
   const readAll = () =>

@@ -1,4 +1,4 @@
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { call, listOf, objectOf } from './call.ts'
 import { edgeAccount, edgeApi, edgeCodes } from './cloudflare-api.ts'
@@ -37,10 +37,10 @@ export function describe({ config, destination }: SyncPlace<'edge-workers'>): Sy
 
 export function open(
   { config, destination, credential }: SyncConnection<'edge-workers'>,
-  outside: Outside,
+  outbound: Outbound,
 ): SyncSession {
-  const api = withWords(edgeApi(outside, credential))
-  const script = `${edgeAccount(outside, 'edge-workers', config.accountId)}/workers/scripts/${destination.scriptName}`
+  const api = withWords(edgeApi(outbound, credential))
+  const script = `${edgeAccount(outbound, 'edge-workers', config.accountId)}/workers/scripts/${destination.scriptName}`
 
   async function list(): Promise<SyncEntry[]> {
     const { body } = await call(api, { method: 'GET', url: `${script}/secrets` })
@@ -89,10 +89,10 @@ export function open(
 function withWords(api: ReturnType<typeof edgeApi>): ReturnType<typeof edgeApi> {
   return {
     ...api,
-    refusal(answer, said) {
+    refusal(answer, errorText) {
       if (edgeCodes(answer.body).includes(10215))
         return new ProviderError('invalid', 'the newest version of the Worker is not deployed; deploy it first')
-      return api.refusal?.(answer, said) ?? null
+      return api.refusal?.(answer, errorText) ?? null
     },
   }
 }

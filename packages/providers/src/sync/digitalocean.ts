@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, listOf, objectOf, tokenOf } from './call.ts'
 import type { SyncChanges, SyncConnection, SyncFacts, SyncOutcome, SyncPlace, SyncSession } from './provider.ts'
@@ -42,11 +42,11 @@ export function describe({ destination }: SyncPlace<'app-platform-e'>): SyncFact
   }
 }
 
-export function open({ destination, credential }: SyncConnection<'app-platform-e'>, outside: Outside): SyncSession {
+export function open({ destination, credential }: SyncConnection<'app-platform-e'>, outbound: Outbound): SyncSession {
   const { appId, scope = 'RUN_TIME' } = destination
   const headers = { authorization: `Bearer ${tokenOf(credential)}` }
-  const api: Api = { outside, credential, headers, said, pauseMs }
-  const url = `${outside.origin('app-platform-e', ORIGIN)}/v2/apps/${appId}`
+  const api: Api = { outbound, credential, headers, readErrorText, pauseMs }
+  const url = `${outbound.origin('app-platform-e', ORIGIN)}/v2/apps/${appId}`
 
   async function read(): Promise<{ spec: Tree; owner: Tree; variables: Tree[] }> {
     const { body } = await call(api, { method: 'GET', url })
@@ -97,7 +97,7 @@ function componentOf(spec: Tree, name: string): Tree {
 }
 
 /** The id alone: a message on a spec may quote from it. */
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const id = (body as { id?: unknown } | undefined)?.id
   return typeof id === 'string' ? id : null
 }

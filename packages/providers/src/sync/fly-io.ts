@@ -1,4 +1,4 @@
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call } from './call.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -33,10 +33,10 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
   }
 }
 
-export function open(connection: SyncConnection<'app-platform-c'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'app-platform-c'>, outbound: Outbound): SyncSession {
   const { credential, destination } = connection
-  const url = `${outside.origin('app-platform-c', ORIGIN)}/v1/apps/${destination.appName}/secrets`
-  const api: Api = { outside, credential, headers: { authorization: authorizationOf(credential) }, said }
+  const url = `${outbound.origin('app-platform-c', ORIGIN)}/v1/apps/${destination.appName}/secrets`
+  const api: Api = { outbound, credential, headers: { authorization: authorizationOf(credential) }, readErrorText }
   let version: number | undefined
 
   async function list(): Promise<SyncEntry[]> {
@@ -91,7 +91,7 @@ function readVersion(body: unknown): number | undefined {
   return [version, Version].find((value) => typeof value === 'number') as number | undefined
 }
 
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const error = (body as { error?: unknown } | undefined)?.error
   return typeof error === 'string' ? error : null
 }

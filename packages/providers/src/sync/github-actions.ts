@@ -1,5 +1,5 @@
 import { type JsonAnswer, type JsonRequest, retryAfterMs, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { headerCredential, rootOf } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
@@ -45,15 +45,15 @@ export function describe(place: Place): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'code-host-ci'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'code-host-ci'>, outbound: Outbound): SyncSession {
   const { config, destination } = connection
   const token = headerCredential(connection.credential)
   const { origin, pathname } = new URL(config.baseUrl ?? ROOT)
-  const url = `${outside.origin('code-host-ci', origin)}${pathname.replace(/\/$/, '')}${pathOf(destination)}`
+  const url = `${outbound.origin('code-host-ci', origin)}${pathname.replace(/\/$/, '')}${pathOf(destination)}`
   let sealing: SealingKey | undefined
 
   async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
-    const answer = await sendJson(outside, {
+    const answer = await sendJson(outbound, {
       ...request,
       headers: {
         accept: 'application/vnd.github+json',
@@ -62,9 +62,9 @@ export function open(connection: SyncConnection<'code-host-ci'>, outside: Outsid
         'x-github-api-version': '2022-11-28',
       },
     })
-    const failure = statusFailure(answer, outside.now(), said(answer, [token, value]))
+    const failure = statusFailure(answer, outbound.now(), readErrorText(answer, [token, value]))
     if (!failure) return answer
-    const pause = limitPause(answer, outside.now())
+    const pause = limitPause(answer, outbound.now())
     throw pause === null ? failure : new ProviderError('rate_limited', failure.message, pause)
   }
 
@@ -161,7 +161,7 @@ function limitPause({ status, headers }: JsonAnswer, now: Date): number | null {
   return status === 429 ? limitPauseMs : null
 }
 
-function said({ status, body }: JsonAnswer, secrets: readonly string[]): string | null {
+function readErrorText({ status, body }: JsonAnswer, secrets: readonly string[]): string | null {
   if (status >= 300 && status < 400) return 'it was renamed or moved'
   const message = (body as { message?: unknown } | undefined)?.message
   return typeof message === 'string' ? errorTextOf(message, secrets) : null

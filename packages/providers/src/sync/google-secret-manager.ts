@@ -1,6 +1,6 @@
 import { accessToken, readServiceAccountKey } from '../google.ts'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
 import { crc32c } from './crc32c.ts'
@@ -54,9 +54,9 @@ export function describe(place: Place): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outbound: Outbound): SyncSession {
   const layout = layoutOf(connection.destination)
-  const project = new Project(connection, outside)
+  const project = new Project(connection, outbound)
   return {
     async verify() {
       const isOurs = (id: string) => ('bundleId' in layout ? id === layout.bundleId : id.startsWith(layout.prefix))
@@ -74,15 +74,15 @@ const layoutOf = ({ layout, idPrefix = '', secretId = '' }: Place['destination']
 
 class Project implements SecretManager {
   private readonly connection: SyncConnection<'cloud-b-secret-manager'>
-  private readonly outside: Outside
+  private readonly outbound: Outbound
   private readonly url: string
   private token: string | undefined
 
-  constructor(connection: SyncConnection<'cloud-b-secret-manager'>, outside: Outside) {
+  constructor(connection: SyncConnection<'cloud-b-secret-manager'>, outbound: Outbound) {
     this.connection = connection
-    this.outside = outside
+    this.outbound = outbound
     const { projectId } = connection.config
-    this.url = `${outside.origin('cloud-b-secret-manager', ORIGIN)}/v1/projects/${encodeURIComponent(projectId)}/secrets`
+    this.url = `${outbound.origin('cloud-b-secret-manager', ORIGIN)}/v1/projects/${encodeURIComponent(projectId)}/secrets`
   }
 
   async listed(): Promise<{ id: string; isAsked: boolean }[]> {
@@ -185,14 +185,14 @@ class Project implements SecretManager {
     const { credential } = this.connection
     this.token ??= await accessToken(
       readServiceAccountKey(credential, 'credential'),
-      this.outside,
+      this.outbound,
       'cloud-b-secret-manager',
     )
     const headers = { authorization: `Bearer ${this.token}` }
-    const answer = await sendJson(this.outside, { ...request, headers })
+    const answer = await sendJson(this.outbound, { ...request, headers })
     const message = (answer.body as { error?: { message?: unknown } } | undefined)?.error?.message
-    const said = typeof message === 'string' ? errorTextOf(message, [this.token, ...values]) : null
-    const failure = statusFailure(answer, this.outside.now(), said)
+    const errorText = typeof message === 'string' ? errorTextOf(message, [this.token, ...values]) : null
+    const failure = statusFailure(answer, this.outbound.now(), errorText)
     if (failure && answer.status === 409) throw new ProviderError('exists', failure.message)
     if (failure) throw failure
     return answer

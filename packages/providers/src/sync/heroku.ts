@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
 import type { SyncChanges, SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -34,13 +34,13 @@ export function describe({ destination }: SyncPlace<'app-platform-f'>): SyncFact
   }
 }
 
-export function open({ destination, credential }: SyncConnection<'app-platform-f'>, outside: Outside): SyncSession {
+export function open({ destination, credential }: SyncConnection<'app-platform-f'>, outbound: Outbound): SyncSession {
   const headers = {
     accept: 'application/vnd.heroku+json; version=3',
     authorization: `Bearer ${tokenOf(credential)}`,
   }
-  const api: Api = { outside, credential, headers, said, refusal }
-  const app = `${outside.origin('app-platform-f', ORIGIN)}/apps/${destination.app}`
+  const api: Api = { outbound, credential, headers, readErrorText, refusal }
+  const app = `${outbound.origin('app-platform-f', ORIGIN)}/apps/${destination.app}`
 
   async function read(): Promise<Record<string, unknown>> {
     return objectOf((await call(api, { method: 'GET', url: `${app}/config-vars` })).body, 'config vars')
@@ -87,7 +87,7 @@ function refusal({ status }: JsonAnswer, words: string | null): ProviderError | 
 }
 
 /** The id alone: a message may quote what was sent. */
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const id = (body as { id?: unknown } | undefined)?.id
   return typeof id === 'string' ? id : null
 }

@@ -1,5 +1,5 @@
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { headerCredential } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
@@ -32,14 +32,14 @@ export function describe(place: SyncPlace<'ml-spaces'>): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'ml-spaces'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'ml-spaces'>, outbound: Outbound): SyncSession {
   const token = headerCredential(connection.credential)
-  const space = `${outside.origin('ml-spaces', ORIGIN)}/api/spaces/${connection.destination.repoId}`
+  const space = `${outbound.origin('ml-spaces', ORIGIN)}/api/spaces/${connection.destination.repoId}`
   let mayWrite = false
 
   async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
-    const answer = await sendJson(outside, { ...request, headers: { authorization: `Bearer ${token}` } })
-    const failure = statusFailure(answer, outside.now(), said(answer.body, [token, value]))
+    const answer = await sendJson(outbound, { ...request, headers: { authorization: `Bearer ${token}` } })
+    const failure = statusFailure(answer, outbound.now(), readErrorText(answer.body, [token, value]))
     if (failure?.reason !== 'rate_limited') {
       if (failure) throw failure
       return answer
@@ -106,7 +106,7 @@ function windowEndMs({ headers }: JsonAnswer): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
-function said(body: unknown, secrets: readonly string[]): string | null {
+function readErrorText(body: unknown, secrets: readonly string[]): string | null {
   const error = (body as { error?: unknown } | undefined)?.error
   return typeof error === 'string' ? errorTextOf(error, secrets) : null
 }

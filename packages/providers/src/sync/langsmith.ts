@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 import { headerCredential, rootOf } from './checks.ts'
 import type {
@@ -79,11 +79,11 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
   }
 }
 
-export function open(connection: SyncConnection<'agent-platform'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'agent-platform'>, outbound: Outbound): SyncSession {
   const { config, destination } = connection
   const key = headerCredential(connection.credential)
   const { origin, pathname } = new URL(root(config))
-  const base = `${outside.origin('agent-platform', origin)}${pathname.replace(/\/$/, '')}`
+  const base = `${outbound.origin('agent-platform', origin)}${pathname.replace(/\/$/, '')}`
   const url = `${base}/v2/deployments/${destination.deploymentId}`
 
   async function call(
@@ -92,8 +92,8 @@ export function open(connection: SyncConnection<'agent-platform'>, outside: Outs
   ): Promise<Secret[]> {
     const tenant: Record<string, string> = config.tenantId === undefined ? {} : { 'x-tenant-id': config.tenantId }
     const headers = { 'x-api-key': key, ...tenant }
-    const answer = await sendJson(outside, { ...request, url, headers, bytesMax: answerBytesMax })
-    const failure = statusFailure(answer, outside.now(), said(answer, [key, ...values]))
+    const answer = await sendJson(outbound, { ...request, url, headers, bytesMax: answerBytesMax })
+    const failure = statusFailure(answer, outbound.now(), readErrorText(answer, [key, ...values]))
     if (failure === null) return readSecrets(answer)
     const reasons = entryReasons(answer, [key, ...values])
     throw reasons.size === 0 ? failure : new EntriesRefused(failure.message, reasons)
@@ -214,7 +214,7 @@ function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]):
 }
 
 /** The list of problems of an answer 422 quotes the input, so of those only the places are told. */
-function said({ body }: JsonAnswer, secrets: readonly string[]): string | null {
+function readErrorText({ body }: JsonAnswer, secrets: readonly string[]): string | null {
   const detail = (body as { detail?: unknown } | undefined)?.detail
   if (typeof detail === 'string') return errorTextOf(detail, secrets)
   if (!Array.isArray(detail)) return null

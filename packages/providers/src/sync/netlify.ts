@@ -1,5 +1,5 @@
 import type { JsonAnswer, JsonRequest } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, tokenOf } from './call.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
@@ -58,10 +58,13 @@ export function describe(place: SyncPlace<'site-host'>): SyncFacts {
   }
 }
 
-export function open({ config, destination, credential }: SyncConnection<'site-host'>, outside: Outside): SyncSession {
+export function open(
+  { config, destination, credential }: SyncConnection<'site-host'>,
+  outbound: Outbound,
+): SyncSession {
   const headers = { authorization: `Bearer ${tokenOf(credential)}`, 'user-agent': 'skerry' }
-  const api: Api = { outside, credential, headers, said, pauseMs }
-  const origin = `${outside.origin('site-host', ORIGIN)}/api/v1`
+  const api: Api = { outbound, credential, headers, readErrorText, pauseMs }
+  const origin = `${outbound.origin('site-host', ORIGIN)}/api/v1`
   const ours = contextsOf(destination)
   const isOurs = (value: Context) => ours.some((context) => sameContext(context, value))
   /** A value for all contexts is there in ours as well. */
@@ -170,7 +173,7 @@ function variableOf(row: Record<string, unknown>): Variable {
   }
 }
 
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const { message, msg } = (body ?? {}) as { message?: unknown; msg?: unknown }
   return ([message, msg].find((each) => typeof each === 'string') as string | undefined) ?? null
 }

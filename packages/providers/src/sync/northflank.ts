@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
 import type { SyncConnection, SyncFacts, SyncFailed, SyncPlace, SyncSession } from './provider.ts'
@@ -37,11 +37,11 @@ export function describe({ destination }: SyncPlace<'app-platform-d'>): SyncFact
   }
 }
 
-export function open({ destination, credential }: SyncConnection<'app-platform-d'>, outside: Outside): SyncSession {
+export function open({ destination, credential }: SyncConnection<'app-platform-d'>, outbound: Outbound): SyncSession {
   const headers = { authorization: `Bearer ${tokenOf(credential)}` }
-  const api: Api = { outside, credential, headers, said, pauseMs }
+  const api: Api = { outbound, credential, headers, readErrorText, pauseMs }
   const { projectId, secretGroupId } = destination
-  const url = `${outside.origin('app-platform-d', ORIGIN)}/v1/projects/${projectId}/secrets/${secretGroupId}`
+  const url = `${outbound.origin('app-platform-d', ORIGIN)}/v1/projects/${projectId}/secrets/${secretGroupId}`
 
   /** Without `show=this` there would be values of linked addons, which a write would make the group’s own. */
   async function read(): Promise<Variables> {
@@ -102,7 +102,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
 
 const revisionOf = (value: unknown) => (typeof value === 'string' ? digestOf(value) : null)
 
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   return typeof message === 'string' ? message : null
 }

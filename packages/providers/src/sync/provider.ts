@@ -1,5 +1,5 @@
 import type { SyncConfig, SyncDestination, SyncTag } from '@skerry/contract/sync/providers'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 
 // An adapter knows one kind of destination and nothing of bindings, ledgers or runs. It never waits: who runs it keeps the
 // pace and repeats what failed for a while. What it throws is a `ProviderError`; a name that failed alone is in the outcome.
@@ -9,7 +9,7 @@ export interface SyncProvider<T extends SyncTag> {
   /** Describes a destination, without asking it. `syncProvider` has checked the place against its schemas and rules. */
   describe(place: SyncPlace<T>): SyncFacts
   /** A session for one run. It sends nothing before its first call, and keeps what it read: tokens, ids, lists. */
-  open(connection: SyncConnection<T>, outside: Outside): SyncSession
+  open(connection: SyncConnection<T>, outbound: Outbound): SyncSession
 }
 
 export interface SyncPlace<T extends SyncTag> {

@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
@@ -60,10 +60,10 @@ export function describe({ destination }: SyncPlace<'app-platform-a'>): SyncFact
   }
 }
 
-export function open(connection: SyncConnection<'app-platform-a'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'app-platform-a'>, outbound: Outbound): SyncSession {
   const { config, destination } = connection
   const { projectId, environmentId, serviceId, skipDeploys = false } = destination
-  const ask = asking(connection, outside)
+  const ask = asking(connection, outbound)
   const list = async () => await readNames(ask, destination)
   const place = { projectId, environmentId, ...(serviceId === undefined ? {} : { serviceId }) }
 
@@ -133,12 +133,12 @@ type Ask = (
   values?: readonly string[],
 ) => Promise<Record<string, unknown>>
 
-function asking({ config, credential }: SyncConnection<'app-platform-a'>, outside: Outside): Ask {
+function asking({ config, credential }: SyncConnection<'app-platform-a'>, outbound: Outbound): Ask {
   const token = tokenOf(credential)
   const headers: Record<string, string> =
     config.tokenKind === 'project' ? { 'project-access-token': token } : { authorization: `Bearer ${token}` }
-  const api: Api = { outside, credential, headers, said, refusal }
-  const url = `${outside.origin('app-platform-a', ORIGIN)}/graphql/v2`
+  const api: Api = { outbound, credential, headers, readErrorText, refusal }
+  const url = `${outbound.origin('app-platform-a', ORIGIN)}/graphql/v2`
   return async (query, variables, values = []) => {
     const { body } = await call(api, { method: 'POST', url, json: { query, variables } }, values)
     return objectOf(objectOf(body, 'data').data, 'data')
@@ -173,7 +173,7 @@ function refusal({ status, body }: JsonAnswer, words: string | null): ProviderEr
   return new ProviderError('failed', shown)
 }
 
-const said = (body: unknown): string | null => errorsOf(body).join(', ') || null
+const readErrorText = (body: unknown): string | null => errorsOf(body).join(', ') || null
 
 function errorsOf(body: unknown): string[] {
   const errors = (body as { errors?: unknown } | undefined)?.errors

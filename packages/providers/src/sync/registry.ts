@@ -33,7 +33,7 @@ const adapters = {
  * @example
  * const config = { provider: 'app-platform-c' } as const
  * const destination = { ...config, appName: 'shop' }
- * await (await syncProvider('app-platform-c')).open({ config, destination, credential: 'fo1_...' }, outside)
+ * await (await syncProvider('app-platform-c')).open({ config, destination, credential: 'fo1_...' }, outbound)
  */
 export async function syncProvider<T extends SyncTag>(tag: T): Promise<SyncProvider<T>> {
   const load = adapters[tag] as unknown as () => Promise<SyncProvider<T>>
@@ -43,9 +43,9 @@ export async function syncProvider<T extends SyncTag>(tag: T): Promise<SyncProvi
       checkPlace(place)
       return adapter.describe(place)
     },
-    open(connection, outside) {
+    open(connection, outbound) {
       checkPlace(connection)
-      return adapter.open(connection, outside)
+      return adapter.open(connection, outbound)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { type Api, call, digestOf, ignoreMissing, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
@@ -38,9 +38,9 @@ export function describe({ destination }: SyncPlace<'app-platform-b'>): SyncFact
   }
 }
 
-export function open({ destination, credential }: SyncConnection<'app-platform-b'>, outside: Outside): SyncSession {
-  const api: Api = { outside, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, said }
-  const origin = `${outside.origin('app-platform-b', ORIGIN)}/v1`
+export function open({ destination, credential }: SyncConnection<'app-platform-b'>, outbound: Outbound): SyncSession {
+  const api: Api = { outbound, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, readErrorText }
+  const origin = `${outbound.origin('app-platform-b', ORIGIN)}/v1`
   const place =
     destination.kind === 'service'
       ? `${origin}/services/${destination.serviceId}`
@@ -91,7 +91,7 @@ const entryOf = ({ key, value }: Record<string, unknown>): SyncEntry => ({
   revision: typeof value === 'string' ? digestOf(value) : null,
 })
 
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const message = (body as { message?: unknown } | undefined)?.message
   return typeof message === 'string' ? message : null
 }

@@ -1,5 +1,5 @@
 import type { JsonAnswer } from '../http.ts'
-import type { Outside } from '../outside.ts'
+import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, readPages, tokenOf } from './call.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
@@ -52,9 +52,9 @@ const reserved = [
   ...['AWS_REGION', 'AWS_DEFAULT_REGION'],
 ]
 
-export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outside): SyncSession {
+export function open(connection: SyncConnection<'frontend-cloud'>, outbound: Outbound): SyncSession {
   const { destination } = connection
-  const project = openProject(connection, outside)
+  const project = openProject(connection, outbound)
   return {
     async verify() {
       await project.read()
@@ -100,11 +100,11 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
 type Project = ReturnType<typeof openProject>
 
 /** The calls of Vercel's API that a destination needs. */
-function openProject({ config, destination, credential }: SyncConnection<'frontend-cloud'>, outside: Outside) {
+function openProject({ config, destination, credential }: SyncConnection<'frontend-cloud'>, outbound: Outbound) {
   const headers = { authorization: `Bearer ${tokenOf(credential)}` }
-  const api: Api = { outside, credential, headers, said, refusal, pauseMs }
+  const api: Api = { outbound, credential, headers, readErrorText, refusal, pauseMs }
   const url = (version: string, path: string, query: Record<string, string> = {}) => {
-    const origin = outside.origin('frontend-cloud', ORIGIN)
+    const origin = outbound.origin('frontend-cloud', ORIGIN)
     const search = new URLSearchParams({ ...(config.teamId === undefined ? {} : { teamId: config.teamId }), ...query })
     return `${origin}/${version}/projects/${destination.projectId}${path}${search.size === 0 ? '' : `?${search}`}`
   }
@@ -154,7 +154,7 @@ function createdRecord(body: unknown): EnvRecord {
   const { created, failed } = objectOf(body, 'variable')
   const [refused] = Array.isArray(failed) ? failed : []
   if (refused !== undefined) {
-    const code = said(refused)
+    const code = readErrorText(refused)
     throw new ProviderError(isConflict(code) ? 'exists' : 'failed', `Vercel refused it: ${code ?? 'no reason given'}`)
   }
   return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
@@ -197,7 +197,7 @@ async function splitOff(project: Project, shared: EnvRecord[], name: string, val
 const includes = (targets: readonly string[], target: string) => targets.includes(target)
 
 /** The code alone: a refusal may hold the value in a field of its own, or quote it. */
-function said(body: unknown): string | null {
+function readErrorText(body: unknown): string | null {
   const code = (body as { error?: { code?: unknown } } | null | undefined)?.error?.code
   return typeof code === 'string' ? code : null
 }

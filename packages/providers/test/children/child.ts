@@ -1,6 +1,6 @@
 import { serveAdapters } from '../../src/children/serve.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 
 // An adapter child of tests, which connects to anything.
 
-serveAdapters(() => testOutside())
+serveAdapters(() => testOutbound())

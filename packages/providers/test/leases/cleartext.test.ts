@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { loadRotation } from '../../src/rotation/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { type Certificate, certificateFor } from '../services/certificate.ts'
 import { type Folder, folderFor } from '../services/process.ts'
 
@@ -126,7 +126,7 @@ describe('a server that asks for a password which it can read', () => {
     keys = { cert: certificate.pem, key: readFileSync(certificate.keyFile, 'utf8') }
   })
   afterAll(() => folder.remove())
-  const outside = () => testOutside({}, 2000)
+  const outbound = () => testOutbound({}, 2000)
 
   for (const [name, request] of Object.entries(postgresRequests))
     it.each([{ tls: 'disable' }, { tls: 'require' }])(
@@ -134,10 +134,10 @@ describe('a server that asks for a password which it can read', () => {
       async (security) => {
         const server = await askingPostgres(request, keys)
         const target = targetOf('postgres', server, security)
-        await expect(openLeaseTarget('postgres', target, outside())).rejects.toMatchObject(refused)
+        await expect(openLeaseTarget('postgres', target, outbound())).rejects.toMatchObject(refused)
         const account = { target, username: 'app', config: { kind: 'postgres', username: 'app' } } as never
         const rotation = await loadRotation('postgres')
-        await expect(rotation.signsIn(account, password, outside())).rejects.toMatchObject(refused)
+        await expect(rotation.signsIn(account, password, outbound())).rejects.toMatchObject(refused)
         expect(server.heard()).toContain('skerry_admin')
         expect(server.heard()).not.toMatch(new RegExp(`${password}|md5`))
         await server.stop()
@@ -150,7 +150,7 @@ describe('a server that asks for a password which it can read', () => {
   ])('gets it where %s', async (_, security) => {
     const server = await askingPostgres(postgresRequests.cleartext, keys)
     const more = security.tls === 'verify-full' ? { ...security, caCertificate: certificate.pem } : security
-    const opened = openLeaseTarget('postgres', targetOf('postgres', server, more), outside())
+    const opened = openLeaseTarget('postgres', targetOf('postgres', server, more), outbound())
     await expect.poll(() => server.heard()).toContain(password)
     await server.stop()
     await expect(opened).rejects.toBeInstanceOf(Error)
@@ -161,10 +161,10 @@ describe('a server that asks for a password which it can read', () => {
     async (plugin) => {
       const server = await askingMysql(plugin)
       const target = targetOf('mysql', server, { tls: 'disable' })
-      await expect(openLeaseTarget('mysql', target, outside())).rejects.toMatchObject(refused)
+      await expect(openLeaseTarget('mysql', target, outbound())).rejects.toMatchObject(refused)
       const account = { target, username: 'app', config: { kind: 'mysql', username: 'app', userHost: '%' } } as never
       const rotation = await loadRotation('mysql')
-      await expect(rotation.signsIn(account, password, outside())).rejects.toMatchObject(refused)
+      await expect(rotation.signsIn(account, password, outbound())).rejects.toMatchObject(refused)
       expect(server.heard()).toContain('skerry_admin')
       expect(server.heard()).not.toContain(password)
       await server.stop()
@@ -174,7 +174,7 @@ describe('a server that asks for a password which it can read', () => {
   it('gets it from a MySQL client whose target’s settings allow it', async () => {
     const server = await askingMysql('mysql_clear_password')
     const target = targetOf('mysql', server, { tls: 'disable', allowCleartextPassword: true })
-    const opened = openLeaseTarget('mysql', target, outside())
+    const opened = openLeaseTarget('mysql', target, outbound())
     await expect.poll(() => server.heard()).toContain(password)
     await server.stop()
     await expect(opened).rejects.toBeInstanceOf(Error)

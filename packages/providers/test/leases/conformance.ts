@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import type { Outside } from '../../src/outside.ts'
+import type { Outbound } from '../../src/outbound.ts'
 import { ProviderError } from '../../src/provider-error.ts'
-import type { TestOutside } from '../outside.ts'
+import type { TestOutbound } from '../outbound.ts'
 import { type LeaseScene, leaseConformance } from './lease-conformance.ts'
 import { type DatabaseTag, type Minted, mintFor } from './mint.ts'
 
-type To = Parameters<Outside['connect']>[0]
+type To = Parameters<Outbound['connect']>[0]
 type Level = 'readonly' | 'readwrite'
 
 /** A database with something to read in it, and how its own clients use it. */
@@ -64,12 +64,12 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
     validUntil: async (scene: S, { name }: Minted<T>) => (await scene.validUntil?.(name)) ?? null,
     wrong: (scene: S) => scene.target('readonly').credential.replace(/:[^:@/]+@/, ':wrongpassword@'),
   }
-  leaseConformance(tag, skip, suite, ({ scene: sceneNow, outside: outsideNow, sessions, open: openTarget }) => {
+  leaseConformance(tag, skip, suite, ({ scene: sceneNow, outbound: outboundNow, sessions, open: openTarget }) => {
     let scene: S
-    let outside: TestOutside
+    let outbound: TestOutbound
     beforeAll(() => {
       scene = sceneNow()
-      outside = outsideNow()
+      outbound = outboundNow()
     })
 
     const openWith = async (config: Partial<LeaseTarget<T>['config']>, level: Level = 'readonly') =>
@@ -198,10 +198,10 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
           { roleName: 'default' },
           { roleName: '' },
         ]
-        outside.forget()
+        outbound.forget()
         for (const change of bad)
           expect([change, await reasonOf(session.create({ ...lease, ...change }))]).toEqual([change, 'invalid'])
-        expect(outside.sent()).toBe(0)
+        expect(outbound.sent()).toBe(0)
       })
 
     it('a credential that leads elsewhere is refused before anything is sent', async () => {
@@ -215,20 +215,20 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
         credential.replace(/^\w+:/, 'ftp:'),
         'not a connection string',
       ]
-      outside.forget()
+      outbound.forget()
       for (const other of elsewhere)
-        expect([other, await reasonOf(openLeaseTarget(tag, { config, credential: other }, outside))]).toEqual([
+        expect([other, await reasonOf(openLeaseTarget(tag, { config, credential: other }, outbound))]).toEqual([
           other,
           'invalid',
         ])
-      expect(outside.sent()).toBe(0)
+      expect(outbound.sent()).toBe(0)
     })
 
     it('a server whose certificate carries another name, or is signed by nobody known, gets no credential', async () => {
       const { config, credential } = scene.target('readonly')
       const { caCertificate: _, ...unknown } = config.connection
       // Every name leads to this machine.
-      const here = { ...outside, connect: (to: To) => outside.connect({ ...to, host: '127.0.0.1' }) }
+      const here = { ...outbound, connect: (to: To) => outbound.connect({ ...to, host: '127.0.0.1' }) }
       const attempt = (connection: object, secret = credential) =>
         openLeaseTarget(tag, { config: { ...config, connection }, credential: secret }, here).catch((error) => error)
       const at = (host: string) => attempt({ ...config.connection, host }, credential.replace('localhost', host))
@@ -241,7 +241,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
 
     it('a connection that is cut is unreachable, and the next session works', async () => {
       const session = await open()
-      for (const socket of outside.sockets) socket.destroy()
+      for (const socket of outbound.sockets) socket.destroy()
       sessions.splice(0)
       if (!scene.reconnects) expect(await reasonOf(session.create(mint().lease))).toBe('unreachable')
       await (await open()).create(mint().lease)
@@ -251,10 +251,10 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       const session = await open('readwrite')
       const minted = Array.from({ length: 20 }, () => mint())
       for (const { lease } of minted) await session.create(lease)
-      outside.forget()
-      const before = outside.open
+      outbound.forget()
+      const before = outbound.open
       for (const { ref } of minted) await session.revoke(ref)
-      expect(outside.peak - before).toBeLessThanOrEqual(1)
+      expect(outbound.peak - before).toBeLessThanOrEqual(1)
     })
 
     more({ scene: () => scene, open: openWith, mint })

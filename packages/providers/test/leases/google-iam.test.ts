@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { OutsideError } from '../../src/outside.ts'
-import { testOutside } from '../outside.ts'
+import { OutboundError } from '../../src/outbound.ts'
+import { testOutbound } from '../outbound.ts'
 import { account, base, type GoogleFake, googleFake, serviceAccountKey } from './google-iam-fake.ts'
 import { leaseConformance } from './lease-conformance.ts'
 import { askFor } from './mint.ts'
@@ -103,9 +103,9 @@ leaseConformance('cloud-b', undefined, suite, (use) => {
     let asked = 0
     const send = async () => {
       asked++
-      throw new OutsideError('timeout', 'no answer')
+      throw new OutboundError('timeout', 'no answer')
     }
-    const session = await openLeaseTarget('cloud-b', use.scene().target(), { ...testOutside(), send })
+    const session = await openLeaseTarget('cloud-b', use.scene().target(), { ...testOutbound(), send })
     await expect(session.create(lease())).rejects.toMatchObject({ reason: 'unreachable' })
     expect(asked).toBe(1)
   })

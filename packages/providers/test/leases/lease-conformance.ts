@@ -3,9 +3,9 @@ import type { LeaseTag } from '@skerry/contract/leases/providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Issued, Lease, LeaseAccountRef, LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import type { Outside } from '../../src/outside.ts'
+import type { Outbound } from '../../src/outbound.ts'
 import { ProviderError } from '../../src/provider-error.ts'
-import { type TestOutside, testOutside } from '../outside.ts'
+import { type TestOutbound, testOutbound } from '../outbound.ts'
 
 /** A target that the suite has started. */
 export interface LeaseScene<T extends LeaseTag> {
@@ -39,7 +39,7 @@ export interface LeaseSuite<T extends LeaseTag, S extends LeaseScene<T>, A exten
 /** What tests of one adapter alone use, of the same target. */
 export interface LeaseUse<T extends LeaseTag, S extends LeaseScene<T>> {
   scene(): S
-  outside(): TestOutside
+  outbound(): TestOutbound
   open(change?: Partial<LeaseTarget<T>>): Promise<LeaseSession<T>>
   /** Sessions that are closed when the suite ends. */
   sessions: LeaseSession<T>[]
@@ -54,22 +54,22 @@ export function leaseConformance<T extends LeaseTag, S extends LeaseScene<T>, A 
 ): void {
   describe.skipIf(skip !== undefined)(`${tag} leases${skip === undefined ? '' : ` (skipped: ${skip})`}`, () => {
     let scene: S
-    let outside: TestOutside
+    let outbound: TestOutbound
     const sessions: LeaseSession<T>[] = []
     beforeAll(async () => {
       scene = await suite.start()
-      outside = testOutside(scene.origin === undefined ? {} : { [tag]: scene.origin })
+      outbound = testOutbound(scene.origin === undefined ? {} : { [tag]: scene.origin })
     })
     afterAll(async () => {
       for (const session of sessions) await session.close()
       await scene?.stop()
     })
     const open = async (change: Partial<LeaseTarget<T>> = {}) => {
-      const session = await openLeaseTarget(tag, { ...scene.target('readonly'), ...change }, outside)
+      const session = await openLeaseTarget(tag, { ...scene.target('readonly'), ...change }, outbound)
       sessions.push(session)
       return session
     }
-    const use: LeaseUse<T, S> = { scene: () => scene, outside: () => outside, open, sessions }
+    const use: LeaseUse<T, S> = { scene: () => scene, outbound: () => outbound, open, sessions }
     describe('as every lease', () => {
       credentials(tag, suite, use)
       lifetimes(suite, use)
@@ -107,8 +107,8 @@ async function refusalOf(work: Promise<unknown>): Promise<ProviderError> {
 }
 
 /** Whatever would go out fails the test. */
-const nowhere: Outside = {
-  ...testOutside(),
+const nowhere: Outbound = {
+  ...testOutbound(),
   send: () => Promise.reject(new Error('a request was sent')),
   connect: () => Promise.reject(new Error('a connection was opened')),
 }
@@ -116,7 +116,7 @@ const nowhere: Outside = {
 function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<T>>(
   tag: T,
   { wrong }: LeaseSuite<T, S, A>,
-  { scene, outside, open }: LeaseUse<T, S>,
+  { scene, outbound, open }: LeaseUse<T, S>,
 ): void {
   it('says what the target is, and nothing of the admin credential', async () => {
     const facts = await (await open()).verify()
@@ -129,7 +129,7 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
   it('an admin credential that is not the target’s is refused, and is not repeated', async () => {
     const { config, credential } = scene().target('readonly')
     const other = wrong(scene())
-    const attempt = async () => await (await openLeaseTarget(tag, { config, credential: other }, outside())).verify()
+    const attempt = async () => await (await openLeaseTarget(tag, { config, credential: other }, outbound())).verify()
     const { reason, message } = await refusalOf(attempt())
     // An authority’s key has no target that could refuse it: it is compared with the settings.
     expect([reason, message]).toEqual(
@@ -253,15 +253,15 @@ function strangers<T extends LeaseTag, S extends LeaseScene<T>>(tag: T, { scene 
       const server = await listening(answer ?? (() => {}))
       if (answer === null) await server.stop()
       const { credential } = scene().target('readonly')
-      const outside = testOutside({ [tag]: `http://127.0.0.1:${server.port}` }, briefMs)
+      const outbound = testOutbound({ [tag]: `http://127.0.0.1:${server.port}` }, briefMs)
       for (const target of targetsAt(scene().target('readonly'), server.port)) {
-        const attempt = async () => await (await openLeaseTarget(tag, target, outside)).verify()
+        const attempt = async () => await (await openLeaseTarget(tag, target, outbound)).verify()
         const refusal = await refusalOf(attempt())
         expect(refusal.message).not.toBe('')
         if (reason !== null) expect(refusal).toMatchObject({ reason })
         expectWithout(refusal.message, credential)
       }
-      await expect.poll(() => outside.open).toBe(0)
+      await expect.poll(() => outbound.open).toBe(0)
       if (answer !== null) await server.stop()
     },
   )

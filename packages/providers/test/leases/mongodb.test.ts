@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { databaseConformance } from './conformance.ts'
 import { mongodbScene } from './mongodb-scene.ts'
 
@@ -125,16 +125,16 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
   ])('a credential with %s changed to %s is refused', async (from, to) => {
     const { config, credential } = scene().target('readonly')
     const other = { config, credential: credential.replace(from, to) }
-    await expect(openLeaseTarget('mongodb', other, testOutside())).rejects.toMatchObject({ reason: 'invalid' })
+    await expect(openLeaseTarget('mongodb', other, testOutbound())).rejects.toMatchObject({ reason: 'invalid' })
   })
 
   it('needs two connections for any number of leases', async () => {
-    const outside = testOutside()
-    const session = await openLeaseTarget('mongodb', scene().target('readonly'), outside)
+    const outbound = testOutbound()
+    const session = await openLeaseTarget('mongodb', scene().target('readonly'), outbound)
     const minted = Array.from({ length: 10 }, () => mint())
     for (const { lease } of minted) await session.create(lease)
     for (const { ref } of minted) await session.revoke(ref)
-    expect(outside.peak).toBeLessThanOrEqual(2)
+    expect(outbound.peak).toBeLessThanOrEqual(2)
     await session.close()
   })
 })

@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { databaseConformance } from './conformance.ts'
 import { mysqlFake } from './mysql-fake.ts'
 import { mariadbScene, missingMariadb } from './mysql-scene.ts'
@@ -14,10 +14,10 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
 
   // MySQL has no limit for all statements, and MariaDB none that holds everywhere.
   it('a statement that the server does not end is ended by the session that gave it up', async () => {
-    const { session, outside } = await stuck.open(patienceMs.long)
+    const { session, outbound } = await stuck.open(patienceMs.long)
     const { lease, name } = mint()
     await stuck.block()
-    outside.answerMs = patienceMs.ample
+    outbound.answerMs = patienceMs.ample
     await expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
     expect(await scene().waiting()).toBe(0)
     await stuck.unblock()
@@ -85,8 +85,8 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   })
 
   it('long statements of holders are not read when a lease ends', async () => {
-    const { outside } = await stuck.open(patienceMs.long)
-    const session = await openLeaseTarget('mysql', scene().target('readonly'), outside)
+    const { outbound } = await stuck.open(patienceMs.long)
+    const session = await openLeaseTarget('mysql', scene().target('readonly'), outbound)
     const [long, other] = [mint(), mint()]
     for (const { lease } of [long, other]) await session.create(lease)
     const holder = await holderOf(long.name, long.secret)
@@ -95,7 +95,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     const running = () =>
       scene().root.query(`SELECT 1 FROM information_schema.processlist WHERE INFO LIKE 'SELECT SLEEP(50) /* x%'`)
     await expect.poll(async () => ((await running())[0] as unknown[]).length).toBe(1)
-    const read = () => [...outside.sockets].reduce((sum, socket) => sum + socket.bytesRead, 0)
+    const read = () => [...outbound.sockets].reduce((sum, socket) => sum + socket.bytesRead, 0)
     const before = read()
     await session.revoke(other.ref)
     expect(before).toBeGreaterThan(0)
@@ -205,7 +205,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await root.query(`CREATE USER skerry_open@'%' IDENTIFIED BY ''`)
     await root.query(`GRANT ALL ON *.* TO skerry_open@'%' WITH GRANT OPTION`)
     const open = { config, credential: credential.replace('skerry_admin:adminpassword', 'skerry_open') }
-    const session = await openLeaseTarget('mysql', open, testOutside())
+    const session = await openLeaseTarget('mysql', open, testOutbound())
     await session.create(mint().lease)
     await session.close()
     await root.query(`DROP USER skerry_open@'%'`)
@@ -299,7 +299,7 @@ it.each([
       config: { provider: 'mysql', executor: 'in_broker', connection, accessLevel: 'readonly', userHost: '%' },
       credential: `mysql://skerry_admin:adminpassword@127.0.0.1:${fake.port}/shop`,
     },
-    testOutside(),
+    testOutbound(),
   )
   await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported', message: expect.stringMatching(why) })
   await session.close()

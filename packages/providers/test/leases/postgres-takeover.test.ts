@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { loadRotation } from '../../src/rotation/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { mintFor } from './mint.ts'
 import { type PostgresScene, postgresScene } from './postgres-scene.ts'
 
@@ -46,10 +46,10 @@ function unqualified(statement: string): string[] {
 
 describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objects', () => {
   let scene: PostgresScene
-  const outside = testOutside()
+  const outbound = testOutbound()
   const open = (config: object = {}) => {
     const target = scene.target('readonly')
-    return openLeaseTarget('postgres', { ...target, config: { ...target.config, ...config } as never }, outside)
+    return openLeaseTarget('postgres', { ...target, config: { ...target.config, ...config } as never }, outbound)
   }
   beforeAll(async () => {
     scene = await postgresScene()
@@ -97,7 +97,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await later.revoke(ref)
     const rotation = await loadRotation('postgres')
     const account = { target: scene.target('readonly'), username: 'app', config: { kind: 'postgres', username: 'app' } }
-    await expect(rotation.verify(account as never, outside)).rejects.toMatchObject({ reason: 'missing' })
+    await expect(rotation.verify(account as never, outbound)).rejects.toMatchObject({ reason: 'missing' })
     await scene.root.query('ALTER ROLE skerry_admin RESET search_path')
     expect(await called()).toEqual([])
     expect(await scene.exists(name)).toBe(false)
@@ -240,7 +240,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     async (lock) => {
       const { root } = scene
       const { lease, ref, name, secret } = mintFor('postgres')
-      const patient = Object.assign(testOutside(), { statementMs: 4000 })
+      const patient = Object.assign(testOutbound(), { statementMs: 4000 })
       const session = await openLeaseTarget('postgres', scene.target('readonly'), patient)
       await session.create(lease)
       const holder = await holderOf(name, secret)
@@ -302,7 +302,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
 
   it('does not block other leases by advisory locks that its holder takes', async () => {
     const { root } = scene
-    const brief = Object.assign(testOutside(), { statementMs: 2000 })
+    const brief = Object.assign(testOutbound(), { statementMs: 2000 })
     const session = await openLeaseTarget('postgres', scene.target('readonly'), brief)
     const [first, next] = [mintFor('postgres'), mintFor('postgres')]
     await session.create(first.lease)
@@ -374,8 +374,8 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     const other = await scene.rootOf('shop')
     onTestFinished(() => other.end())
     await other.query('BEGIN; ALTER FUNCTION public.read_notes() COST 2')
-    const outside = Object.assign(testOutside(), { statementMs: 1000 })
-    const brief = await openLeaseTarget('postgres', scene.target('readonly'), outside)
+    const outbound = Object.assign(testOutbound(), { statementMs: 1000 })
+    const brief = await openLeaseTarget('postgres', scene.target('readonly'), outbound)
     await expect(brief.revoke(ref)).rejects.toBeInstanceOf(Error)
     await expect(root.query('SELECT public.read_notes()')).rejects.toThrow(/permission denied/)
     await other.query('ROLLBACK')

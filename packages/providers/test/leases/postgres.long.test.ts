@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { missingPostgres, type PostgresService, startPostgres } from '../../../server/test/services/postgres.ts'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { digest, leaseId, roleName, scramVerifier } from './mint.ts'
 
 const skip = missingPostgres()
@@ -12,7 +12,7 @@ const skip = missingPostgres()
 /** What needs thousands of leases. With grants of its own for each, issuance stops at about 2,440. */
 describe.skipIf(skip !== undefined)('many PostgreSQL leases', () => {
   const servers: PostgresService[] = []
-  const outside = testOutside()
+  const outbound = testOutbound()
   afterAll(async () => {
     for (const server of servers) await server.dispose()
   })
@@ -47,8 +47,8 @@ describe.skipIf(skip !== undefined)('many PostgreSQL leases', () => {
   const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
 
   it('2,500 live leases do not slow the next, and 500 end within a minute over one connection', async () => {
-    const session = await openLeaseTarget('postgres', await start(), outside)
-    const fresh = await openLeaseTarget('postgres', await start(), testOutside())
+    const session = await openLeaseTarget('postgres', await start(), outbound)
+    const fresh = await openLeaseTarget('postgres', await start(), testOutbound())
     const minted = Array.from({ length: 2500 }, mint)
     for (const { lease } of minted) await session.create(lease)
     // In turns, so that both see the same machine.
@@ -59,11 +59,11 @@ describe.skipIf(skip !== undefined)('many PostgreSQL leases', () => {
     }
     await fresh.close()
     expect(median(times.full) / median(times.empty)).toBeLessThan(1.5)
-    outside.forget()
+    outbound.forget()
     const begin = performance.now()
     for (const { ref } of minted.slice(0, 500)) await session.revoke(ref)
     expect(performance.now() - begin).toBeLessThan(60_000)
-    expect(outside.peak).toBe(1)
+    expect(outbound.peak).toBe(1)
     expect((await session.list()).length).toBe(2100)
     await session.close()
   }, 300_000)

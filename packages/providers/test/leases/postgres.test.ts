@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { databaseConformance } from './conformance.ts'
 import { postgresScene } from './postgres-scene.ts'
 import { stuckStatements } from './stuck.ts'
@@ -128,19 +128,19 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     // What the driver would take for an empty password.
     process.env.PGPASSWORD = 'adminpassword'
     try {
-      const refused = openLeaseTarget('postgres', { ...target, credential }, testOutside())
+      const refused = openLeaseTarget('postgres', { ...target, credential }, testOutbound())
       await expect(refused).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/has none/) })
     } finally {
       delete process.env.PGPASSWORD
     }
     await expect(
-      openLeaseTarget('postgres', { ...target, credential: `postgres://localhost:${port}/shop` }, testOutside()),
+      openLeaseTarget('postgres', { ...target, credential: `postgres://localhost:${port}/shop` }, testOutbound()),
     ).rejects.toMatchObject({ reason: 'invalid', message: expect.stringMatching(/names no account/) })
     // `trust` for this account alone, as the suite's own.
     const session = await openLeaseTarget(
       'postgres',
       { ...target, credential: `postgres://postgres@localhost:${port}/shop` },
-      testOutside(),
+      testOutbound(),
     )
     await session.create(mint().lease)
     await session.close()

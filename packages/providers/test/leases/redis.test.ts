@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { freePort } from '../../../server/test/services/free-port.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { findBinary, folderFor, runAs, startDaemon } from '../services/process.ts'
 import { databaseConformance } from './conformance.ts'
 import { missingRedis, redisScene } from './redis-scene.ts'
@@ -108,7 +108,7 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     const session = await openLeaseTarget(
       'redis',
       { config, credential: `redis://skerry_open@localhost:${url.port}/1` },
-      testOutside(),
+      testOutbound(),
     )
     await session.create(mint().lease)
     await session.close()
@@ -136,7 +136,7 @@ it.skipIf(skip !== undefined)('a replica is refused, and a server without an ACL
   const connection = { host: '127.0.0.1', port }
   const config = { provider: 'redis', executor: 'in_broker', connection, accessLevel: 'readonly' } as const
   const credential = `redis://:adminpassword@127.0.0.1:${port}`
-  const session = await openLeaseTarget('redis', { config, credential }, testOutside())
+  const session = await openLeaseTarget('redis', { config, credential }, testOutbound())
   expect((await session.verify()).notes).toEqual([expect.stringContaining('a restart ends all leases')])
   await root.replicaof('127.0.0.1', 1)
   await expect(session.verify()).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { LeaseSession } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { type TestOutside, testOutside } from '../outside.ts'
+import { type TestOutbound, testOutbound } from '../outbound.ts'
 import type { Scene, Use } from './conformance.ts'
 
 type Tag = 'postgres' | 'mysql'
@@ -19,7 +19,7 @@ export const patienceMs = { brief: 2000, ample: 15_000, long: 300_000 }
 
 export interface Stuck<T extends Tag> {
   /** A session that waits long for an answer, and whose database ends a statement after so long. */
-  open(statementMs: number): Promise<{ session: LeaseSession<T>; outside: TestOutside }>
+  open(statementMs: number): Promise<{ session: LeaseSession<T>; outbound: TestOutbound }>
   /** Holds up every change of an account until `unblock`, or the end of the test. */
   block(): Promise<void>
   unblock(): Promise<void>
@@ -40,16 +40,16 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
   afterEach(unblock)
 
   async function createAnother() {
-    const session = await openLeaseTarget<T>(tag, scene().target('readonly'), testOutside({}, patienceMs.long))
+    const session = await openLeaseTarget<T>(tag, scene().target('readonly'), testOutbound({}, patienceMs.long))
     await session.create(mint().lease)
     await session.close()
   }
 
   async function open(statementMs: number) {
-    const outside = Object.assign(testOutside({}, patienceMs.long), { statementMs })
+    const outbound = Object.assign(testOutbound({}, patienceMs.long), { statementMs })
     // What is made with the first lease alone is there, however long that took.
     await createAnother()
-    return { session: await openLeaseTarget<T>(tag, scene().target('readonly'), outside), outside }
+    return { session: await openLeaseTarget<T>(tag, scene().target('readonly'), outbound), outbound }
   }
 
   it('an account that is held up too long is refused, and does not come later', async () => {
@@ -66,12 +66,12 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
 
   it('an account whose connection is cut while it is held up does not come later', async () => {
     // So long that it is seen to wait before the database ends it.
-    const { session, outside } = await open(patienceMs.ample)
+    const { session, outbound } = await open(patienceMs.ample)
     const { lease, name } = mint()
     await block()
     const refused = expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
     await expect.poll(() => scene().waiting()).toBe(1)
-    for (const socket of outside.sockets) socket.destroy()
+    for (const socket of outbound.sockets) socket.destroy()
     await refused
     await expect.poll(() => scene().waiting()).toBe(0)
     await unblock()

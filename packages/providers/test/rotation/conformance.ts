@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
 import type { Account, RotationProvider } from '../../src/rotation/provider.ts'
 import { loadRotation } from '../../src/rotation/registry.ts'
-import { type TestOutside, testOutside } from '../outside.ts'
+import { type TestOutbound, testOutbound } from '../outbound.ts'
 
 /** A database with an account `app` whose password is `first-password`, and an admin that may change it. */
 export interface Scene<K extends AccountKind> {
@@ -19,15 +19,15 @@ export function rotationConformance<K extends AccountKind>(
   kind: K,
   skip: string | undefined,
   start: () => Promise<Scene<K>>,
-  more: (use: { account(): Account<K>; adapter(): RotationProvider<K>; outside(): TestOutside }) => void = () => {},
+  more: (use: { account(): Account<K>; adapter(): RotationProvider<K>; outbound(): TestOutbound }) => void = () => {},
 ): void {
   describe.skipIf(skip !== undefined)(`${kind} rotation${skip === undefined ? '' : ` (skipped: ${skip})`}`, () => {
     let scene: Scene<K>
     let adapter: RotationProvider<K>
-    let outside: TestOutside
+    let outbound: TestOutbound
     beforeAll(async () => {
       scene = await start()
-      outside = testOutside()
+      outbound = testOutbound()
       adapter = await loadRotation(kind)
     })
     afterAll(() => scene?.stop())
@@ -43,57 +43,57 @@ export function rotationConformance<K extends AccountKind>(
       )
 
     it('knows an account that is there from one that is not', async () => {
-      await adapter.verify(account(), outside)
-      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outside))).toBe('missing')
+      await adapter.verify(account(), outbound)
+      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outbound))).toBe('missing')
     })
 
     it('changes a password, which signs in from then on; again is fine', async () => {
-      expect(await adapter.signsIn(account(), 'first-password', outside)).toBe(true)
-      expect(await adapter.signsIn(account(), 'next-password', outside)).toBe(false)
-      await adapter.change(account(), 'next-password', 'first-password', outside)
-      await adapter.change(account(), 'next-password', 'first-password', outside)
-      expect(await adapter.signsIn(account(), 'next-password', outside)).toBe(true)
+      expect(await adapter.signsIn(account(), 'first-password', outbound)).toBe(true)
+      expect(await adapter.signsIn(account(), 'next-password', outbound)).toBe(false)
+      await adapter.change(account(), 'next-password', 'first-password', outbound)
+      await adapter.change(account(), 'next-password', 'first-password', outbound)
+      expect(await adapter.signsIn(account(), 'next-password', outbound)).toBe(true)
     })
 
     it('sets an old password again, and the new one ends', async () => {
-      await adapter.change(account(), 'new-password', null, outside)
-      await adapter.change(account(), 'old-password', 'old-password', outside)
-      const both = ['old-password', 'new-password'].map((one) => adapter.signsIn(account(), one, outside))
+      await adapter.change(account(), 'new-password', null, outbound)
+      await adapter.change(account(), 'old-password', 'old-password', outbound)
+      const both = ['old-password', 'new-password'].map((one) => adapter.signsIn(account(), one, outbound))
       expect(await Promise.all(both)).toEqual([true, false])
     })
 
     it('leaves no word of a password on the server', async () => {
-      await adapter.change(account(), 'a-canary-password', null, outside)
+      await adapter.change(account(), 'a-canary-password', null, outbound)
       expect(await scene.seen?.()).not.toContain('a-canary-password')
     })
 
     it('makes no account, and never touches the admin’s own', async () => {
-      expect(await reasonOf(adapter.change(account({ username: 'nobody_here' }), 'x', null, outside))).not.toMatch(
+      expect(await reasonOf(adapter.change(account({ username: 'nobody_here' }), 'x', null, outbound))).not.toMatch(
         /^no/,
       )
-      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outside))).toBe('missing')
-      expect(await reasonOf(adapter.change(account({ username: 'skerry_admin' }), 'x', null, outside))).toBe('invalid')
+      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outbound))).toBe('missing')
+      expect(await reasonOf(adapter.change(account({ username: 'skerry_admin' }), 'x', null, outbound))).toBe('invalid')
     })
 
     it('refuses what must not stand in a statement, before anything is sent', async () => {
-      outside.forget()
+      outbound.forget()
       for (const bad of [
         { username: `x'; DROP` },
         { username: 'x"y' },
         { statements: ['{{password}}'] },
         { statements: ['no placeholder'] },
       ])
-        expect([bad, await reasonOf(adapter.change(account(bad), 'x', null, outside))]).toEqual([bad, 'invalid'])
-      expect(outside.sent()).toBe(0)
+        expect([bad, await reasonOf(adapter.change(account(bad), 'x', null, outbound))]).toEqual([bad, 'invalid'])
+      expect(outbound.sent()).toBe(0)
     })
 
     it('a target that is away did not say whether an account signs in', async () => {
-      const away = testOutside()
+      const away = testOutbound()
       away.connect = () => Promise.reject(new ProviderError('unreachable', 'away'))
       expect(await reasonOf(adapter.signsIn(account(), 'old-password', away))).toBe('unreachable')
       expect(await reasonOf(adapter.change(account(), 'old-password', null, away))).toBe('unreachable')
     })
 
-    more({ account, adapter: () => adapter, outside: () => outside })
+    more({ account, adapter: () => adapter, outbound: () => outbound })
   })
 }

@@ -46,13 +46,13 @@ rotationConformance(
       },
     }
   },
-  ({ account, adapter, outside }) => {
+  ({ account, adapter, outbound }) => {
     it('keeps the password before until the next change, and survives a restart', async () => {
-      const signsIn = (password: string) => adapter().signsIn(account(), password, outside())
-      await adapter().change(account(), 'one-password', 'one-password', outside())
-      await adapter().change(account(), 'two-password', 'one-password', outside())
+      const signsIn = (password: string) => adapter().signsIn(account(), password, outbound())
+      await adapter().change(account(), 'one-password', 'one-password', outbound())
+      await adapter().change(account(), 'two-password', 'one-password', outbound())
       expect([await signsIn('one-password'), await signsIn('two-password')]).toEqual([true, true])
-      await adapter().change(account(), 'three-password', 'two-password', outside())
+      await adapter().change(account(), 'three-password', 'two-password', outbound())
       const now = ['one-password', 'two-password', 'three-password'].map(signsIn)
       expect(await Promise.all(now)).toEqual([false, true, true])
       expect(saved().match(/#[0-9a-f]{64}/g)?.length).toBeGreaterThan(3)

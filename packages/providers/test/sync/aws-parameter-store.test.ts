@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { type Connection, connection, parametersFake } from './aws-parameter-store-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
@@ -17,7 +17,7 @@ describe('AWS Parameter Store sync', () => {
     for (const name of ['A_1', 'A_2', 'A_3', 'deeper/A_4']) fake.put(`/shop/production/${name}`, 'x')
     fake.put('/shop/other', 'x')
     fake.types.set('/shop/production/A_2', 'String')
-    const entries = await open(connection, testOutside({ 'cloud-a-parameter-store': fake.origin })).list()
+    const entries = await open(connection, testOutbound({ 'cloud-a-parameter-store': fake.origin })).list()
     expect(entries.map(({ name }) => name)).toEqual(['A_1', 'A_2', 'A_3'])
     expect(entries.filter(({ locked }) => locked).map(({ name }) => name)).toEqual(['A_2'])
     expect(JSON.stringify(entries)).not.toContain('AQICAHh')

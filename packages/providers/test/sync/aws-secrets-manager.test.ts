@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import {
   bundle,
   type Connection,
@@ -22,7 +22,7 @@ oneByOneConformance('cloud-a-secrets-manager', () =>
 syncConformance('cloud-a-secrets-manager', () => storeFake(bundle))
 
 describe('AWS Secrets Manager sync', () => {
-  const session = (fake: StoreFake) => open(fake.connection, testOutside({ 'cloud-a-secrets-manager': fake.origin }))
+  const session = (fake: StoreFake) => open(fake.connection, testOutbound({ 'cloud-a-secrets-manager': fake.origin }))
   const push = async (fake: StoreFake, values: Record<string, string>, runId = 'run_1') =>
     await session(fake).push({
       runId,

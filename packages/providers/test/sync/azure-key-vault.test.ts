@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { type Connection, connection, type KeyVaultFake, keyVaultFake, own } from './azure-key-vault-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
@@ -10,7 +10,7 @@ oneByOneConformance('cloud-c-key-vault', keyVaultFake)
 
 describe('Azure Key Vault sync', () => {
   const session = (fake: KeyVaultFake, at: Connection = connection) =>
-    open(at, testOutside({ 'cloud-c-key-vault': fake.origin }))
+    open(at, testOutbound({ 'cloud-c-key-vault': fake.origin }))
   const push = async (fake: KeyVaultFake, value: string) =>
     await session(fake).push({ runId: 'run_1', write: [{ name: 'db-url', value, memo: null }], remove: [] })
 
@@ -78,12 +78,12 @@ describe('Azure Key Vault sync', () => {
 
   it('each cloud has hosts of its own, and names become hyphens or fail', () => {
     const asked: string[] = []
-    const outside = testOutside()
+    const outbound = testOutbound()
     const origin = (_: string, usual: string) => {
       asked.push(usual)
       return usual
     }
-    const spying = { ...outside, origin }
+    const spying = { ...outbound, origin }
     for (const cloud of ['usgov', 'china'] as const)
       open({ ...connection, config: { ...connection.config, cloud } }, spying)
     expect(asked).toEqual(['https://shop-production.vault.usgovcloudapi.net', 'https://shop-production.vault.azure.cn'])

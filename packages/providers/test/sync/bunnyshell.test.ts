@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { connection, environment, project, variablesFake } from './bunnyshell-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
@@ -15,14 +15,14 @@ oneByOneConformance('env-platform', async () => ({
 it('lists all pages by number, and follows no link of an answer', async () => {
   const fake = await variablesFake(environment)
   for (const name of ['A_1', 'A_2', 'A_3', 'A_4', 'A_5']) fake.put(name, 'x')
-  const names = (await open(connection, testOutside({ 'env-platform': fake.origin })).list()).map(({ name }) => name)
+  const names = (await open(connection, testOutbound({ 'env-platform': fake.origin })).list()).map(({ name }) => name)
   expect(names).toEqual(['A_1', 'A_2', 'A_3', 'A_4', 'A_5'])
   await fake.stop()
 })
 
 it('a name that somebody made between list and write is theirs, and one whose answer was lost is ours', async () => {
   const fake = await variablesFake(environment)
-  const session = open(connection, testOutside({ 'env-platform': fake.origin }))
+  const session = open(connection, testOutbound({ 'env-platform': fake.origin }))
   for (const [isNew, held] of [
     [true, 'theirs'],
     [false, 'ours'],
@@ -39,11 +39,11 @@ it('a name that somebody made between list and write is theirs, and one whose an
 it('variables are secret unless the destination says otherwise', async () => {
   const fake = await variablesFake(environment)
   const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
-  const outside = testOutside({ 'env-platform': fake.origin })
-  await open(connection, outside).push({ runId: 'run_1', write, remove: [] })
+  const outbound = testOutbound({ 'env-platform': fake.origin })
+  await open(connection, outbound).push({ runId: 'run_1', write, remove: [] })
   expect(fake.flags.get('FIRST_NAME')).toBe(true)
   const plain = { ...connection, destination: { ...connection.destination, secret: false } }
-  await open(plain, outside).push({ runId: 'run_2', write, remove: [] })
+  await open(plain, outbound).push({ runId: 'run_2', write, remove: [] })
   expect(fake.flags.get('FIRST_NAME')).toBe(false)
   expect(factsOf(plain).rules).not.toBe(factsOf(connection).rules)
   expect(factsOf(plain).places).toEqual(factsOf(connection).places)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { type Connection, connection, type VaultFake, vaultFake } from './claude-managed-agents-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
@@ -14,7 +14,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
     destination: { provider: 'ai-agent-vaults', vaultId: connection.destination.vaultId, ...rules },
   })
   const push = async (fake: VaultFake, at: Connection, names: string[]) =>
-    await open(at, testOutside({ 'ai-agent-vaults': fake.origin })).push({
+    await open(at, testOutbound({ 'ai-agent-vaults': fake.origin })).push({
       runId: 'run_1',
       write: names.map((name) => ({ name, value: `of ${name}`, memo: null })),
       remove: [],
@@ -75,7 +75,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
   it('an archived vault is no destination', async () => {
     const fake = await vaultFake()
     fake.archive()
-    const session = open(connection, testOutside({ 'ai-agent-vaults': fake.origin }))
+    const session = open(connection, testOutbound({ 'ai-agent-vaults': fake.origin }))
     await expect(session.verify()).rejects.toMatchObject({ reason: 'missing' })
     await fake.stop()
   })

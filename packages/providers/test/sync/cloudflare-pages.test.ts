@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/cloudflare-pages.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { connection, pagesFake } from './cloudflare-pages-fake.ts'
 import { syncConformance } from './conformance.ts'
 
@@ -10,7 +10,7 @@ it('an environment that the destination does not name keeps what it has', async 
   const fake = await pagesFake()
   fake.put('SHARED', 'theirs')
   const destination = { ...connection.destination, environments: ['preview' as const] }
-  const session = open({ ...connection, destination }, testOutside({ 'edge-pages': fake.origin }))
+  const session = open({ ...connection, destination }, testOutbound({ 'edge-pages': fake.origin }))
   const changes = { write: [{ name: 'OURS', value: 'x', memo: null }], remove: [{ name: 'SHARED', memo: null }] }
   expect(await session.push({ runId: 'run', ...changes })).toMatchObject({ removed: ['SHARED'], failed: [] })
   expect([...fake.only('production').keys()]).toEqual(['SHARED'])

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/cloudflare-secrets-store.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { connection, storeFake } from './cloudflare-secrets-store-fake.ts'
 import { oneByOneConformance } from './clouds.ts'
 
@@ -11,14 +11,14 @@ const change = (name: string, value: string) => ({ runId: 'run', write: [{ name,
 it('reads all pages', async () => {
   const fake = await storeFake()
   for (let index = 0; index < 201; index++) fake.put(`NAME_${index}`, 'x')
-  const session = open(connection, testOutside({ 'edge-secrets-store': fake.origin }))
+  const session = open(connection, testOutbound({ 'edge-secrets-store': fake.origin }))
   expect(await session.list()).toHaveLength(201)
   await fake.stop()
 })
 
 it('a name that is still being deleted is tried again later', async () => {
   const fake = await storeFake()
-  const session = open(connection, testOutside({ 'edge-secrets-store': fake.origin }))
+  const session = open(connection, testOutbound({ 'edge-secrets-store': fake.origin }))
   fake.put('NAME', 'old')
   fake.put('OTHER', 'x')
   await session.push({ runId: 'run', write: [], remove: [{ name: 'NAME', memo: null }] })
@@ -37,7 +37,7 @@ it('scopes that others gave a secret stay', async () => {
   const fake = await storeFake()
   fake.put('NAME', 'old')
   const destination = { ...connection.destination, scopes: ['ai_gateway'] }
-  const session = open({ ...connection, destination }, testOutside({ 'edge-secrets-store': fake.origin }))
+  const session = open({ ...connection, destination }, testOutbound({ 'edge-secrets-store': fake.origin }))
   await session.push(change('NAME', 'new'))
   expect(fake.scopesOf('NAME')).toEqual(['workers', 'ai_gateway'])
   await fake.stop()

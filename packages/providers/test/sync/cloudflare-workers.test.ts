@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/cloudflare-workers.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { connection, workersFake } from './cloudflare-workers-fake.ts'
 import { syncConformance } from './conformance.ts'
 
@@ -8,7 +8,7 @@ syncConformance('edge-workers', workersFake)
 
 it('deploys once for a push, and not at all for names that are gone', async () => {
   const fake = await workersFake()
-  const session = open(connection, testOutside({ 'edge-workers': fake.origin }))
+  const session = open(connection, testOutbound({ 'edge-workers': fake.origin }))
   const write = Array.from({ length: 99 }, (_, index) => ({ name: `NAME_${index}`, value: 'x', memo: null }))
   expect((await session.push({ runId: 'run', write, remove: [] })).written).toHaveLength(99)
   expect(fake.writes()).toBe(1)
@@ -20,7 +20,7 @@ it('deploys once for a push, and not at all for names that are gone', async () =
 it('says that the newest version must be deployed first, and tries no halves', async () => {
   const fake = await workersFake()
   fake.holdBack()
-  const session = open(connection, testOutside({ 'edge-workers': fake.origin }))
+  const session = open(connection, testOutbound({ 'edge-workers': fake.origin }))
   const write = ['A', 'B'].map((name) => ({ name, value: 'x', memo: null }))
   await expect(session.push({ runId: 'run', write, remove: [] })).rejects.toThrow('deploy it first')
   expect(fake.writes()).toBe(1)
@@ -30,7 +30,7 @@ it('says that the newest version must be deployed first, and tries no halves', a
 it('a key of the Worker is locked', async () => {
   const fake = await workersFake()
   fake.keys.add('SIGNING')
-  const session = open(connection, testOutside({ 'edge-workers': fake.origin }))
+  const session = open(connection, testOutbound({ 'edge-workers': fake.origin }))
   expect(await session.list()).toEqual([{ name: 'SIGNING', revision: null, locked: expect.any(String) }])
   await fake.stop()
 })

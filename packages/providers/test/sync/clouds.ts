@@ -2,7 +2,7 @@ import type { SyncTag } from '@skerry/contract/sync/providers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SyncOutcome } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { type SyncFake, syncConformance } from './conformance.ts'
 
 /** A fake that refuses single names, and asks for a pause after some writes. `routedFake` and `FakeState` bring both. */
@@ -26,7 +26,7 @@ export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Prom
 
     const push = async (values: Record<string, string>): Promise<SyncOutcome> => {
       const provider = await syncProvider(tag)
-      const session = provider.open(fake.connection, testOutside({ [tag]: fake.origin }))
+      const session = provider.open(fake.connection, testOutbound({ [tag]: fake.origin }))
       const write = Object.entries(values).map(([name, value]) => ({ name, value, memo: null }))
       return await session.push({ runId: 'run_1', write, remove: [] })
     }
@@ -53,7 +53,7 @@ export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Prom
 
     it('a destination that does not answer is unreachable', async () => {
       const provider = await syncProvider(tag)
-      const session = provider.open(fake.connection, testOutside({ [tag]: 'http://127.0.0.1:1' }))
+      const session = provider.open(fake.connection, testOutbound({ [tag]: 'http://127.0.0.1:1' }))
       await expect(session.list()).rejects.toMatchObject({ reason: 'unreachable' })
     })
   })

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
 import type { SyncConnection, SyncEntry, SyncOutcome, SyncSession } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { bends, bentOutside } from '../bent-outside.ts'
-import { testOutside } from '../outside.ts'
+import { bends, bentOutbound } from '../bent-outbound.ts'
+import { testOutbound } from '../outbound.ts'
 
 /** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
 export interface SyncFake<T extends SyncTag> {
@@ -55,7 +55,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
     beforeEach(() => fake.reset())
     afterAll(() => fake.stop())
 
-    const open = async () => (await syncProvider(tag)).open(fake.connection, testOutside({ [tag]: fake.origin }))
+    const open = async () => (await syncProvider(tag)).open(fake.connection, testOutbound({ [tag]: fake.origin }))
     const facts = async () => (await syncProvider(tag)).describe(fake.connection)
     /** A name in the form of the destination, as the caller of an adapter gives it. */
     let own: (name: string) => string
@@ -177,11 +177,11 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
     })
 
     it.for(bends)('the fake refuses a request %s, and stores nothing', async ([, bend], { skip }) => {
-      const outside = bentOutside(testOutside({ [tag]: fake.origin }), bend)
-      const session = (await syncProvider(tag)).open(fake.connection, outside)
+      const outbound = bentOutbound(testOutbound({ [tag]: fake.origin }), bend)
+      const session = (await syncProvider(tag)).open(fake.connection, outbound)
       const outcome = await push(session, { FIRST_NAME: 'one' }).catch((error: unknown) => error)
       const written = outcome instanceof Error ? [] : (outcome as SyncOutcome).written
-      if (!outside.bent()) skip('the service is sent nothing of the kind')
+      if (!outbound.bent()) skip('the service is sent nothing of the kind')
       expect([written, [...fake.values()]]).toEqual([[], []])
     })
 

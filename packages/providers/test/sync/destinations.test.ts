@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import type { SyncConnection } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { describedDestinations, syncSamples } from './facts.ts'
 
 const tags = Object.keys(syncProviders) as SyncTag[]
@@ -54,7 +54,7 @@ describe('destinations that can never be', () => {
     expect(Value.Check(syncProviders[tag].destination, destination)).toBe(false)
     const connection = { ...(await syncSamples())[tag], destination, credential: 'token' } as SyncConnection<SyncTag>
     const { describe, open } = await syncProvider<SyncTag>(tag)
-    for (const use of [() => describe(connection), () => open(connection, testOutside())])
+    for (const use of [() => describe(connection), () => open(connection, testOutbound())])
       expect(use).toThrow(expect.objectContaining({ reason: 'invalid' }))
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { open } from '../../src/sync/digitalocean.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { app, appsFake, component } from './digitalocean-fake.ts'
 
@@ -12,7 +12,7 @@ it('what it does not know of a spec goes back as it came', async () => {
   fake.spec().envs.push({ key: 'OF_THE_APP', value: 'x', scope: 'RUN_TIME', type: 'GENERAL' })
   fake.put('THEIRS', 'theirs')
   const before = structuredClone(fake.spec())
-  const session = open(component, testOutside({ 'app-platform-e': fake.origin }))
+  const session = open(component, testOutbound({ 'app-platform-e': fake.origin }))
   await session.push({ runId: 'run', write: [{ name: 'OURS', value: 'x', memo: null }], remove: [] })
   const [ours] = fake.spec().services[0]?.envs.splice(1) ?? []
   expect(fake.spec()).toEqual(before)
@@ -22,7 +22,7 @@ it('what it does not know of a spec goes back as it came', async () => {
 
 it('deploys nothing when what is to be removed is gone', async () => {
   const fake = await appsFake(app)
-  const session = open(app, testOutside({ 'app-platform-e': fake.origin }))
+  const session = open(app, testOutbound({ 'app-platform-e': fake.origin }))
   await session.push({ runId: 'run', write: [], remove: [{ name: 'GONE', memo: null }] })
   expect(fake.writes()).toBe(0)
   await fake.stop()
@@ -32,7 +32,7 @@ it('a name that stands there twice is written once', async () => {
   const fake = await appsFake(app)
   fake.put('NAME', 'for builds')
   fake.put('NAME', 'for runs')
-  const session = open(app, testOutside({ 'app-platform-e': fake.origin }))
+  const session = open(app, testOutbound({ 'app-platform-e': fake.origin }))
   expect(await session.list()).toHaveLength(1)
   await session.push({ runId: 'run', write: [{ name: 'NAME', value: 'new', memo: null }], remove: [] })
   expect(fake.spec().envs).toHaveLength(1)
@@ -42,7 +42,7 @@ it('a name that stands there twice is written once', async () => {
 it('a component that the app lacks is missing', async () => {
   const fake = await appsFake(app)
   const destination = { ...component.destination, componentName: 'worker' }
-  const session = open({ ...component, destination }, testOutside({ 'app-platform-e': fake.origin }))
+  const session = open({ ...component, destination }, testOutbound({ 'app-platform-e': fake.origin }))
   await expect(session.verify()).rejects.toMatchObject({ reason: 'missing' })
   await fake.stop()
 })

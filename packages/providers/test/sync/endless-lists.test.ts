@@ -1,8 +1,8 @@
 import type { SyncTag } from '@skerry/contract/sync/providers'
 import { expect, it } from 'vitest'
-import type { Outside } from '../../src/outside.ts'
+import type { Outbound } from '../../src/outbound.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncSamples } from './facts.ts'
 
 // A list is read to its end or not at all. Its first part alone would say of every other name that it is not there.
@@ -25,8 +25,8 @@ const pages: [SyncTag, unknown][] = [
 ]
 
 /** A service that answers every request with the same page. */
-const answering = (page: unknown): Outside => ({
-  ...testOutside(),
+const answering = (page: unknown): Outbound => ({
+  ...testOutbound(),
   send: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(page)) }),
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/fly-io.ts'
 import { httpFake } from '../http-fake.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { flyFake } from './fly-io-fake.ts'
 
@@ -17,7 +17,7 @@ it('sends a user’s token as a bearer, and a macaroon under its own scheme', as
   for (const credential of ['Bearer fo1_abc', 'fo1_abc', 'flyv1 fm2_abc,fm2_def'])
     await open(
       { config: { provider: 'app-platform-c' }, destination, credential },
-      testOutside({ 'app-platform-c': server.origin }),
+      testOutbound({ 'app-platform-c': server.origin }),
     ).list()
   expect(seen).toEqual(['Bearer fo1_abc', 'Bearer fo1_abc', 'FlyV1 fm2_abc,fm2_def'])
   await server.stop()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { type Connection, environment, org, repo, roots, secretsFake } from './github-actions-fake.ts'
 
@@ -15,13 +15,13 @@ const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
 it('lists all pages, in upper case', async () => {
   const fake = await secretsFake(repo, roots.repo)
   for (let index = 0; index < 230; index++) fake.put(`NAME_${index}`, 'x')
-  expect((await open(repo, testOutside({ 'code-host-ci': fake.origin })).list()).length).toBe(230)
+  expect((await open(repo, testOutbound({ 'code-host-ci': fake.origin })).list()).length).toBe(230)
   await fake.stop()
 })
 
 it('a key that changed meanwhile is fetched again', async () => {
   const fake = await secretsFake(repo, roots.repo)
-  const session = open(repo, testOutside({ 'code-host-ci': fake.origin }))
+  const session = open(repo, testOutbound({ 'code-host-ci': fake.origin }))
   await session.push({ runId: 'run_1', write, remove: [] })
   fake.rotate()
   const again = [{ name: 'FIRST_NAME', value: 'two', memo: null }]
@@ -32,7 +32,7 @@ it('a key that changed meanwhile is fetched again', async () => {
 
 it('secrets of an organization are sent with their readers, and a change of those is one of the rules', async () => {
   const fake = await secretsFake(org, roots.org)
-  await open(org, testOutside({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
+  await open(org, testOutbound({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
   expect(fake.bodies[0]).toMatchObject({ visibility: 'selected', selected_repository_ids: [11, 12] })
   const to = (more: object) => ({
     ...org,
@@ -50,7 +50,7 @@ it('secrets of an organization are sent with their readers, and a change of thos
 it('a limit that is told with 403 is one, by its headers', async () => {
   const fake = await secretsFake(repo, roots.repo)
   const push = () =>
-    open(repo, testOutside({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
+    open(repo, testOutbound({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
   fake.limit({ 'retry-after': '30' })
   await expect(push()).rejects.toMatchObject({ reason: 'rate_limited', retryAfterMs: 30_000 })
   const beforeMs = Date.now()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { crc32c } from '../../src/sync/crc32c.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { syncConformance } from './conformance.ts'
 import {
@@ -21,7 +21,7 @@ oneByOneConformance('cloud-b-secret-manager', () => projectFake(pruned))
 syncConformance('cloud-b-secret-manager', () => projectFake(bundle))
 
 describe('Google Secret Manager sync', () => {
-  const session = (fake: ProjectFake) => open(fake.connection, testOutside({ 'cloud-b-secret-manager': fake.origin }))
+  const session = (fake: ProjectFake) => open(fake.connection, testOutbound({ 'cloud-b-secret-manager': fake.origin }))
   const write = async (fake: ProjectFake, value: string, memo: string | null = null) => {
     const change = { runId: 'run_1', write: [{ name: 'FIRST_NAME', value, memo }], remove: [] }
     const { written } = await session(fake).push(change)
@@ -108,8 +108,8 @@ describe('Google Secret Manager sync', () => {
     expect(of({ locations: ['a1', 'b1'], kmsKeyName: key('a1') })).toThrow(/single location/)
     expect(of({ locations: ['a1'], kmsKeyName: key('a1') })).not.toThrow()
     const stranger = { ...connection, credential: '{"type":"authorized_user"}' }
-    const outside = testOutside({ 'cloud-b-secret-manager': 'http://127.0.0.1:1' })
-    await expect(open(stranger, outside).list()).rejects.toMatchObject({ reason: 'invalid' })
+    const outbound = testOutbound({ 'cloud-b-secret-manager': 'http://127.0.0.1:1' })
+    await expect(open(stranger, outbound).list()).rejects.toMatchObject({ reason: 'invalid' })
   })
 
   it('sums as CRC-32C does', () => {

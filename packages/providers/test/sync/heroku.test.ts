@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/heroku.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, herokuFake } from './heroku-fake.ts'
 
@@ -11,7 +11,7 @@ const named = (...names: string[]) => names.map((name) => ({ name, value: 'x', m
 it('a push of writes and removals is one release', async () => {
   const fake = await herokuFake()
   fake.put('OLD', 'x')
-  const session = open(connection, testOutside({ 'app-platform-f': fake.origin }))
+  const session = open(connection, testOutbound({ 'app-platform-f': fake.origin }))
   await session.push({ runId: 'run', write: named('A', 'B', 'C'), remove: [{ name: 'OLD', memo: null }] })
   expect([fake.releases(), [...fake.values().keys()]]).toEqual([1, ['A', 'B', 'C']])
   await session.push({ runId: 'run', write: [], remove: [{ name: 'OLD', memo: null }] })
@@ -23,7 +23,7 @@ it('gives up on halves when nothing at all is taken', async () => {
   const fake = await herokuFake()
   const names = Array.from({ length: 64 }, (_, index) => `NAME_${index}`)
   for (const name of names) fake.refuse(name)
-  const session = open(connection, testOutside({ 'app-platform-f': fake.origin }))
+  const session = open(connection, testOutbound({ 'app-platform-f': fake.origin }))
   const { failed } = await session.push({ runId: 'run', write: named(...names), remove: [] })
   expect(failed).toHaveLength(64)
   expect(fake.writes()).toBeLessThan(20)

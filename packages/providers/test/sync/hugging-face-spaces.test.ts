@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/hugging-face-spaces.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { connection, spaceFake } from './hugging-face-spaces-fake.ts'
 
@@ -9,7 +9,7 @@ oneByOneConformance('ml-spaces', spaceFake)
 it('a static Space, which shows its secrets to visitors, is refused before anything is written', async () => {
   const fake = await spaceFake()
   fake.is('static')
-  const session = () => open(connection, testOutside({ 'ml-spaces': fake.origin }))
+  const session = () => open(connection, testOutbound({ 'ml-spaces': fake.origin }))
   const refused = { reason: 'unsupported', message: expect.stringContaining('static') }
   await expect(session().verify()).rejects.toMatchObject(refused)
   const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
@@ -21,7 +21,7 @@ it('a static Space, which shows its secrets to visitors, is refused before anyth
 it('a public variable’s name is shown as one that cannot be written, and the end of the window as the pause', async () => {
   const fake = await spaceFake()
   fake.variables.add('PUBLIC_NAME')
-  const session = open(connection, testOutside({ 'ml-spaces': fake.origin }))
+  const session = open(connection, testOutbound({ 'ml-spaces': fake.origin }))
   expect(await session.list()).toEqual([
     { name: 'PUBLIC_NAME', revision: null, locked: expect.stringMatching(/variable/) },
   ])

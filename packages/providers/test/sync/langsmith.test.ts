@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
 import { httpFake } from '../http-fake.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, type DeploymentFake, deploymentFake, path } from './langsmith-fake.ts'
 
@@ -11,7 +11,7 @@ syncConformance('agent-platform', deploymentFake)
 
 describe('LangSmith sync, what a whole list can destroy', () => {
   const push = async (fake: DeploymentFake, write: Record<string, string>, remove: string[] = []) =>
-    await open(connection, testOutside({ 'agent-platform': fake.origin })).push({
+    await open(connection, testOutbound({ 'agent-platform': fake.origin })).push({
       runId: 'run_1',
       write: Object.entries(write).map(([name, value]) => ({ name, value, memo: null })),
       remove: remove.map((name) => ({ name, memo: null })),
@@ -50,7 +50,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
       })
     }
     expect(fake.revisions()).toBe(0)
-    const session = open(connection, testOutside({ 'agent-platform': fake.origin }))
+    const session = open(connection, testOutbound({ 'agent-platform': fake.origin }))
     expect((await session.verify()).notes).toEqual([expect.stringContaining('does not show 1')])
     await push(fake, { FOREIGN_NAME: 'mentioned, so nothing is lost' })
     expect(fake.revisions()).toBe(1)
@@ -59,12 +59,12 @@ describe('LangSmith sync, what a whole list can destroy', () => {
 
   it('regions have hosts of their own, and another host may have a path', async () => {
     const asked: string[] = []
-    const outside = testOutside()
+    const outbound = testOutbound()
     const spying = {
-      ...outside,
+      ...outbound,
       origin: (tag: string, own: string) => {
         asked.push(own)
-        return outside.origin(tag, own)
+        return outbound.origin(tag, own)
       },
     }
     const seen: string[] = []
@@ -77,7 +77,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
     expect(asked.map((origin) => new URL(origin).hostname.split('.')[0])).toEqual(['api', 'eu', 'apac', 'aws'])
     const baseUrl = 'https://smith.example.com/api-host'
     const own = { ...connection, config: { provider: 'agent-platform', baseUrl } } as const
-    await open(own, testOutside({ 'agent-platform': server.origin })).list()
+    await open(own, testOutbound({ 'agent-platform': server.origin })).list()
     expect(seen).toEqual([`/api-host${path}`])
     expect(factsOf(own).limits.name.reserved).not.toContain('PATH')
     expect(() => factsOf({ ...own, config: { ...own.config, region: 'eu' } })).toThrow(/not together with a region/)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { oneByOneConformance } from './clouds.ts'
 import { connection, netlifyFake } from './netlify-fake.ts'
 
@@ -8,7 +8,8 @@ const { describe: factsOf, open } = await syncProvider('site-host')
 
 oneByOneConformance('site-host', netlifyFake)
 
-const session = (fake: { origin: string }, given = connection) => open(given, testOutside({ 'site-host': fake.origin }))
+const session = (fake: { origin: string }, given = connection) =>
+  open(given, testOutbound({ 'site-host': fake.origin }))
 const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })
 const removal = (name: string) => ({ runId: 'run', write: [], remove: [{ name, memo: null }] })
 

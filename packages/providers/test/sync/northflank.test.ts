@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/northflank.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, northflankFake } from './northflank-fake.ts'
 
 syncConformance('app-platform-d', northflankFake)
 
-const session = (fake: { origin: string }) => open(connection, testOutside({ 'app-platform-d': fake.origin }))
+const session = (fake: { origin: string }) => open(connection, testOutbound({ 'app-platform-d': fake.origin }))
 
 it('tells when a name that was left out is kept', async () => {
   const fake = await northflankFake('adds')

@@ -3,7 +3,7 @@ import { ProviderError } from '../../src/provider-error.ts'
 import { call } from '../../src/sync/call.ts'
 import { andThen, done, inHalves, without } from '../../src/sync/pushing.ts'
 import { httpFake } from '../http-fake.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 
 const write = (...names: string[]) => names.map((name) => ({ name, value: `value of ${name}`, memo: null }))
 const changes = (...names: string[]) => ({
@@ -77,8 +77,8 @@ it.each([
 ])('no reason repeats a value %s', async (_how, shown) => {
   const value = 'hunter2 "and"\nits second line'
   const server = await httpFake(() => ({ status: 400, body: { error: `cannot store ${shown(value)}` } }))
-  const said = (body: unknown) => (body as { error: string }).error
-  const api = { outside: testOutside(), credential: 'token', headers: {}, said }
+  const readErrorText = (body: unknown) => (body as { error: string }).error
+  const api = { outbound: testOutbound(), credential: 'token', headers: {}, readErrorText }
   const error = await call(api, { method: 'POST', url: server.origin, json: { value } }, [value]).catch((e: Error) => e)
   expect(error).toMatchObject({ reason: 'failed', message: 'HTTP 400' })
   await server.stop()
@@ -86,7 +86,7 @@ it.each([
 
 it('a pause without a length is a minute, and one that is over as well', async () => {
   const server = await httpFake(() => ({ status: 429, body: {} }))
-  const api = { outside: testOutside(), credential: 'token', headers: {}, said: () => null }
+  const api = { outbound: testOutbound(), credential: 'token', headers: {}, readErrorText: () => null }
   const request = { method: 'GET', url: server.origin } as const
   await expect(call(api, request)).rejects.toMatchObject({ reason: 'rate_limited', retryAfterMs: 60_000 })
   await expect(call({ ...api, pauseMs: () => -5 }, request)).rejects.toMatchObject({ retryAfterMs: 60_000 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { open } from '../../src/sync/railway.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, projectId, railwayFake } from './railway-fake.ts'
 
@@ -9,7 +9,7 @@ syncConformance('app-platform-a', railwayFake)
 it('reads all pages, and only what is the service’s own', async () => {
   const fake = await railwayFake()
   for (let index = 0; index < 150; index++) fake.put(`NAME_${index}`, 'x')
-  const session = open(connection, testOutside({ 'app-platform-a': fake.origin }))
+  const session = open(connection, testOutbound({ 'app-platform-a': fake.origin }))
   const names = (await session.list()).map(({ name }) => name)
   expect(names).toHaveLength(150)
   expect(names.every((name) => name.startsWith('NAME_'))).toBe(true)
@@ -18,7 +18,7 @@ it('reads all pages, and only what is the service’s own', async () => {
 
 it('a value that would be read as a reference fails alone, and is never sent', async () => {
   const fake = await railwayFake()
-  const session = open(connection, testOutside({ 'app-platform-a': fake.origin }))
+  const session = open(connection, testOutbound({ 'app-platform-a': fake.origin }))
   const write = [
     { name: 'GOOD', value: 'x', memo: null },
     { name: 'BAD', value: 'a${{shared.OTHER}}b', memo: null },
@@ -33,11 +33,11 @@ it('a value that would be read as a reference fails alone, and is never sent', a
 it('a project token has a header of its own, and must be of the environment', async () => {
   const fake = await railwayFake({ 'project-access-token': connection.credential })
   const config = { ...connection.config, tokenKind: 'project' as const }
-  const outside = testOutside({ 'app-platform-a': fake.origin })
-  await open({ ...connection, config }, outside).verify()
+  const outbound = testOutbound({ 'app-platform-a': fake.origin })
+  await open({ ...connection, config }, outbound).verify()
   const destination = { ...connection.destination, environmentId: projectId }
-  const other = open({ ...connection, config, destination }, outside)
+  const other = open({ ...connection, config, destination }, outbound)
   await expect(other.verify()).rejects.toMatchObject({ reason: 'invalid' })
-  await expect(open(connection, outside).verify()).rejects.toMatchObject({ reason: 'denied' })
+  await expect(open(connection, outbound).verify()).rejects.toMatchObject({ reason: 'denied' })
   await fake.stop()
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
-import { testOutside } from '../outside.ts'
+import { testOutbound } from '../outbound.ts'
 import { syncConformance } from './conformance.ts'
 import { connection, vercelFake } from './vercel-fake.ts'
 
@@ -11,7 +11,7 @@ syncConformance('frontend-cloud', vercelFake)
 const session = (fake: { origin: string }, destination: Partial<typeof connection.destination> = {}) =>
   open(
     { ...connection, destination: { ...connection.destination, ...destination } },
-    testOutside({ 'frontend-cloud': fake.origin }),
+    testOutbound({ 'frontend-cloud': fake.origin }),
   )
 const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })
 const removal = (name: string) => ({ runId: 'run', write: [], remove: [{ name, memo: null }] })

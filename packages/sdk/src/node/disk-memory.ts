@@ -11,7 +11,7 @@ const entriesMax = 10_000
  * survives: it is kept for years, in a folder that outlives the process and that the server has no say in.
  *
  * @param settings.directory `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen` unless given.
- * @example const history = createHistory({ store: diskMemory(), baseUrl, principalId: tokenId })
+ * @example const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })
  */
 export function diskMemory({ directory = defaultDirectory() }: { directory?: string } = {}): Cache {
   return diskCache({ directory, keepSeconds, entriesMax })

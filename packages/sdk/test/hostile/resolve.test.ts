@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '@skerry/crypto/random'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createHistory, type HistorySettings } from '../../src/history.ts'
+import { createKnownState, type KnownStateSettings } from '../../src/known-state.ts'
 import { forEnvironment } from '../../src/loading-names.ts'
 import { diskMemory } from '../../src/node/disk-memory.ts'
 import type { Layer } from '../../src/resolve-body.ts'
@@ -13,15 +13,15 @@ import { app, branchBody, type Draft, layer, openSkerry, resolveWorld, shared } 
 // A server that makes up what it answers to a program which uses the SDK. Each test says what the program is told.
 
 /** A program that has resolved once, with a memory on disk that the next process finds again. */
-async function world(more: Partial<HistorySettings> = {}) {
+async function world(more: Partial<KnownStateSettings> = {}) {
   const directory = join(await mkdtemp(join(tmpdir(), 'skerry-memory-')), 'seen')
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const made = await resolveWorld()
   const { server, reader } = made
   const start = (settings: Parameters<typeof openSkerry>[1] = {}) => {
     const store = diskMemory({ directory })
-    const history = createHistory({ store, baseUrl: server.baseUrl, principalId: reader.tokenId, ...more })
-    return openSkerry(made, { history, ...settings })
+    const knownState = createKnownState({ store, baseUrl: server.baseUrl, principalId: reader.tokenId, ...more })
+    return openSkerry(made, { knownState, ...settings })
   }
   await start().resolve()
   const answerWith = (change: (lie: typeof made.body) => void) => {

@@ -2,7 +2,7 @@ import { newToken } from '@skerry/crypto/token'
 import { expect, test } from 'vitest'
 import type { Cache } from '../../src/cache.ts'
 import { createClient } from '../../src/client.ts'
-import { createHistory, type HistorySettings } from '../../src/history.ts'
+import { createKnownState, type KnownStateSettings } from '../../src/known-state.ts'
 import { createLease, findLeaseTarget, replaceAdminSecret } from '../../src/leases.ts'
 import { startServer } from '../server.ts'
 import { ids } from '../world.ts'
@@ -28,14 +28,14 @@ function memory(): Cache {
   }
 }
 
-async function world(more: Partial<HistorySettings> = {}) {
+async function world(more: Partial<KnownStateSettings> = {}) {
   const server = await startServer(`Bearer ${me.bearer}`)
   const { baseUrl } = server
   const client = createClient({ baseUrl, credential: { bearer: me.bearer } })
-  const history = createHistory({ store: memory(), baseUrl, principalId: me.tokenId, ...more })
-  await history.madeTarget({ orgId, ...target })
-  const make = (shown: Target) => createLease(client, { orgId, target: shown, ttlSeconds: 600, history })
-  return { server, client, history, make }
+  const knownState = createKnownState({ store: memory(), baseUrl, principalId: me.tokenId, ...more })
+  await knownState.madeTarget({ orgId, ...target })
+  const make = (shown: Target) => createLease(client, { orgId, target: shown, ttlSeconds: 600, knownState })
+  return { server, client, knownState, make }
 }
 
 test.each([
@@ -51,8 +51,8 @@ test.each([
 })
 
 test('nor is it given an admin credential', async () => {
-  const { server, client, history } = await world()
-  const settings = { orgId, adminSecret: 'postgres://a:b@h/d', history }
+  const { server, client, knownState } = await world()
+  const settings = { orgId, adminSecret: 'postgres://a:b@h/d', knownState }
   await expect(replaceAdminSecret(client, at({ host: 'evil.example.com' }), settings)).rejects.toMatchObject({
     code: 'rollback',
   })
@@ -73,14 +73,14 @@ test('a target is not found under a name that the server gives it as its id', as
 
 test('a target is the same under another name and in another order of its settings; what was accepted is known', async () => {
   const told: string[] = []
-  const { history } = await world({ onRollback: ({ message }) => void told.push(message) })
+  const { knownState } = await world({ onRollback: ({ message }) => void told.push(message) })
   const { host, ...rest } = connection
-  await history.check({
+  await knownState.check({
     targets: [{ orgId, ...target, name: 'renamed', config: { ...config, connection: { ...rest, host } } }],
   })
   expect(told).toEqual([])
-  for (let i = 0; i < 2; i++) await history.check({ targets: [{ orgId, ...at({ port: 1 }) }] })
+  for (let i = 0; i < 2; i++) await knownState.check({ targets: [{ orgId, ...at({ port: 1 }) }] })
   expect(told).toHaveLength(1)
-  await history.check({ targets: [{ orgId, ...honest }] })
+  await knownState.check({ targets: [{ orgId, ...honest }] })
   expect(told).toHaveLength(2)
 })

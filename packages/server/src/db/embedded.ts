@@ -1,12 +1,12 @@
 import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { openEmbeddedSnapshot } from './embedded-snapshot.ts'
 import { startPglite } from './embedded-start.ts'
 import { lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
+import { createGuard, retryTransaction } from './transaction-guard.ts'
 
 export interface EmbeddedOptions {
   log?: (message: string) => void
@@ -102,7 +102,7 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
       }
     })
   const transact: Database['transaction'] = async (work) =>
-    exclusive(() => retried(() => attempt(connection, (tx) => guard.inside(work, tx))))
+    exclusive(() => retryTransaction(() => attempt(connection, (tx) => guard.inside(work, tx))))
   const script = (text: string) => loose(() => connection.script(text))
   const close = () =>
     queue(async () => {

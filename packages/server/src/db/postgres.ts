@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import { cancelOnAbort, readNameOf } from './postgres-reads.ts'
@@ -9,6 +8,7 @@ import { beginLazily } from './postgres-transaction.ts'
 import { closeNow, type Watch, watchConnections } from './postgres-watch.ts'
 import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
+import { createGuard, type Guard, retryTransaction } from './transaction-guard.ts'
 
 export interface PostgresOptions {
   /** Connections for ordinary work. Batches, heavy reads, polls and look-ups have others. */
@@ -89,7 +89,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
       return isFull(pool.pg) ? spare : ordinary
     },
     reads: (signal) => sqlOf(reads, (client) => cancelOnAbort(client, polls, signal)),
-    transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
+    transaction: (work) =>
+      retryTransaction(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     script: (text) => loose(pool, async (client) => void (await whileUnanswered(client, client.query(text)))),
     openSnapshot: async (choose, signal) => {
       const lent = await lend(reads)
@@ -183,7 +184,7 @@ async function outsideRows<Row>(
 ): Promise<Row[]> {
   const bound = bindAll(values)
   // After any of these failures the statement has left nothing.
-  return await retried(async () => {
+  return await retryTransaction(async () => {
     const answer = await borrowed(pool, async (client, spoil) => {
       const stop = watched?.(client)
       try {

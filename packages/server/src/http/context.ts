@@ -8,7 +8,7 @@ import type { ExportKey } from '../keys/export-key.ts'
 import type { Keypairs } from '../keys/keypairs.ts'
 import type { EnvironmentsEnded } from '../model/environments/hooks.ts'
 import type { Adapters } from '../outbound/adapters.ts'
-import type { Outbound } from '../outbound/outbound.ts'
+import type { GuardedOutbound } from '../outbound/outbound.ts'
 import type { FullDisk } from './full-disk.ts'
 import type { HeavyReads } from './heavy-reads.ts'
 
@@ -20,7 +20,7 @@ export interface Context extends IdentityContext {
   /** The server's own keys, to which clients wrap what it must use. */
   keypairs: Keypairs
   exportKey: ExportKey
-  outbound: Outbound
+  outbound: GuardedOutbound
   adapters: Adapters
   queue: Queue
   mailer: Mailer

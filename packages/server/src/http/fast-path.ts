@@ -3,7 +3,7 @@ import type { Counted } from '../kernel/rate-limits.ts'
 import type { Context } from './context.ts'
 import type { InFlight } from './in-flight.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
-import { sendReady } from './ready.ts'
+import { sendPrebuilt } from './prebuilt-response.ts'
 import type { FastPath, Route } from './route.ts'
 import { findHostFault } from './unreadable.ts'
 
@@ -31,12 +31,13 @@ export function serveFastPaths<C extends Context>(
     const isUsual =
       fastPath && server.listening && findHostFault(request) === null && request.headers.origin === undefined
     const counted: Counted = {}
-    const ready = isUsual ? fastPath(context, request, rawQueryOf(url), counted) : undefined
+    const prebuilt = isUsual ? fastPath(context, request, rawQueryOf(url), counted) : undefined
     // Where there is no room for it, the framework says so.
     const caller = request.headers.authorization ?? ''
-    if (!ready || !inFlight.admits(response, caller, ready)) return framework(request, response)
+    if (!prebuilt || !inFlight.admits(response, caller, prebuilt)) return framework(request, response)
     const requestId = newRequestId()
-    sendReady(response, requestId, ready, counted.limitHeaders)
-    if (isLogged) context.log.debug('request', { requestId, method: 'GET', route: pathOf(url), status: ready.status })
+    sendPrebuilt(response, requestId, prebuilt, counted.limitHeaders)
+    if (isLogged)
+      context.log.debug('request', { requestId, method: 'GET', route: pathOf(url), status: prebuilt.status })
   })
 }

@@ -8,16 +8,16 @@ import { isQuick } from '../../test/extent.ts'
 import { openEnv } from '../../test/scene.ts'
 import { grantKey, newToken } from '../../test/tenant.ts'
 import { openInFlight } from './in-flight.ts'
-import { Ready } from './ready.ts'
+import { PrebuiltResponse } from './prebuilt-response.ts'
 
 const responseTo = () => new ServerResponse(new IncomingMessage(new Socket()))
-const kilobytes = (count: number) => new Ready(200, [], Buffer.alloc(count * 1024))
+const kilobytes = (count: number) => new PrebuiltResponse(200, [], Buffer.alloc(count * 1024))
 
 describe('room for a megabyte of answers', () => {
   /** Asks for an answer that its caller does not take, and gives how it ends: undefined where there was no room. */
   const asking = () => {
     const inFlight = openInFlight(1024 * 1024)
-    return (caller: string, answer: Ready) => {
+    return (caller: string, answer: PrebuiltResponse) => {
       const response = responseTo()
       return inFlight.admits(response, caller, answer) ? () => response.emit('close') : undefined
     }

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { fail } from '../kernel/errors.ts'
-import type { Ready } from './ready.ts'
+import type { PrebuiltResponse } from './prebuilt-response.ts'
 
 /** The large answers that are on their way, whose bytes stay in memory until they are taken. */
 export interface InFlight {
   /** Counts an answer until it is taken, or says that there is no room for it. One that is small always has room. */
-  admits(response: ServerResponse, caller: string, ready: Ready): boolean
+  admits(response: ServerResponse, caller: string, prebuilt: PrebuiltResponse): boolean
 }
 
 /** Of the room, so that one caller who reads slowly leaves some to others. */

@@ -4,12 +4,12 @@ import type { FastifyRequest } from 'fastify'
 import type { Sql } from '../db/database.ts'
 import { confirmToken } from '../identity/authenticate.ts'
 import type { AnyJob } from '../jobs/job.ts'
+import { type Origin, transactWithAudit } from '../kernel/audit.ts'
 import { instant, newId } from '../kernel/context.ts'
-import { type Origin, unit } from '../kernel/unit.ts'
 import type { Context } from './context.ts'
 import { watchHangUp } from './hang-up.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
+import type { AnyInput, Batch, Route, UnitInput, Work } from './route.ts'
 import { Streamed } from './streamed.ts'
 import type { Checks, Params } from './validate.ts'
 import { isAnsweredWhole, isLast, type ListPage, readPage, readWhole } from './whole-lists.ts'
@@ -24,23 +24,23 @@ export function performer<C extends Context>(context: C, route: Route<C>, checks
   return shortcuts.batch ? share(context, shortcuts.batch, checks, perform) : perform
 }
 
-type Run = (request: FastifyRequest, params: Params, means: { db: Sql }) => Promise<unknown>
+type Run = (request: FastifyRequest, params: Params, unitInput: { db: Sql }) => Promise<unknown>
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
   <C extends Context>(context: C, route: Route<C>, checks: Checks): Run =>
-  async (request, params, means) => {
+  async (request, params, unitInput) => {
     const { access, handle, heavy, endpoint } = route
     const { origin } = request
     const { principal } = origin
     const rawQuery = rawQueryOf(request.url)
-    const call = { context, db: means.db, principal, ipAddress: request.ip, rawQuery, counted: origin }
+    const call = { context, db: unitInput.db, principal, ipAddress: request.ip, rawQuery, counted: origin }
     const scope = await access.resolve(call, params)
     const query = checks.query(request.query)
     const body = checks.body(request.body)
     const input = {
       ...scope,
-      ...means,
+      ...unitInput,
       context,
       params,
       query,
@@ -119,11 +119,11 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
 
   manual: (context, endpoint, checks, run) => (request) => {
     const params = checks.params(request.params)
-    const means: Means<AuditAction>['manual'] = {
+    const unitInput: UnitInput<AuditAction>['manual'] = {
       db: context.db,
       transaction: (work) => transact(context, endpoint, request.origin, params, work),
     }
-    return run(request, params, means)
+    return run(request, params, unitInput)
   },
 }
 
@@ -136,7 +136,7 @@ async function transact<T>(
   work: (work: Work) => Promise<T>,
 ): Promise<T> {
   const enqueued: AnyJob[] = []
-  const done = await unit(context, origin, (db, record) =>
+  const done = await transactWithAudit(context, origin, (db, record) =>
     work({
       db,
       audit: (action, resourceId, metadata = {}, more = {}) => {

@@ -7,13 +7,13 @@ import type { Sql, Tx } from '../db/database.ts'
 import type { Emit } from '../events/events.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Sending } from '../jobs/queue.ts'
+import type { Entry, Metadata, Origin } from '../kernel/audit.ts'
 import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
-import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Context } from './context.ts'
 import type { HeavyRead } from './heavy-reads.ts'
-import type { Ready } from './ready.ts'
+import type { PrebuiltResponse } from './prebuilt-response.ts'
 import type { Streamed } from './streamed.ts'
 
 /** What an access sees of a request. */
@@ -84,7 +84,7 @@ export interface Work<A extends AuditAction = AuditAction> {
   emit: Emit
 }
 
-export interface Means<A extends AuditAction> {
+export interface UnitInput<A extends AuditAction> {
   read: { db: Sql }
   transaction: Work<A>
   manual: {
@@ -107,19 +107,19 @@ export type In<
   C extends Context = Context,
 > = Scope &
   Request<C> &
-  Means<AuditsOf<E>>[E['unit']] & {
+  UnitInput<AuditsOf<E>>[E['unit']] & {
     params: E extends { path: infer P extends string } ? Record<PathParam<P>, string> : never
     query: Query<E>
     body: Body<E>
   }
 
 export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
-  Answer<E> | Reply<Answer<E>> | Ready | Streamed | CommittedRefusal
+  Answer<E> | Reply<Answer<E>> | PrebuiltResponse | Streamed | CommittedRefusal
 >
 
 /** What every handler is given, whatever its route. */
 export type AnyInput<C extends Context = Context> = Request<C> &
-  Means<AuditAction>[Unit] & {
+  UnitInput<AuditAction>[Unit] & {
     params: Record<string, string>
     query: Query<Endpoint>
     body: Body<Endpoint>
@@ -157,7 +157,7 @@ export type FastPath<C> = (
   request: IncomingMessage,
   rawQuery: string,
   counted: Counted,
-) => Ready | undefined
+) => PrebuiltResponse | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to

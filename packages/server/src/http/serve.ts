@@ -6,11 +6,11 @@ import { oauthErrorOf } from '@skerry/contract/oauth/schemas'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isConnectionError, isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
 import { type Asking, authenticate } from '../identity/authenticate.ts'
-import { noteStrayToken } from '../identity/stray-tokens.ts'
+import { noteRefusedToken } from '../identity/decoy-watch.ts'
+import { type Origin, recordDenial } from '../kernel/audit.ts'
 import { newId } from '../kernel/context.ts'
 import { CommittedRefusal, fail, Refusal } from '../kernel/errors.ts'
 import type { Identified } from '../kernel/principal.ts'
-import { type Origin, recordDenial } from '../kernel/unit.ts'
 import { boundConnections } from './connections.ts'
 import type { Context } from './context.ts'
 import { allowOrigins } from './cors.ts'
@@ -20,8 +20,8 @@ import { type InFlight, openInFlight, tooManyInFlight } from './in-flight.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { nestsDeeper } from './nesting.ts'
 import { pathOf, performer, rawQueryOf } from './perform.ts'
+import { json, PrebuiltResponse, sendPrebuilt } from './prebuilt-response.ts'
 import { mountRaw, type RawRoute } from './raw.ts'
-import { json, Ready, sendReady } from './ready.ts'
 import { type AnyRoute, Reply, type Route } from './route.ts'
 import { Streamed } from './streamed.ts'
 import { answerUnreadable, answerUnusual, findHostFault, unreadablePath } from './unreadable.ts'
@@ -64,12 +64,12 @@ export function serve<C extends Context>(
     // What Node would do by itself: a request that trickles in would keep its connection for as long as it likes.
     requestTimeout: 300_000,
     frameworkErrors: (_error, request, reply) => {
-      noteStrayToken(context, request.raw, originOf(request))
+      noteRefusedToken(context, request.raw, originOf(request))
       void refuse(context, request, reply, unreadablePath())
     },
     clientErrorHandler: answerUnreadable,
   })
-  answerUnusual(app.server, (request) => noteStrayToken(context, request, bareOrigin(request)))
+  answerUnusual(app.server, (request) => noteRefusedToken(context, request, bareOrigin(request)))
   app.decorateRequest('origin')
   app.decorateRequest('identified', null)
   acceptBodies(app)
@@ -81,7 +81,7 @@ export function serve<C extends Context>(
   app.addHook('onRequest', (request, _reply, done) => {
     const hostFault = findHostFault(request.raw)
     if (hostFault !== null || request.is404 || !request.routeOptions.config.identifies)
-      noteStrayToken(context, request.raw, originOf(request))
+      noteRefusedToken(context, request.raw, originOf(request))
     if (hostFault !== null) return done(fail('invalid_request', hostFault))
     done(request.is404 ? noSuchPath() : undefined)
   })
@@ -175,10 +175,10 @@ function mount<C extends Context>(
     handler: async (request, reply) => {
       const answer = await perform(request)
       if (answer instanceof CommittedRefusal) throw answer.refusal
-      if (answer instanceof Ready) {
+      if (answer instanceof PrebuiltResponse) {
         if (!inFlight.admits(reply.raw, request.headers.authorization ?? '', answer)) throw tooManyInFlight()
         sayLimit(request, reply)
-        return sendReady(reply.raw, request.id, answer, headersOf(reply.hijack()))
+        return sendPrebuilt(reply.raw, request.id, answer, headersOf(reply.hijack()))
       }
       if (answer instanceof Streamed) {
         reply.headers({ ...always, 'x-request-id': request.id })

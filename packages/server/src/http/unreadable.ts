@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fail, type Refusal } from '../kernel/errors.ts'
-import { json } from './ready.ts'
+import { json } from './prebuilt-response.ts'
 
 // Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat
 // the path, and a path may hold what was meant for a body.

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
-import { json, Ready } from './ready.ts'
+import { json, PrebuiltResponse } from './prebuilt-response.ts'
 import type { AnyInput } from './route.ts'
 
 // Some lists answer every row to a caller who sends no limit, as clients that know no paging expect. An organization may have
@@ -35,7 +35,7 @@ export async function readWhole<Input extends AnyInput>(
   handle: Handle<Input>,
   input: Input,
   first: ListPage,
-): Promise<Ready> {
+): Promise<PrebuiltResponse> {
   const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
   // Besides the rows, a list has only facts that are the same for every page.
   const { [name]: _, nextCursor: __, ...facts } = first
@@ -51,7 +51,7 @@ export async function readWhole<Input extends AnyInput>(
   }
   pieces.push(Buffer.from('],"nextCursor":null}'))
   const body = Buffer.concat(pieces)
-  return new Ready(200, [...always, 'content-length', String(body.length)], body)
+  return new PrebuiltResponse(200, [...always, 'content-length', String(body.length)], body)
 }
 
 /** The header that the framework sets on every other answer. */

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Surface } from '@skerry/contract/endpoint'
 import type { Sql } from '../db/database.ts'
+import type { Origin } from '../kernel/audit.ts'
 import { instant } from '../kernel/context.ts'
 import { fail, Refusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, Identified, TokenPrincipal, Unconfirmed } from '../kernel/principal.ts'
 import type { RateName } from '../kernel/rate-limits.ts'
-import type { Origin } from '../kernel/unit.ts'
+import { bearerHashOf } from './bearer-hash.ts'
 import { identify } from './bearers.ts'
 import type { IdentityContext } from './context.ts'
-import { presentedToken } from './presented.ts'
+import { noteRefusedToken } from './decoy-watch.ts'
 import { isTokenInForce } from './store.ts'
-import { noteStrayToken } from './stray-tokens.ts'
 
 /** What an operation wants to know of its caller: which credentials it takes, and how far memory may say whose they are. */
 export interface Asking {
@@ -42,7 +42,7 @@ export async function authenticate(
     return identified
   } catch (error) {
     if (error instanceof Refusal && error.code === 'unauthorized') {
-      noteStrayToken(context, request, origin)
+      noteRefusedToken(context, request, origin)
       context.limiter.take('stranger', origin.ipAddress ?? '', origin)
     }
     throw error
@@ -68,7 +68,7 @@ function remembered(
 }
 
 function unconfirmedToken(context: IdentityContext, request: IncomingMessage): Unconfirmed | undefined {
-  const tokenHash = presentedToken(request)
+  const tokenHash = bearerHashOf(request)
   const principal = tokenHash && context.tokenMemory.findUnconfirmedToken(tokenHash)
   return principal ? { confirmed: false, principal, tokenHash } : undefined
 }
@@ -91,7 +91,7 @@ export function rememberedToken(
   request: IncomingMessage,
   nowMs: number,
 ): TokenPrincipal | undefined {
-  const bearerHash = presentedToken(request)
+  const bearerHash = bearerHashOf(request)
   const token = bearerHash && context.tokenMemory.findConfirmedToken(bearerHash)
   if (!token || token.validUntilMs <= nowMs) return undefined
   context.lastUsed.note(token, nowMs)

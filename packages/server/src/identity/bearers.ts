@@ -1,5 +1,6 @@
 import type { Surface } from '@skerry/contract/endpoint'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
+import type { Origin } from '../kernel/audit.ts'
 import { instant, sha256 } from '../kernel/context.ts'
 import { endUserDigest } from '../kernel/end-user.ts'
 import { fail } from '../kernel/errors.ts'
@@ -10,7 +11,6 @@ import type {
   PlatformPrincipal,
   Principal,
 } from '../kernel/principal.ts'
-import type { Origin } from '../kernel/unit.ts'
 import { basicCredentials, machineClient } from './client-credentials.ts'
 import type { IdentityContext } from './context.ts'
 import { isOwnToken } from './session-tokens.ts'

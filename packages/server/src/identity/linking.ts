@@ -1,9 +1,9 @@
 import type { Sql, Tx } from '../db/database.ts'
 import { fail } from '../kernel/errors.ts'
 import { deleteUser, type Person, updateIdentity } from '../model/people/users.ts'
+import { type Audit, auditUser } from './audit-user.ts'
 import { endSessions, listLinkable, lockIdentities, ownsAnything } from './linking-store.ts'
 import { ownIssuer } from './session-tokens.ts'
-import { type Audit, auditPerson } from './trail.ts'
 
 // A person is found by issuer and subject. After a change of the issuer the same human being has another pair, which must be
 // stored with the existing person. The address finds that person, but it is never enough to sign in as them.
@@ -41,5 +41,5 @@ export async function linkIdentity(
   await updateIdentity(db, userId, { issuer, subject, name })
   if (person.issuer !== ownIssuer) await endSessions(db, userId, now)
   const metadata = { issuer, formerIssuer: person.issuer, mergedUserId: separate?.id ?? null }
-  await auditPerson({ db, audit }, userId, 'user.identity_linked', userId, metadata)
+  await auditUser({ db, audit }, userId, 'user.identity_linked', userId, metadata)
 }

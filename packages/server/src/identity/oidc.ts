@@ -7,7 +7,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import { checkNoTransaction } from '../db/attempts.ts'
+import { checkNoTransaction } from '../db/transaction-guard.ts'
 import { fail, redactForLog, ServiceError } from '../kernel/errors.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']

@@ -2,16 +2,16 @@ import { limits } from '@skerry/contract/limits'
 import type { SignedIn } from '@skerry/contract/sign-in/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../db/database.ts'
+import type { Origin } from '../kernel/audit.ts'
 import { instant, newId, newSecret, sha256 } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { UserPrincipal } from '../kernel/principal.ts'
-import type { Origin } from '../kernel/unit.ts'
 import type { ServerKey } from '../keys/server-key.ts'
+import { type Audit, auditUser } from './audit-user.ts'
 import type { IdentityContext } from './context.ts'
 import { cookieLine } from './cookies.ts'
 import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
-import { type Audit, auditPerson } from './trail.ts'
 
 /** Without a server key nobody can be signed in: nothing could be signed or sealed. */
 export function needServerKey({ serverKey }: IdentityContext): ServerKey {
@@ -70,7 +70,7 @@ export async function startSession(
     endsAt,
   })
   await insertRefreshToken(db, sha256(refreshToken), id)
-  await auditPerson(work, userId, 'session.started', id)
+  await auditUser(work, userId, 'session.started', id)
   return signedIn(work, { id, userId, mfaAt, expiresAt }, refreshToken)
 }
 

@@ -2,15 +2,15 @@ import { limits } from '@skerry/contract/limits'
 import { Email } from '@skerry/contract/schema'
 import type { JWTPayload } from 'jose'
 import type { Tx } from '../db/database.ts'
+import { type Origin, transactWithAudit } from '../kernel/audit.ts'
 import { instant, newId } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { UserPrincipal } from '../kernel/principal.ts'
-import { type Origin, unit } from '../kernel/unit.ts'
 import { type Person, upsertUser } from '../model/people/users.ts'
+import type { Audit } from './audit-user.ts'
 import type { IdentityContext } from './context.ts'
 import { secondFactorOf } from './oidc-claims.ts'
 import { findUser } from './store.ts'
-import type { Audit } from './trail.ts'
 
 /** The person whose session token of the external issuer this is. Made known on first sight. */
 export async function signedInUser(context: IdentityContext, jwt: string, origin: Origin): Promise<UserPrincipal> {
@@ -54,7 +54,7 @@ function nameOf(claim: string): string | null {
 }
 
 const welcome = (context: IdentityContext, person: Person, now: string, origin: Origin): Promise<string> =>
-  unit(context, origin, (tx, record) =>
+  transactWithAudit(context, origin, (tx, record) =>
     makeUser(tx, person, now, (action, resourceId, metadata = {}, more = {}) =>
       record({ orgId: null, action, resourceId, metadata, ...more }),
     ),

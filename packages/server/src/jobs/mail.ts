@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { checkNoTransaction } from '../db/attempts.ts'
+import { checkNoTransaction } from '../db/transaction-guard.ts'
 import { redactForLog, ServiceError } from '../kernel/errors.ts'
 
 export interface Mail {

@@ -7,7 +7,7 @@ import { type Around, onRemoteAccount, type RemoteSession, withLeaseSession } fr
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
 import type { Account } from '@skerry/providers/rotation/provider'
 import type { Config } from '../config.ts'
-import { checkNoTransaction } from '../db/attempts.ts'
+import { checkNoTransaction } from '../db/transaction-guard.ts'
 import { fail } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { DoorSettings } from './adapter-child.ts'

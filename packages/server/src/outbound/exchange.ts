@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { type Agent, request as tlsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
+import { type OutboundAnswer, OutboundError, type OutboundRequest } from '@skerry/providers/outbound'
 
 const bytesMaxDefault = 1024 * 1024
 
@@ -9,7 +9,7 @@ interface Exchange {
   url: URL
   /** Host and port, for errors. */
   target: string
-  request: OutsideRequest
+  request: OutboundRequest
   lookup: LookupFunction
   signal: AbortSignal
   ca: string | undefined
@@ -21,9 +21,9 @@ interface Exchange {
  * One request, and its whole answer. No agent of the environment, so no proxy; nothing is followed; nothing is unpacked, so
  * that the limit counts what a caller would hold.
  */
-export function exchange(exchanged: Exchange): Promise<OutsideAnswer> {
+export function exchange(exchanged: Exchange): Promise<OutboundAnswer> {
   const { url, target, request, lookup, signal, ca, agent } = exchanged
-  const { promise, resolve, reject } = Promise.withResolvers<OutsideAnswer>()
+  const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>()
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
@@ -59,7 +59,7 @@ export function exchange(exchanged: Exchange): Promise<OutsideAnswer> {
 
 /** Ours win: a caller cannot name another host than the one that was checked, nor ask for a packed answer. */
 function headersOf(
-  { headers = {}, method }: OutsideRequest,
+  { headers = {}, method }: OutboundRequest,
   url: URL,
   body: Uint8Array | undefined,
   connection: 'keep-alive' | 'close',
@@ -78,16 +78,20 @@ function headersOf(
 
 const connectionHeaders = new Set(['transfer-encoding', 'content-length', 'expect', 'upgrade', 'te', 'trailer'])
 
-async function readAnswer(response: IncomingMessage, target: string, request: OutsideRequest): Promise<OutsideAnswer> {
+async function readAnswer(
+  response: IncomingMessage,
+  target: string,
+  request: OutboundRequest,
+): Promise<OutboundAnswer> {
   const bytesMax = request.bytesMax ?? bytesMaxDefault
   const encoding = response.headers['content-encoding']?.trim().toLowerCase()
   if (encoding && encoding !== 'identity' && request.method !== 'HEAD')
-    throw new OutsideError('unreadable', `${target}: its answer is packed, although that was not asked for`)
+    throw new OutboundError('unreadable', `${target}: its answer is packed, although that was not asked for`)
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new OutsideError('too_large', `${target}: its answer has more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new OutboundError('too_large', `${target}: its answer has more than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return { status: response.statusCode ?? 0, headers: answerHeaders(response), body: Buffer.concat(chunks) }

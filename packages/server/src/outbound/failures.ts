@@ -1,6 +1,6 @@
-import { OutsideError } from '@skerry/providers/outside'
+import { OutboundError } from '@skerry/providers/outbound'
 
-type Reason = OutsideError['reason']
+type Reason = OutboundError['reason']
 
 /** Node's codes, in words for the admin who set the target up. */
 const known: Record<string, readonly [Reason, string]> = {
@@ -35,16 +35,16 @@ const families: readonly (readonly [RegExp, Reason, string])[] = [
  * An error that says what happened and where, and nothing else: what Node throws may repeat a header, an address or a
  * certificate, so neither its message nor itself as a cause is passed on.
  */
-export function outsideError(
+export function outboundError(
   error: unknown,
   target: string,
   limits: { deadline: AbortSignal; signal?: AbortSignal | undefined },
-): OutsideError {
-  if (error instanceof OutsideError) return error
-  if (limits.deadline.aborted) return new OutsideError('timeout', `${target}: it did not answer in time`)
-  if (limits.signal?.aborted) return new OutsideError('aborted', `${target}: the call was given up`)
+): OutboundError {
+  if (error instanceof OutboundError) return error
+  if (limits.deadline.aborted) return new OutboundError('timeout', `${target}: it did not answer in time`)
+  if (limits.signal?.aborted) return new OutboundError('aborted', `${target}: the call was given up`)
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   const found = known[code] ?? families.find(([pattern]) => pattern.test(code))?.slice(1)
   const [reason, text] = (found ?? ['unreachable', 'the connection failed']) as readonly [Reason, string]
-  return new OutsideError(reason, `${target}: ${text}`)
+  return new OutboundError(reason, `${target}: ${text}`)
 }

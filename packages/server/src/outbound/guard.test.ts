@@ -1,10 +1,10 @@
 import { createServer as createTcpServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { failure, get, loopback, names, opened, outsideTargets } from '../../test/outside-targets.ts'
+import { failure, get, loopback, names, opened, outboundTargets } from '../../test/outbound-targets.ts'
 import { freePort } from '../../test/services/free-port.ts'
 import { systemResolve } from './guard.ts'
 
-const { listen, http, https } = outsideTargets()
+const { listen, http, https } = outboundTargets()
 
 describe('an address that the operator has not allowed', () => {
   const spellings = [

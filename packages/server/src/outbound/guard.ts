@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { type Networks, specialKind } from '@skerry/providers/addresses'
-import { OutsideError } from '@skerry/providers/outside'
+import { OutboundError } from '@skerry/providers/outbound'
 
 export interface Address {
   address: string
@@ -25,7 +25,7 @@ export function canonicalHost(host: string): string {
   if (isIPv6(host)) return host
   const address = /[/?#@:\\[\]]/.test(host) ? undefined : URL.parse(`http://${host}`)
   const canonical = address?.hostname.replace(/\.$/, '')
-  if (!canonical) throw new OutsideError('unsendable', 'the host is not a host name')
+  if (!canonical) throw new OutboundError('unsendable', 'the host is not a host name')
   return canonical
 }
 
@@ -59,7 +59,7 @@ export async function guardedLookup(
 
 /** Without the address: what the names of an inner network lead to is nothing that a user should learn here. */
 const refusal = (target: string, kind: string | undefined) =>
-  new OutsideError(
+  new OutboundError(
     'refused_address',
     kind === undefined
       ? `${target}: plain HTTP is for networks that SKERRY_ALLOW_PRIVATE_TARGETS lists; use https`
@@ -73,7 +73,7 @@ async function addressesOf(host: string, port: number, resolve: Resolve, signal:
     if (signal.aborted) throw error
     return []
   })
-  if (found.length === 0) throw new OutsideError('unreachable', `${host}:${port}: the name has no address`)
+  if (found.length === 0) throw new OutboundError('unreachable', `${host}:${port}: the name has no address`)
   return found
 }
 

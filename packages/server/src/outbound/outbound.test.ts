@@ -5,11 +5,11 @@ import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { failure, get, loopback, names, now, opened, outsideTargets } from '../../test/outside-targets.ts'
+import { failure, get, loopback, names, now, opened, outboundTargets } from '../../test/outbound-targets.ts'
 import type { Address } from './guard.ts'
 import { openOutbound } from './outbound.ts'
 
-const { http, https, closeAll } = outsideTargets()
+const { http, https, closeAll } = outboundTargets()
 
 describe('a request', () => {
   test('arrives as it was given, and its answer comes back whole', async () => {

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { Agent } from 'node:https'
 import { type LookupFunction, connect as openSocket, type Socket } from 'node:net'
 import { type Networks, networksOf } from '@skerry/providers/addresses'
-import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
-import { checkNoTransaction } from '../db/attempts.ts'
+import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from '@skerry/providers/outbound'
+import { checkNoTransaction } from '../db/transaction-guard.ts'
 import { exchange } from './exchange.ts'
-import { outsideError } from './failures.ts'
+import { outboundError } from './failures.ts'
 import { canonicalHost, guardedLookup, type Resolve, systemResolve } from './guard.ts'
 
 /**
@@ -14,9 +14,9 @@ import { canonicalHost, guardedLookup, type Resolve, systemResolve } from './gua
  * issuer of session tokens (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts). None
  * of these but the database is called while a transaction is open.
  */
-export interface Outbound extends Outside {
+export interface GuardedOutbound extends Outbound {
   /** The same without plain HTTP, whatever the operator allows: for webhooks. */
-  readonly httpsOnly: Outside
+  readonly httpsOnly: Outbound
   /**
    * For many requests within seconds: https alone, over connections that are kept in between. Each name is resolved and
    * checked once, and every connection goes to what was found. A request may come twice, where the other side has closed the
@@ -26,7 +26,7 @@ export interface Outbound extends Outside {
 }
 
 export interface Kept extends Disposable {
-  send: Outside['send']
+  send: Outbound['send']
 }
 
 interface Settings {
@@ -43,19 +43,19 @@ interface Ports {
 
 const timeoutMsDefault = 30_000
 
-export function openOutbound(settings: Settings, { now, resolve = systemResolve, ca }: Ports): Outbound {
+export function openOutbound(settings: Settings, { now, resolve = systemResolve, ca }: Ports): GuardedOutbound {
   const listed = networksOf(settings.privateTargets)
   const parts = { listed, resolve, ca }
-  const outside = {
+  const outbound = {
     connect: (to: Target) => connect(to, parts),
     now,
     origin: (provider: string, own: string) =>
       Object.hasOwn(settings.providerOrigins, provider) ? (settings.providerOrigins[provider] as string) : own,
   }
   return {
-    ...outside,
+    ...outbound,
     send: (request) => send(request, { ...parts, plain: true }),
-    httpsOnly: { ...outside, send: (request) => send(request, { ...parts, plain: false }) },
+    httpsOnly: { ...outbound, send: (request) => send(request, { ...parts, plain: false }) },
     keepConnections() {
       const kept = { agent: new Agent({ keepAlive: true }), lookups: new Map() }
       return {
@@ -85,9 +85,9 @@ interface Target {
 }
 
 async function send(
-  request: OutsideRequest,
+  request: OutboundRequest,
   { plain, listed, resolve, ca, kept }: Parts & { plain: boolean; kept?: Connections },
-): Promise<OutsideAnswer> {
+): Promise<OutboundAnswer> {
   checkNoTransaction()
   const url = readUrl(request.url, plain)
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -102,16 +102,16 @@ async function send(
     const lookup = await looking
     return await exchange({ url, target, request, lookup, signal, ca, agent: kept?.agent ?? false })
   } catch (error) {
-    throw outsideError(error, target, { deadline, signal: request.signal })
+    throw outboundError(error, target, { deadline, signal: request.signal })
   }
 }
 
 function readUrl(text: string, plain: boolean): URL {
   const url = URL.parse(text)
-  if (!url) throw new OutsideError('unsendable', 'the address is not a URL')
+  if (!url) throw new OutboundError('unsendable', 'the address is not a URL')
   if (url.protocol !== 'https:' && !(plain && url.protocol === 'http:'))
-    throw new OutsideError('unsendable', `the address must start with https://`)
-  if (url.username || url.password) throw new OutsideError('unsendable', 'the address has credentials in it')
+    throw new OutboundError('unsendable', `the address must start with https://`)
+  if (url.username || url.password) throw new OutboundError('unsendable', 'the address has credentials in it')
   url.hostname = url.hostname.replace(/\.$/, '')
   return url
 }
@@ -120,7 +120,7 @@ async function connect({ host: given, port, timeoutMs }: Target, { listed, resol
   checkNoTransaction()
   const host = canonicalHost(given)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new OutsideError('unsendable', 'the port is not a number from 1 to 65535')
+    throw new OutboundError('unsendable', 'the port is not a number from 1 to 65535')
   const deadline = AbortSignal.timeout(timeoutMs)
   try {
     const lookup = await guardedLookup({ host, port, reach: 'public', listed, resolve }, deadline)
@@ -133,6 +133,6 @@ async function connect({ host: given, port, timeoutMs }: Target, { listed, resol
       throw error
     }
   } catch (error) {
-    throw outsideError(error, `${host}:${port}`, { deadline })
+    throw outboundError(error, `${host}:${port}`, { deadline })
   }
 }

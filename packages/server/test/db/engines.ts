@@ -1,8 +1,8 @@
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { openPostgres } from '../../src/db/postgres.ts'
-import { longMs } from '../patience.ts'
 import { missingPostgres, startPostgres } from '../services/postgres.ts'
+import { longMs } from '../wait-limits.ts'
 import { makeTemplate } from './template.ts'
 
 /** An engine for suites that must pass on both: each `open` gives a new, empty database. */

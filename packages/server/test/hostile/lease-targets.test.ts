@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { password, roleName, verifierOf } from '../../../providers/test/leases/mint.ts'
 import { endDue } from '../../src/features/leases/ending.ts'
 import { newSshLease, newSshTarget, wrappedForBroker } from '../lease-steps.ts'
-import { longMs } from '../patience.ts'
 import { openTenant } from '../scene.ts'
 import { type Attack, bytes, endless, type HostileTarget, openHostileTarget, pour } from '../services/hostile-target.ts'
 import { missingPostgres } from '../services/postgres.ts'
@@ -15,6 +14,7 @@ import { adminPassword, newShopTarget, openShop, type Shop } from '../shop.ts'
 import { mailsWritten } from '../state.ts'
 import { newMember, signUp } from '../tenant.ts'
 import { until } from '../until.ts'
+import { longMs } from '../wait-limits.ts'
 
 // Targets that send what ends, blocks or fills the process that reads it. Each test has the server answer somebody else.
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { openOutbound } from '../../src/outbound/outbound.ts'
-import { patient } from '../patience.ts'
+import { withWaitLimits } from '../wait-limits.ts'
 import type { World } from '../world.ts'
 
 const pem = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url), 'utf8')
@@ -49,8 +49,8 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
 }
 
 /** Lets the server of a world reach receivers of this machine, and trust their certificate. */
-export function trustReceivers({ server, clock, patience }: World): void {
+export function trustReceivers({ server, clock, waitLimits }: World): void {
   const settings = { privateTargets: ['127.0.0.1'], providerOrigins: {} }
   const outbound = openOutbound(settings, { now: clock.now, ca: pem('ca.pem') })
-  server.context.outbound = patient(outbound, patience)
+  server.context.outbound = withWaitLimits(outbound, waitLimits)
 }

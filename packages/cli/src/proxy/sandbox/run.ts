@@ -11,7 +11,7 @@ import { cacheFolder, configFolder, stateFolder } from '../../folders.js'
 import { privateFolder } from '../../leases/private-folder.ts'
 import { ownFile } from '../../own-file.ts'
 import { type Ending, onSignals, startFailure } from '../../run/child.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { ChildEnvironment } from '../child-environment.ts'
 import { bubblewrapArguments } from './bubblewrap.ts'
 import { keyringFilter } from './keyring-filter.ts'
 
@@ -33,12 +33,12 @@ export interface Sandboxed {
   config: Config
   /** The settings file; a program that changes it would be permitted more the next time. */
   settings: string | undefined
-  surroundings: Surroundings
+  childEnvironment: ChildEnvironment
 }
 
 /** Runs a program that reaches the proxy and nothing else, and that sees neither this command's files nor its processes. */
 export async function runSandboxed(sandboxed: Sandboxed): Promise<Ending> {
-  const { bubblewrap, file, argv, proxy, config, settings, surroundings } = sandboxed
+  const { bubblewrap, file, argv, proxy, config, settings, childEnvironment } = sandboxed
   const { paths, remove } = await privateFolder(new Map([['filter', keyringFilter()]]))
   const folder = dirname(paths.filter!)
   // Without the control listener: a program must not approve what it sends itself.
@@ -52,14 +52,14 @@ export async function runSandboxed(sandboxed: Sandboxed): Promise<Ending> {
         process.execPath,
         relay,
         folder,
-        ...surroundings.folders,
+        ...childEnvironment.folders,
         ...(settings === undefined ? [] : [settings]),
       ],
       hidden: hiddenFor(config),
     }
     const args = [...bubblewrapArguments(view), '--seccomp', String(filterAt), '--', process.execPath, relay]
     const start = { listen: bridges.map(({ listen }) => listen), file, argv }
-    return await untilEnded(bubblewrap, args, { env: surroundings.env, filter: paths.filter!, start })
+    return await untilEnded(bubblewrap, args, { env: childEnvironment.env, filter: paths.filter!, start })
   } finally {
     for (const { close } of bridges) close()
     remove()

@@ -1,7 +1,7 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
-import { system, unit } from '../../kernel/unit.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { recordLosses } from './store.ts'
 
 export const jobs = [job('agents.record_losses', { schedule: everyMinutes(1) }, recordDisabled)]
@@ -12,7 +12,7 @@ const atOnce = 100
 /** An agent is disabled in the moment in which its environment goes; here the trail learns of it, and of the cause. */
 export async function recordDisabled(context: Context): Promise<void> {
   for (;;) {
-    const count = await unit(context, system, async (tx, record) => {
+    const count = await transactWithAudit(context, system, async (tx, record) => {
       const lost = await recordLosses(tx, atOnce)
       for (const { orgId, id, lostEnvironmentId } of lost)
         record({

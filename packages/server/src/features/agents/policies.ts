@@ -3,7 +3,7 @@ import type { PolicyBody, PolicyRule } from '@skerry/contract/agents/policy-body
 import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
 import { matches } from '../../http/etag.ts'
-import { Ready } from '../../http/ready.ts'
+import { PrebuiltResponse } from '../../http/prebuilt-response.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -107,7 +107,8 @@ export async function policy(input: In<typeof agents.policy, OnAgent>): Out<type
   const body = { bundle, version, expiresAt, agent: { id, slug, name }, signerThumbprint }
   const etag = `"${sha256(JSON.stringify(body))}"`
   const fresh = { etag, 'cache-control': 'private, no-cache' }
-  if (matches(headers['if-none-match'], etag)) return new Ready(304, Object.entries(fresh).flat(), Buffer.alloc(0))
+  if (matches(headers['if-none-match'], etag))
+    return new PrebuiltResponse(304, Object.entries(fresh).flat(), Buffer.alloc(0))
   return new Reply(200, body, fresh)
 }
 

@@ -5,7 +5,7 @@ import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/au
 import { limits } from '@skerry/contract/limits'
 import canonicalize from 'canonicalize'
 import type { Database, Sql } from '../../db/database.ts'
-import { recordIn, system } from '../../kernel/unit.ts'
+import { recordIn, system } from '../../kernel/audit.ts'
 import {
   type AuditArchive,
   deleteArchived,

@@ -1,8 +1,8 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { dailyAt } from '../../jobs/schedule.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import { openPayments } from './payments.ts'
 import { isInForce } from './standing.ts'
 import { deleteOldEvents, findOrgOfCustomer, listHoldings, lockPlans, saveHolding } from './store.ts'
@@ -32,7 +32,7 @@ async function refreshSubscription(context: Context, { subscriptionId }: { subsc
   const org = await findOrgOfCustomer(context.db, customerId)
   if (!org) return context.log.warn('a payment of a customer that no organization has')
   const now = instant(context)
-  await unit(context, system, async (db, record) => {
+  await transactWithAudit(context, system, async (db, record) => {
     await lockPlans(db, org)
     const { family, id } = plan
     const before = (await listHoldings(db, org)).find((one) => one.family === family && one.source === 'subscription')

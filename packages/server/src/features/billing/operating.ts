@@ -1,6 +1,6 @@
 import type { Family } from '@skerry/contract/billing/plans'
 import type { Database, Tx } from '../../db/database.ts'
-import { type Entry, recordIn, system } from '../../kernel/unit.ts'
+import { type Entry, recordIn, system } from '../../kernel/audit.ts'
 import { deletePromo, insertPromo, listPromos, type PromoCode } from './promo-store.ts'
 import { isInForce } from './standing.ts'
 import {

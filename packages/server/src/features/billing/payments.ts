@@ -1,5 +1,5 @@
 import type { Family, Plan } from '@skerry/contract/billing/plans'
-import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
+import { type OutboundAnswer, OutboundError } from '@skerry/providers/outbound'
 import type Stripe from 'stripe'
 import type { Context } from '../../http/context.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -86,7 +86,7 @@ export async function openStripe({ outbound }: Pick<Context, 'outbound'>, secret
 const answerBytesMax = 1024 * 1024
 const timeoutMs = 20_000
 
-function send(outbound: Context['outbound'], input: unknown, init: RequestInit = {}): Promise<OutsideAnswer> {
+function send(outbound: Context['outbound'], input: unknown, init: RequestInit = {}): Promise<OutboundAnswer> {
   return outbound.send({
     method: (init.method ?? 'GET') as 'GET',
     url: String(input),
@@ -97,7 +97,7 @@ function send(outbound: Context['outbound'], input: unknown, init: RequestInit =
   })
 }
 
-const toResponse = ({ status, headers, body }: OutsideAnswer): Response =>
+const toResponse = ({ status, headers, body }: OutboundAnswer): Response =>
   new Response(Buffer.from(body), {
     status,
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
@@ -107,8 +107,8 @@ const toResponse = ({ status, headers, body }: OutsideAnswer): Response =>
 function refused(error: unknown): never {
   const { statusCode, detail } = error as { statusCode?: unknown; detail?: unknown }
   if (typeof statusCode === 'number') throw fail('conflict', `target: the payment provider answered ${statusCode}`)
-  const cause = error instanceof OutsideError ? error : detail
-  if (cause instanceof OutsideError) throw fail('conflict', 'target: the payment provider cannot be reached')
+  const cause = error instanceof OutboundError ? error : detail
+  if (cause instanceof OutboundError) throw fail('conflict', 'target: the payment provider cannot be reached')
   throw error
 }
 

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 import { deleteExpiredBranch } from '../../model/environments/write.ts'
 import type { App } from '../apps/scope.ts'
 import { makeEnv, toResponse } from '../envs/create.ts'
-import { giveFirstKeys, toOneself } from '../envs/give.ts'
+import { giveFirstKeys, grantToCreator } from '../envs/give.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { coverNew } from '../recovery/covering.ts'
@@ -59,7 +59,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     protection: env.protection,
     now,
   })
-  const given = [toOneself(principal, body.wrappedDek), ...grants]
+  const given = [grantToCreator(principal, body.wrappedDek), ...grants]
   await giveFirstKeys(input, { orgId: env.orgId, id: branch.id }, given)
   await coverNew(input, { orgId: env.orgId, id: branch.id }, body.recoveryWrappedDek)
   const metadata = {

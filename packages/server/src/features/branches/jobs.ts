@@ -1,8 +1,8 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import { deleteExpiredBranches } from '../../model/environments/write.ts'
 
 export const jobs = [job('branches.expire', { schedule: everyMinutes(1) }, expireBranches)]
@@ -21,7 +21,7 @@ export async function expireBranches(context: Context): Promise<number> {
 const atOnce = 100
 
 const expireSome = (context: Context) =>
-  unit(context, system, async (tx, record) => {
+  transactWithAudit(context, system, async (tx, record) => {
     const gone = await deleteExpiredBranches(tx, instant(context), atOnce)
     for (const { orgId, id, slug, parentEnvironmentId, expiresAt } of gone)
       record({ orgId, action: 'branch.expired', resourceId: id, metadata: { slug, parentEnvironmentId, expiresAt } })

@@ -5,9 +5,9 @@ import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { findEnv, type InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import { applyAll, lockBases } from '../secrets/apply.ts'
-import { proposalsOf } from '../secrets/proposals.ts'
-import type { RoomContext } from '../secrets/room.ts'
+import { applyChanges, lockBases } from '../secrets/apply-changes.ts'
+import { checkProposals } from '../secrets/check-proposals.ts'
+import type { QuotaContext } from '../secrets/quota-cache.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellDecided } from './notices.ts'
 import { proposeTogether } from './propose.ts'
@@ -39,18 +39,18 @@ export async function get({ db, change }: In<typeof changes.get, OnChange>): Out
 }
 
 /** What is refused of one change, refuses all of them. */
-export async function propose(input: In<typeof changes.propose, InEnv, RoomContext>): Out<typeof changes.propose> {
+export async function propose(input: In<typeof changes.propose, InEnv, QuotaContext>): Out<typeof changes.propose> {
   const { env } = input
   const { protection } = env
   if (!protection) throw fail('conflict', 'the environment is not protected: write its secrets directly')
-  return proposeTogether(input, { ...env, protection }, await proposalsOf(input))
+  return proposeTogether(input, { ...env, protection }, await checkProposals(input))
 }
 
 /**
  * With the last approval that it needs, the change happens in the same transaction, and with it all that were proposed
  * together. Where a secret has moved on, they never can, so the first approval closes them.
  */
-export async function approve(input: In<typeof changes.approve, Reviewing, RoomContext>): Out<typeof changes.approve> {
+export async function approve(input: In<typeof changes.approve, Reviewing, QuotaContext>): Out<typeof changes.approve> {
   const { db, change, principal, audit } = input
   const together = await lockFor('approve', input)
   if (!change.allowSelfApproval && isProposer(principal, change))
@@ -65,7 +65,7 @@ export async function approve(input: In<typeof changes.approve, Reviewing, RoomC
 
 /** `approvers` are null as long as there are too few. */
 async function carryOut(
-  input: In<typeof changes.approve, Reviewing, RoomContext>,
+  input: In<typeof changes.approve, Reviewing, QuotaContext>,
   together: Change[],
   approvers: string[] | null,
 ): Promise<ChangeRow> {
@@ -74,7 +74,7 @@ async function carryOut(
   if (!env) throw fail('not_found', 'no such change request')
   const bases = await lockBases(db, env, together)
   if (bases && !approvers) return toResponse(change)
-  const applied = bases && (await applyAll(input, env, bases))
+  const applied = bases && (await applyChanges(input, env, bases))
   if (!applied) {
     for (const one of together) audit('change_request.superseded', one.id, factsOf(one))
     return decide(input, together, 'superseded')

@@ -1,8 +1,8 @@
 import type { Descriptor } from '../descriptor.ts'
-import type { RoomContext } from '../secrets/room.ts'
+import type { QuotaContext } from '../secrets/quota-cache.ts'
 import { routes } from './routes.ts'
 
-export const feature: Descriptor<RoomContext> = {
+export const feature: Descriptor<QuotaContext> = {
   routes,
   archive: {
     sections: [

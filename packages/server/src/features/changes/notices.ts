@@ -1,8 +1,8 @@
 import type { AuditAction } from '@skerry/contract/actions'
 import type { Tx } from '../../db/database.ts'
 import type { Emit } from '../../events/events.ts'
+import type { Metadata } from '../../kernel/audit.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import type { Metadata } from '../../kernel/unit.ts'
 import type { Env } from '../envs/scope.ts'
 import { findEnvironmentSlug, type Proposed, type Status, supersedeOpen } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { Reply } from '../../http/route.ts'
-import type { Guarded, Proposal, Propose, Proposing } from '../secrets/proposing.ts'
+import type { Proposal, Propose, ProposeInput, ProtectedEnv } from '../secrets/proposal.ts'
 import { noteFrom } from './note.ts'
 import { factsOf } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
@@ -13,8 +13,8 @@ export const propose: Propose = async (request, env, proposal) => {
 
 /** Queues several, which are decided together, and told of once. */
 export async function proposeTogether(
-  request: Proposing,
-  env: Guarded,
+  request: ProposeInput,
+  env: ProtectedEnv,
   proposals: readonly [Proposal, ...Proposal[]],
 ): Promise<Reply<{ queued: true; groupId: string | null; changeRequests: ChangeRow[] }>> {
   const [proposal, ...others] = proposals
@@ -30,8 +30,8 @@ export async function proposeTogether(
 const alone = { groupId: null, groupSize: 1 }
 
 async function queue(
-  { db, principal, headers, now, newId, audit }: Proposing,
-  env: Guarded,
+  { db, principal, headers, now, newId, audit }: ProposeInput,
+  env: ProtectedEnv,
   proposal: Proposal,
   group: Pick<ChangeRow, 'groupId' | 'groupSize'> = alone,
 ): Promise<ChangeRow> {

@@ -2,8 +2,8 @@ import type { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { limits } from '@skerry/contract/limits'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
-import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { auditUser } from '../../identity/audit-user.ts'
+import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { CommittedRefusal, fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { insertCliSession } from '../../model/people/cli-sessions.ts'
@@ -102,7 +102,7 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
     { userId: principal.id, session: principal.session },
     { createdAt: now, expiresAt },
   )
-  await auditPerson(input, principal.id, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
+  await auditUser(input, principal.id, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
   const userId = principal.id
   await input.emit('cli_session.approved', { sessionId: id, userId, deviceLabel, client, ipAddress, expiresAt })
   return { session: { id, expiresAt } }
@@ -114,6 +114,6 @@ export async function deny(input: In<typeof cliLogin.deny, Person>): Out<typeof 
   if (request instanceof CommittedRefusal) return request
   await updateRequest(db, request.code, decided(request, 'deny', now))
   const { sessionId, deviceLabel, client, ipAddress } = request
-  await auditPerson(input, principal.id, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })
+  await auditUser(input, principal.id, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })
   return { ok: true }
 }

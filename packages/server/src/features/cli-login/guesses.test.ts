@@ -2,7 +2,7 @@ import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Actor, askForCliSession, newPerson, sessionOf } from '../../../test/tenant.ts'
 import { call, openWorld, start } from '../../../test/world.ts'
-import { attemptRules } from '../../identity/attempts.ts'
+import { attemptRules } from '../../identity/throttle.ts'
 import { rates } from '../../kernel/rate-limits.ts'
 import { newCode } from './code.ts'
 

@@ -7,7 +7,7 @@ import type { Principal } from '../../kernel/principal.ts'
 import type { EnvironmentRow } from '../../model/environments/table.ts'
 import { insertEnvironment, type NewEnvironment } from '../../model/environments/write.ts'
 import { coverNew } from '../recovery/covering.ts'
-import { giveFirstKeys, toOneself } from './give.ts'
+import { giveFirstKeys, grantToCreator } from './give.ts'
 import type { Env } from './scope.ts'
 
 interface Request {
@@ -38,7 +38,7 @@ export async function createEnvironment(
     now,
   })
   const env = { orgId: owner.orgId, id: environment.id }
-  await giveFirstKeys(input, env, [toOneself(principal, body.wrappedDek)])
+  await giveFirstKeys(input, env, [grantToCreator(principal, body.wrappedDek)])
   await coverNew(input, env, body.recoveryWrappedDek)
   return environment
 }

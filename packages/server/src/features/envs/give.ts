@@ -16,7 +16,7 @@ export async function giveFirstKeys(giving: Giving, env: OfEnvironment, keys: re
 const nameOf = ({ principalType, principalId }: Holder) => `${principalType} ${principalId}`
 
 /** The grant to the caller who makes an environment. */
-export const toOneself = ({ type, id }: Principal, wrappedDek: string): FirstKey => ({
+export const grantToCreator = ({ type, id }: Principal, wrappedDek: string): FirstKey => ({
   principalType: type,
   principalId: id,
   wrappedDek,

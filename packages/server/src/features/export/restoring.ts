@@ -3,7 +3,7 @@ import { type ArchiveTools, checkArchive } from '@skerry/contract/export/archive
 import type { ArchiveManifest } from '@skerry/contract/export/archive-format'
 import { readerWords } from '@skerry/contract/grants/readers'
 import type { Database, Tx } from '../../db/database.ts'
-import { recordIn, system } from '../../kernel/unit.ts'
+import { recordIn, system } from '../../kernel/audit.ts'
 import { restoreOrganization } from '../../model/organizations/write.ts'
 import { restoreKeys, restoreUser } from '../../model/people/users.ts'
 import type { Section } from '../archive.ts'

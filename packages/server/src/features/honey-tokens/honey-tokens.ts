@@ -1,7 +1,7 @@
 import type { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { noteTakenToken } from '../../identity/stray-tokens.ts'
+import { noteTokenInUse } from '../../identity/decoy-watch.ts'
 import { fail } from '../../kernel/errors.ts'
 import { deleteDeadToken, insertDeadToken } from '../../model/tokens/write.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -26,7 +26,7 @@ export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<t
   const placement = body.placement ?? null
   const free = await insertDeadToken(db, org, { id: tokenId, tokenHash, createdBy: principal, now })
   if (!free) {
-    noteTakenToken(context, { tokenId, byOrgId: org.id }, origin)
+    noteTokenInUse(context, { tokenId, byOrgId: org.id }, origin)
     throw fail('conflict', 'body.tokenId: registered already')
   }
   const honeyToken = await insertHoneyToken(db, org, { id: newId('honeyToken'), tokenId, placement, now })

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
-import { recordIn } from '../../kernel/unit.ts'
+import { recordIn } from '../../kernel/audit.ts'
 import { type DecoyId, endMinute, lockMinute, type Minute } from './store.ts'
 
 /** Puts what is left of a decoy's minute into the trail, as one entry. Of a minute that began then, where it is named. */

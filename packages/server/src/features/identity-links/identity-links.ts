@@ -1,11 +1,11 @@
 import type { identityLinks } from '@skerry/contract/identity-links/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
-import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { checkSameOrigin, readCookie } from '../../identity/cookies.ts'
 import { linkIdentity } from '../../identity/linking.ts'
 import { assertionOptions } from '../../identity/passkeys.ts'
 import { issuerOf, startSession } from '../../identity/sessions.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
@@ -74,7 +74,7 @@ export async function enterSecondFactor(
   if (!(await isRightFactor(input, userId, body)))
     return refuseAndCommit('forbidden', 'the second factor is wrong, or was used before')
   returnAttempt(db, 'second_factor', userId)
-  if (body.recoveryCode !== undefined) await auditPerson(input, userId, 'user.recovery_code_used', userId)
+  if (body.recoveryCode !== undefined) await auditUser(input, userId, 'user.recovery_code_used', userId)
   const { session, headers } = await complete(input, link)
   return new Reply(200, { session, returnTo }, headers)
 }

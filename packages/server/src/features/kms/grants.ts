@@ -3,7 +3,7 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { deleteGrants, insertGrants, listGrants, listOwn } from './grant-store.ts'
 import { checkGrantees } from './grantees.ts'
-import { holdKey } from './key-store.ts'
+import { lockKey } from './key-store.ts'
 import { keyLifecycle, stateOf } from './lifecycle.ts'
 import type { OnKey } from './scope.ts'
 
@@ -25,7 +25,7 @@ export async function grant(input: In<typeof kms.grant, OnKey>): Out<typeof kms.
   const { db, kmsKey, principal, body, now, audit } = input
   await checkGrantees(input, [body])
   // Held until commit: a rotation in between would make this a grant of a version that was not wrapped.
-  const key = await holdKey(db, kmsKey)
+  const key = await lockKey(db, kmsKey)
   if (!key) throw fail('not_found', 'no such managed key')
   keyLifecycle.check(stateOf(key), 'grant')
   const version = key.currentVersion

@@ -46,7 +46,7 @@ export const insertKey = (db: Tx, org: Org, one: NewKey) =>
   )
 
 /** The key as it is now, held until commit. */
-export const holdKey = (db: Tx, { orgId, id }: KmsKey) =>
+export const lockKey = (db: Tx, { orgId, id }: KmsKey) =>
   db.row<KmsKey>(
     `select ${kmsKeyColumns} from kms_keys k where k.org_id = $1 and k.id = $2 and k.deleted_at is null for share`,
     [orgId, id],

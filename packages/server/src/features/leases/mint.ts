@@ -7,9 +7,9 @@ import type { Tx } from '../../db/database.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
+import { transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
-import { unit } from '../../kernel/unit.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Executor } from './executor.ts'
@@ -105,7 +105,7 @@ async function undo({ context, origin }: Mint, lease: Lease, error: unknown): Pr
   const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'
   const { orgId, targetId } = lease
   const now = instant(context)
-  await unit(context, origin, async (db, record) => {
+  await transactWithAudit(context, origin, async (db, record) => {
     const stored = await lockLease(db, lease)
     if (!stored) return
     const isClean = stored.status === 'pending' || changedNothing(error)

@@ -1,7 +1,7 @@
 import type { Context } from '../../http/context.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import type { LeaseTarget } from './scope.ts'
 import { addChildFailure, clearChildFailures, pauseTarget } from './target-store.ts'
 
@@ -21,7 +21,7 @@ export const pausedReasonOf = ({ lastError }: Pick<LeaseTarget, 'lastError'>): s
 /** @param message the failure, without anything secret */
 export async function countChildFailure(context: Context, target: TargetId, message: string): Promise<void> {
   const { orgId, id } = target
-  await unit(context, system, async (db, record) => {
+  await transactWithAudit(context, system, async (db, record) => {
     const counted = await addChildFailure(db, target)
     if (!counted || counted.childFailures < childFailuresMax || counted.status === 'paused') return
     const reason = `target: ${message}`

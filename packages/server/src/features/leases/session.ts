@@ -1,7 +1,7 @@
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
 import { ChildFailure } from '@skerry/providers/children/messages'
 import type { RemoteSession } from '@skerry/providers/children/remote'
-import { OutsideError } from '@skerry/providers/outside'
+import { OutboundError } from '@skerry/providers/outbound'
 import { ProviderError } from '@skerry/providers/provider-error'
 import type { Context } from '../../http/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
@@ -38,7 +38,7 @@ export async function onTarget<T>(
   )
 }
 
-/** The clock and the patience of this server, for an adapter in a child. */
+/** The clock and the time limits of this server, for an adapter in a child. */
 export const aroundOf = ({ now, outbound: { answerMs, statementMs } }: Context) => ({
   now,
   ...(answerMs === undefined ? {} : { answerMs }),
@@ -81,7 +81,7 @@ class TargetRefusal extends Refusal {
 /** The word of a target, or of its adapter, as a refusal of ours. Anything else stays what it is. */
 function asRefusal(error: unknown): unknown {
   if (error instanceof ProviderError) return new TargetRefusal(error)
-  if (error instanceof OutsideError) return fail('conflict', `target: ${error.message}`)
+  if (error instanceof OutboundError) return fail('conflict', `target: ${error.message}`)
   return error
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../http/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { type Ending, moveLease, scheduleTry } from './ledger-store.ts'
 import { deleteJobOf } from './provisioner-store.ts'
 import { findTarget } from './scope.ts'
@@ -18,7 +18,7 @@ export async function recordObjects(
 ): Promise<void> {
   if (dropped.length + reassigned.length === 0) return
   const metadata = { targetId, resourceRef, dropped, reassigned }
-  await unit(context, system, async (_, record) =>
+  await transactWithAudit(context, system, async (_, record) =>
     record({ orgId, action: 'lease.cleaned_up', resourceId: id, metadata }),
   )
 }
@@ -37,7 +37,7 @@ export async function markAbsent(context: Context, lease: Ending): Promise<void>
 
 /** Nothing of the lease is on the target any more. An expiry is recorded here; a revocation was recorded when it was asked for. */
 export async function markEnded(context: Context, lease: Ending): Promise<void> {
-  await unit(context, system, async (db, record) => {
+  await transactWithAudit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
     const { orgId, id, targetId, resourceRef } = lease
     if (moved && lease.endsAs === 'expired')
@@ -61,7 +61,7 @@ const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSecon
 
 /** After a day of tries an admin has to look: the account may still be there. */
 async function markOrphaned(context: Context, lease: Ending, lastError: string | null): Promise<void> {
-  await unit(context, system, async (db, record) => {
+  await transactWithAudit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'give_up', 'orphaned', { lastError })
     if (!moved) return
     await deleteJobOf(db, lease)

@@ -1,5 +1,5 @@
 import { JsonLogsSerializer } from '@opentelemetry/otlp-transformer'
-import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
+import { type OutboundAnswer, OutboundError } from '@skerry/providers/outbound'
 import type { Context } from '../../http/context.ts'
 import { type Batch, toBody } from './otlp.ts'
 import type { Sink } from './store.ts'
@@ -29,7 +29,7 @@ export async function deliver(context: Context, sink: Sink, batch: Batch): Promi
     })
     return outcomeOf(answer, context.now())
   } catch (error) {
-    if (!(error instanceof OutsideError)) throw error
+    if (!(error instanceof OutboundError)) throw error
     return { kind: 'again', status: null, error: error.message, afterSeconds: null }
   }
 }
@@ -40,7 +40,7 @@ function headersOf({ serverKey }: Context, { orgId, sealedHeaders }: Sink): Reco
   return JSON.parse(text)
 }
 
-function outcomeOf({ status, headers, body }: OutsideAnswer, now: Date): Outcome {
+function outcomeOf({ status, headers, body }: OutboundAnswer, now: Date): Outcome {
   if (status >= 200 && status < 300) {
     const rejected = rejectedOf(body)
     if (rejected !== undefined) return { kind: 'accepted', status, rejected }

@@ -1,8 +1,8 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import { deliver, type Outcome } from './deliver.ts'
 import type { Batch } from './otlp.ts'
 import {
@@ -74,7 +74,7 @@ async function record(context: Context, sink: Sink, next: number, outcome: Outco
 /** It would refuse the same again: an admin has to look. What it was not sent waits. */
 async function disable(context: Context, sink: Sink, error: string): Promise<void> {
   const { orgId } = sink
-  await unit(context, system, async (db, recordEntry) => {
+  await transactWithAudit(context, system, async (db, recordEntry) => {
     if (!(await disableSink(db, sink, error, instant(context)))) return
     const endpoint = new URL(sink.endpoint).host
     recordEntry({ orgId, action: 'log_sink.disabled', resourceId: orgId, metadata: { endpoint, error } })

@@ -6,7 +6,7 @@ import type { ServerKey } from '../../keys/server-key.ts'
 import type { Entry } from '../audit/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { deliver } from './deliver.ts'
-import { deleteSink, findSink, holdSink, type Sink, saveSink } from './store.ts'
+import { deleteSink, findSink, lockSink, type Sink, saveSink } from './store.ts'
 
 export async function get({ db, org }: In<typeof logSink.get, InOrg>): Out<typeof logSink.get> {
   const sink = await findSink(db, org)
@@ -17,7 +17,7 @@ export async function set(input: In<typeof logSink.set, InOrg>): Out<typeof logS
   const { context, db, org, body, now, audit } = input
   checkEndpoint(body.endpoint)
   const serverKey = needKey(context)
-  const before = await holdSink(db, org)
+  const before = await lockSink(db, org)
   const { enabled = true } = body
   const headers = body.headers && checkHeaders(body.headers)
   const kept = before ?? { headerNames: [], sealedHeaders: serverKey.seal('log-sink-headers', org.id, '{}') }

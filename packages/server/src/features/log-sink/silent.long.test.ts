@@ -14,7 +14,7 @@ afterAll(async () => {
   await world.close()
   await collector.close()
 })
-world.patience.answerMs = null
+world.waitLimits.answerMs = null
 const { context } = world.server
 await context.queue.stop()
 

@@ -27,7 +27,7 @@ export const findSink = (db: Sql, org: { id: string }) =>
   db.row<Sink>(`select ${columns} from log_sinks s where s.org_id = $1`, [org.id])
 
 /** Held against another change until commit. */
-export const holdSink = (tx: Tx, org: { id: string }) =>
+export const lockSink = (tx: Tx, org: { id: string }) =>
   tx.row<Sink>(`select ${columns} from log_sinks s where s.org_id = $1 for update`, [org.id])
 
 /** A new one begins behind what is sealed by now. One that was there goes on where it is, without its failures. */

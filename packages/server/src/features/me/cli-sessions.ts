@@ -1,7 +1,7 @@
 import type { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { revokeCliSession } from '../../model/people/cli-sessions.ts'
@@ -28,6 +28,6 @@ export async function revoke(input: In<typeof cliSessions.revoke, Person>): Out<
   if (!session) throw fail('not_found', 'no such session')
   const revoked = await revokeCliSession(db, session.id, now)
   if (revoked)
-    await auditPerson(input, principal.id, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
+    await auditUser(input, principal.id, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
   return { ok: true }
 }

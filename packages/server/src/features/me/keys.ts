@@ -1,8 +1,8 @@
 import type { me } from '@skerry/contract/me/endpoints'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { findPerson, listOrgIds } from '../../identity/store.ts'
-import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { lockPerson } from '../../model/grants/table.ts'
@@ -23,7 +23,7 @@ export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof
   if (body.publicKeyJwk !== undefined) checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const stored = await resealKeys(db, principal.id, body.encryptedPrivateKey, body.publicKeyJwk ?? null)
   if (!stored) throw fail('conflict', 'there are no keys of that public key')
-  await auditPerson(input, principal.id, 'user.keys_resealed', principal.id)
+  await auditUser(input, principal.id, 'user.keys_resealed', principal.id)
   return { ok: true }
 }
 

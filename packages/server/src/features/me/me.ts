@@ -2,8 +2,8 @@ import type { me } from '@skerry/contract/me/endpoints'
 import { type Caller, isHalfSignedIn } from '../../http/access.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { findPerson } from '../../identity/store.ts'
-import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { setKeys } from '../../model/people/users.ts'
@@ -33,6 +33,6 @@ export async function putKeys(input: In<typeof me.putKeys, Person>): Out<typeof 
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const stored = await setKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!stored) throw fail('conflict', 'keys were uploaded before')
-  await auditPerson(input, principal.id, 'user.keys_uploaded', principal.id)
+  await auditUser(input, principal.id, 'user.keys_uploaded', principal.id)
   return { ok: true }
 }

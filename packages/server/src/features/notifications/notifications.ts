@@ -2,7 +2,7 @@ import type { notifications } from '@skerry/contract/notifications/endpoints'
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { upsertPreferences } from '../../model/people/preferences.ts'
 import { listPreferences } from './store.ts'
@@ -27,7 +27,7 @@ export async function put(input: In<typeof notifications.put, Person>): Out<type
       given.map(([type]) => type),
       given.map(([, wanted]) => wanted),
     )
-    await auditPerson(input, principal.id, 'user.notifications_updated', principal.id, { prefs: body.prefs })
+    await auditUser(input, principal.id, 'user.notifications_updated', principal.id, { prefs: body.prefs })
   }
   return { prefs: await prefsOf(db, principal.id) }
 }

@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import type { passkeys } from '@skerry/contract/passkeys/endpoints'
 import type { In, Out } from '../../http/route.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { deletePasskey, insertPasskey } from '../../model/people/passkeys.ts'
@@ -22,7 +22,7 @@ export async function create(input: In<typeof passkeys.create, Person>): Out<typ
     throw fail('conflict', `${limits.passkeysMax} passkeys are there already; remove one first`)
   const passkey = await insertPasskey(db, principal.id, { id: newId('passkey'), ...body, createdAt: now })
   if (!passkey) throw fail('conflict', 'body.credentialId: enrolled already')
-  await auditPerson(input, principal.id, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
+  await auditUser(input, principal.id, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
   return { passkey }
 }
 
@@ -31,6 +31,6 @@ export async function remove(input: In<typeof passkeys.delete, Person>): Out<typ
   const { db, principal, params } = input
   const passkey = await deletePasskey(db, principal.id, params.passkeyId)
   if (!passkey) throw fail('not_found', 'no such passkey')
-  await auditPerson(input, principal.id, 'user.passkey_removed', params.passkeyId, { label: passkey.label })
+  await auditUser(input, principal.id, 'user.passkey_removed', params.passkeyId, { label: passkey.label })
   return { ok: true }
 }

@@ -1,15 +1,15 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import { expireRequests } from './request-store.ts'
 
 export const jobs = [job('recovery.expire', { schedule: everyMinutes(1) }, expire)]
 
 /** Closes requests whose time is up. Until then every route shows them as expired already. */
 export function expire(context: Context): Promise<void> {
-  return unit(context, system, async (tx, record) => {
+  return transactWithAudit(context, system, async (tx, record) => {
     for (const { orgId, id, contributed } of await expireRequests(tx, instant(context)))
       record({ orgId, action: 'recovery_request.expired', resourceId: id, metadata: { contributed } })
   })

@@ -1,5 +1,5 @@
 import type { Context } from '../../http/context.ts'
-import type { Ready } from '../../http/ready.ts'
+import type { PrebuiltResponse } from '../../http/prebuilt-response.ts'
 import type { TokenMemory } from '../../identity/token-memory.ts'
 import type { Evictions } from '../../kernel/context.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
@@ -13,9 +13,9 @@ export interface Answer {
   orgId: string
   environmentIds: readonly string[]
   etag: string
-  whole: Ready
+  whole: PrebuiltResponse
   /** For those who have it already. */
-  unchanged: Ready
+  unchanged: PrebuiltResponse
   /** Epoch milliseconds from which a branch or token in it is gone. */
   validUntilMs: number
 }

@@ -4,7 +4,7 @@ import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { accessOf, secondFactorNeeded, signedIn } from '../../http/access.ts'
 import type { Context } from '../../http/context.ts'
 import { matches } from '../../http/etag.ts'
-import { json, Ready } from '../../http/ready.ts'
+import { json, PrebuiltResponse } from '../../http/prebuilt-response.ts'
 import type { FastPath, In, Out } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import { sha256 } from '../../kernel/context.ts'
@@ -77,7 +77,7 @@ export function choose(
   context: Context,
   headers: Request['headers'],
   { orgId, etag, whole, unchanged }: Answer,
-): Ready {
+): PrebuiltResponse {
   context.meter.countResolve(orgId)
   return matches(headers['if-none-match'], etag) ? unchanged : whole
 }
@@ -211,8 +211,8 @@ export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged
   const headers = [...both, 'content-type', json, 'content-length', String(bytes.length)]
   return {
     etag,
-    whole: new Ready(200, headers, bytes),
-    unchanged: new Ready(304, both, nothing),
+    whole: new PrebuiltResponse(200, headers, bytes),
+    unchanged: new PrebuiltResponse(304, both, nothing),
   }
 }
 

@@ -5,8 +5,8 @@ import { fail, Refusal } from '../../kernel/errors.ts'
 import { changedNothing, isUncertain } from '../leases/session.ts'
 import { type Accounts, configOf, isOfAccount, openAccounts } from './account.ts'
 import { finish, lost } from './finish.ts'
-import { type Held, openHeld } from './held.ts'
-import type { Done, Run } from './one-run.ts'
+import type { RotationResult, Run } from './one-run.ts'
+import { openRotatorKey, type RotatorKey } from './rotator-key.ts'
 import { deletePending, findPending, insertPending } from './run-store.ts'
 import type { Rotation } from './scope.ts'
 
@@ -16,36 +16,36 @@ type Config = RotationConfig<AccountKind>
 // the current version. Until then the old one is, and it is what the target is brought back to where the new one fails.
 
 /** What is on its way to be the current value. */
-interface Made {
+interface Candidate {
   value: string
   username: string
 }
 
-export async function rotateAccount(run: Run, held: Held, config: Config): Promise<Done> {
+export async function rotateAccount(run: Run, rotatorKey: RotatorKey, config: Config): Promise<RotationResult> {
   const { context, rotation, claimedBy } = run
   const { secretName } = rotation
   const accounts = await openAccounts(context, { ...rotation, config })
-  const username = nextUsername(config, held)
-  const made = { username, value: generatePassword(config.passwordLength ?? passwordLengthDefault) }
-  const pending = { username, ciphertext: await held.key.seal(secretName, made.value) }
+  const username = nextUsername(config, rotatorKey)
+  const candidate = { username, value: generatePassword(config.passwordLength ?? passwordLengthDefault) }
+  const pending = { username, ciphertext: await rotatorKey.key.seal(secretName, candidate.value) }
   if (!(await insertPending(context.db, rotation, claimedBy, pending, instant(context)))) throw fail('conflict', lost)
   try {
-    await accounts.change(username, made.value, held.valueOf(secretName) ?? null)
-    if (!(await accounts.signsIn(username, made.value)))
+    await accounts.change(username, candidate.value, rotatorKey.valueOf(secretName) ?? null)
+    if (!(await accounts.signsIn(username, candidate.value)))
       throw fail('conflict', `target: ${username} does not sign in with its new password; the old one was set again`)
   } catch (error) {
-    const done = await afterFailure(run, held, accounts, made, error)
+    const done = await afterFailure(run, rotatorKey, accounts, candidate, error)
     if (done) return done
     throw error
   }
-  return finishOrGoBack(run, held, accounts, made)
+  return finishOrGoBack(run, rotatorKey, accounts, candidate)
 }
 
 /** Of two accounts that take turns, the one that the application does not use. */
-function nextUsername(config: Config, held: Held): string {
+function nextUsername(config: Config, rotatorKey: RotatorKey): string {
   const { username } = config
   if (!('alternateUsername' in config) || config.alternateUsername === undefined) return username
-  const inUse = held.valueOf(config.usernameSecret as string) ?? username
+  const inUse = rotatorKey.valueOf(config.usernameSecret as string) ?? username
   return inUse === config.alternateUsername ? username : config.alternateUsername
 }
 
@@ -53,23 +53,29 @@ function nextUsername(config: Config, held: Held): string {
  * Finishes or undoes what an earlier run has left, where it has left anything. Undefined where it was undone: the account has
  * the password of the current version.
  */
-export async function settle(run: Run): Promise<Done | undefined> {
+export async function resolveInterrupted(run: Run): Promise<RotationResult | undefined> {
   const { context, rotation } = run
   const config = configOf(rotation)
   const pending = await findPending(context.db, rotation)
   if (!pending || !isOfAccount(config)) return undefined
-  const held = await openHeld(context, rotation)
+  const rotatorKey = await openRotatorKey(context, rotation)
   const accounts = await openAccounts(context, { ...rotation, config })
   const { username } = pending
   // Where the environment was re-keyed since, nothing opens it any more.
-  const value = await held.key.open(rotation.secretName, pending.ciphertext).catch(() => undefined)
+  const value = await rotatorKey.key.open(rotation.secretName, pending.ciphertext).catch(() => undefined)
   if (value !== undefined && (await accounts.signsIn(username, value)))
-    return finishOrGoBack(run, held, accounts, { username, value })
-  await goBack(run, held, accounts, username)
+    return finishOrGoBack(run, rotatorKey, accounts, { username, value })
+  await goBack(run, rotatorKey, accounts, username)
   return undefined
 }
 
-async function afterFailure(run: Run, held: Held, accounts: Accounts, made: Made, error: unknown) {
+async function afterFailure(
+  run: Run,
+  rotatorKey: RotatorKey,
+  accounts: Accounts,
+  candidate: Candidate,
+  error: unknown,
+) {
   const { context, rotation, claimedBy } = run
   if (!(error instanceof Refusal)) return undefined
   if (changedNothing(error)) {
@@ -78,35 +84,46 @@ async function afterFailure(run: Run, held: Held, accounts: Accounts, made: Made
   }
   // What cannot be settled now is settled by the next run.
   try {
-    if (!isUncertain(error)) await goBack(run, held, accounts, made.username)
+    if (!isUncertain(error)) await goBack(run, rotatorKey, accounts, candidate.username)
     // The statement may still be on its way: nothing is undone that may yet happen.
-    else if (await accounts.signsIn(made.username, made.value)) return await finish(run, held, made)
+    else if (await accounts.signsIn(candidate.username, candidate.value))
+      return await finish(run, rotatorKey, candidate)
   } catch (second) {
     if (!(second instanceof Refusal)) throw second
   }
   return undefined
 }
 
-async function finishOrGoBack(run: Run, held: Held, accounts: Accounts, made: Made): Promise<Done> {
+async function finishOrGoBack(
+  run: Run,
+  rotatorKey: RotatorKey,
+  accounts: Accounts,
+  candidate: Candidate,
+): Promise<RotationResult> {
   try {
-    return await finish(run, held, made)
+    return await finish(run, rotatorKey, candidate)
   } catch (error) {
-    if (error instanceof Refusal) await goBack(run, held, accounts, made.username).catch(() => {})
+    if (error instanceof Refusal) await goBack(run, rotatorKey, accounts, candidate.username).catch(() => {})
     throw error
   }
 }
 
 /** Sees to it that the account takes the password of the current version, as far as anybody knows one. */
-async function goBack({ context, rotation, claimedBy }: Run, held: Held, accounts: Accounts, username: string) {
-  const old = passwordOf(rotation, held, username)
+async function goBack(
+  { context, rotation, claimedBy }: Run,
+  rotatorKey: RotatorKey,
+  accounts: Accounts,
+  username: string,
+) {
+  const old = passwordOf(rotation, rotatorKey, username)
   if (old !== undefined && !(await accounts.signsIn(username, old))) await accounts.change(username, old, old)
   await deletePending(context.db, rotation, claimedBy)
 }
 
 /** The password that the application has for this account. Of two that take turns, it has that of one. */
-function passwordOf(rotation: Rotation, held: Held, username: string): string | undefined {
+function passwordOf(rotation: Rotation, rotatorKey: RotatorKey, username: string): string | undefined {
   const config = configOf(rotation)
   const inUse = 'usernameSecret' in config && config.usernameSecret !== undefined
-  if (inUse && held.valueOf(config.usernameSecret as string) !== username) return undefined
-  return held.valueOf(rotation.secretName)
+  if (inUse && rotatorKey.valueOf(config.usernameSecret as string) !== username) return undefined
+  return rotatorKey.valueOf(rotation.secretName)
 }

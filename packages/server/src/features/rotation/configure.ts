@@ -9,11 +9,11 @@ import { type Env, findEnvOfBody } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
 import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
-import { checkProven, findRotatorEnv, openWith } from './held.ts'
 import { rotationLifecycle, type Status } from './lifecycle.ts'
 import { claimAccounts } from './owner.ts'
 import { aboutOf, toResponse, unclaimed } from './policies.ts'
-import { runRotation, settleRotation, underWay } from './run.ts'
+import { checkProven, findRotatorEnv, openWith } from './rotator-key.ts'
+import { resolveInterruptedRotation, runRotation, underWay } from './run.ts'
 import { nextAfter } from './schedule.ts'
 import { checkBound, type OnRotation, type Rotation } from './scope.ts'
 import { findRotationOf, lockRotation, putRotation } from './store.ts'
@@ -37,7 +37,7 @@ export async function create(input: Create): Out<typeof endpoints.create> {
   await checkKey(input, env, namesOf(policy))
   await verifyAccounts(context, policy)
   const existing = await findRotationOf(db, org, environmentId, secretName)
-  if (existing) await settleRotation(context, existing, origin)
+  if (existing) await resolveInterruptedRotation(context, existing, origin)
   const stored = await store(input, env, policy)
   const status = stored.isNew ? 201 : 200
   if (!body.rotateNow) return new Reply(status, { rotation: toResponse(stored.rotation) })

@@ -1,6 +1,6 @@
 import type { Descriptor } from '../descriptor.ts'
-import { removeOrphans } from './ended.ts'
 import { jobs } from './jobs.ts'
+import { deleteOrphanedPolicies } from './orphaned-policies.ts'
 import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
@@ -32,5 +32,5 @@ export const feature: Descriptor = {
     }),
   },
   usage: { 'rotation.policies': 'select count(*) from rotation_policies where org_id = $1' },
-  environmentsEnded: removeOrphans,
+  environmentsEnded: deleteOrphanedPolicies,
 }

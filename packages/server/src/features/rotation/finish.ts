@@ -1,15 +1,15 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { AnyJob } from '../../jobs/job.ts'
+import { type Entry, transactWithAudit } from '../../kernel/audit.ts'
 import { instant, newId } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
-import { type Entry, unit } from '../../kernel/unit.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
-import { writeRotated } from '../secrets/rotated.ts'
+import { writeRotatedVersion } from '../secrets/rotation-writes.ts'
 import { namesOf } from './account.ts'
-import { checkProven, findRotatorEnv, type Held, noKey, openHeld } from './held.ts'
-import type { Done, Run } from './one-run.ts'
+import type { RotationResult, Run } from './one-run.ts'
+import { checkProven, findRotatorEnv, noKey, openRotatorKey, type RotatorKey } from './rotator-key.ts'
 import { deletePending, lockClaim, recordFailure, recordSuccess } from './run-store.ts'
 import { nextAfter, retryAfter } from './schedule.ts'
 import type { Rotation } from './scope.ts'
@@ -17,21 +17,27 @@ import type { Rotation } from './scope.ts'
 export const lost = 'another run has taken over, or the policy was removed'
 
 /** Makes a value that has been proven the current version. `username` names the account where two take turns. */
-export async function finish(run: Run, held: Held, made: { value: string; username: string | null }): Promise<Done> {
-  const sealed = await seal(run.rotation, held, made)
-  const done = await unit(run.context, run.origin, (db, record) => write(run, held, sealed, db, record))
+export async function finish(
+  run: Run,
+  rotatorKey: RotatorKey,
+  candidate: { value: string; username: string | null },
+): Promise<RotationResult> {
+  const sealed = await seal(run.rotation, rotatorKey, candidate)
+  const done = await transactWithAudit(run.context, run.origin, (db, record) =>
+    write(run, rotatorKey, sealed, db, record),
+  )
   if (done !== 'rekeyed') return done
   // The key was replaced while the target was asked: what was sealed under the old one, nobody could open.
-  const reopened = await openHeld(run.context, run.rotation)
+  const reopened = await openRotatorKey(run.context, run.rotation)
   checkProven(reopened)
-  return finish(run, reopened, made)
+  return finish(run, reopened, candidate)
 }
 
 type Sealed = { name: string; ciphertext: string }[]
 
 async function seal(
   rotation: Rotation,
-  { key }: Held,
+  { key }: RotatorKey,
   { value, username }: { value: string; username: string | null },
 ) {
   const [name, usernameSecret] = namesOf(rotation)
@@ -43,11 +49,11 @@ async function seal(
 
 async function write(
   { context, rotation, claimedBy, origin }: Run,
-  held: Held,
+  rotatorKey: RotatorKey,
   sealed: Sealed,
   db: Tx,
   record: (entry: Entry) => void,
-): Promise<Done | 'rekeyed'> {
+): Promise<RotationResult | 'rekeyed'> {
   const { orgId, id, environmentId, secretName } = rotation
   // In the order in which a re-key takes them.
   const of = { orgId, id: environmentId }
@@ -56,7 +62,7 @@ async function write(
   if (!policy) throw fail('conflict', lost)
   const wrappedDek = await lockGrant(db, of, rotatorHolder(orgId))
   if (wrappedDek === undefined) throw fail('conflict', noKey)
-  if (wrappedDek !== held.wrappedDek) return 'rekeyed'
+  if (wrappedDek !== rotatorKey.wrappedDek) return 'rekeyed'
   const env = await findRotatorEnv(context, db, orgId, environmentId)
   if (!env) throw fail('not_found', 'the environment is gone')
   const now = instant(context)
@@ -64,7 +70,7 @@ async function write(
   const about = { environmentId, rotationId: id, ...(env.protection === null ? {} : { protected: true }) }
   const versions: number[] = []
   for (const { name, ciphertext } of sealed) {
-    const written = await writeRotated(db, env, { name, ciphertext, now, newId })
+    const written = await writeRotatedVersion(db, env, { name, ciphertext, now, newId })
     versions.push(written.version)
     const metadata = { ...about, name, version: written.version }
     record({ orgId, action: 'secret.written', resourceId: written.id, metadata, actor })
@@ -86,7 +92,7 @@ export async function recordFailed({ context, rotation, claimedBy, origin }: Run
   const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'
   const { orgId, id, environmentId, secretName } = rotation
   let told: AnyJob[] = []
-  await unit(context, origin, async (db, record) => {
+  await transactWithAudit(context, origin, async (db, record) => {
     told = []
     const at = instant(context)
     const nextRunAt = retryAfter(at, rotation.intervalSeconds, rotation.failureStreak + 1)

@@ -1,10 +1,10 @@
 import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { everyMinutes } from '../../jobs/schedule.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { system, unit } from '../../kernel/unit.ts'
-import { removeOrphans } from './ended.ts'
+import { deleteOrphanedPolicies } from './orphaned-policies.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 
@@ -33,5 +33,7 @@ export const jobs = [runDue, job('rotation.sweep', { schedule: everyMinutes(1) }
 export async function sweep(context: Context): Promise<void> {
   for (const due of await listDue(context.db, instant(context))) await context.queue.enqueue(context.db, runDue, due)
   context.queue.nudge(runDue)
-  await unit(context, system, (db) => removeOrphans(context, db, system, null, { cause: 'env.deleted' }))
+  await transactWithAudit(context, system, (db) =>
+    deleteOrphanedPolicies(context, db, system, null, { cause: 'env.deleted' }),
+  )
 }

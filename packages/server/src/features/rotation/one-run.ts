@@ -1,5 +1,5 @@
 import type { Context } from '../../http/context.ts'
-import type { Origin } from '../../kernel/unit.ts'
+import type { Origin } from '../../kernel/audit.ts'
 import type { Rotation } from './scope.ts'
 
 /** One run of a policy, which nobody else runs meanwhile. */
@@ -12,7 +12,7 @@ export interface Run {
   origin: Origin
 }
 
-export interface Done {
+export interface RotationResult {
   rotation: Rotation
   version: number
   rotatedAt: string

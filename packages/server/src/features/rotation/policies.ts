@@ -11,7 +11,7 @@ import { configOf, isOfAccount } from './account.ts'
 import { checkConfig, checkWriters, verifyAccounts } from './checks.ts'
 import { rotationLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { claimAccounts } from './owner.ts'
-import { settleRotation, underWay } from './run.ts'
+import { resolveInterruptedRotation, underWay } from './run.ts'
 import { dueAt } from './schedule.ts'
 import type { OnRotation, Rotation } from './scope.ts'
 import { countRotations, deleteRotation, listGranted, listRotations, lockRotation, updateRotation } from './store.ts'
@@ -47,7 +47,7 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
     const changed = { ...rotation, config }
     await checkWriters(db, org, changed)
     await verifyAccounts(context, changed)
-    await settleRotation(context, rotation, origin)
+    await resolveInterruptedRotation(context, rotation, origin)
   }
   const updated = await transaction(async ({ db, audit }) => {
     const stored = await unclaimed(await lockRotation(db, rotation), body.config === undefined ? null : now)
@@ -77,7 +77,7 @@ export async function remove(input: In<typeof endpoints.delete, OnRotation>): Ou
   const { context, rotation, query, origin, now, transaction } = input
   const { orgId, environmentId } = rotation
   const forced = query.force === 'true'
-  if (!forced && isOfAccount(configOf(rotation))) await settleRotation(context, rotation, origin)
+  if (!forced && isOfAccount(configOf(rotation))) await resolveInterruptedRotation(context, rotation, origin)
   const rotatorRevoked = await transaction(async ({ db, audit }) => {
     await lockEnvironment(db, { orgId, id: environmentId }, 'no key update')
     const stored = await unclaimed(await lockRotation(db, rotation), forced ? null : now)

@@ -21,7 +21,7 @@ import {
 import { openTenant } from '../../../test/scene.ts'
 import { stateOf, stopSchedules } from '../../../test/state.ts'
 import { grantKey, newMember, newToken } from '../../../test/tenant.ts'
-import { system } from '../../kernel/unit.ts'
+import { system } from '../../kernel/audit.ts'
 import { expireBranches } from '../branches/jobs.ts'
 import { sweep } from './jobs.ts'
 import { rotationLifecycle, type Trigger } from './lifecycle.ts'

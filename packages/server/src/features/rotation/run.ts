@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { generateValue } from '@skerry/providers/rotation/generated'
 import type { Context } from '../../http/context.ts'
+import type { Origin } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Origin } from '../../kernel/unit.ts'
 import { configOf, isOfAccount } from './account.ts'
-import { rotateAccount, settle } from './change.ts'
+import { resolveInterrupted, rotateAccount } from './change.ts'
 import { finish, recordFailed } from './finish.ts'
-import { checkProven, openHeld } from './held.ts'
-import type { Done, Run } from './one-run.ts'
+import type { RotationResult, Run } from './one-run.ts'
+import { checkProven, openRotatorKey } from './rotator-key.ts'
 import { claim, claimSeconds, extendClaim, releaseClaim } from './run-store.ts'
 import type { RotationId } from './store.ts'
 
@@ -23,8 +23,8 @@ export const runRotation = (
   context: Context,
   id: RotationId,
   { origin, onlyDue }: { origin: Origin; onlyDue: boolean },
-): Promise<Done | undefined> =>
-  claimed(context, id, { origin, onlyDue }, async (run) => {
+): Promise<RotationResult | undefined> =>
+  withClaim(context, id, { origin, onlyDue }, async (run) => {
     try {
       return await attempt(run)
     } catch (error) {
@@ -34,17 +34,17 @@ export const runRotation = (
   })
 
 /** Finds out what became of a run that was cut off, and finishes or undoes it, before its policy is changed or removed. */
-export async function settleRotation(context: Context, id: RotationId, origin: Origin): Promise<void> {
-  const settled = await claimed(context, id, { origin, onlyDue: false }, async (run) => {
-    await settle(run)
+export async function resolveInterruptedRotation(context: Context, id: RotationId, origin: Origin): Promise<void> {
+  const resolved = await withClaim(context, id, { origin, onlyDue: false }, async (run) => {
+    await resolveInterrupted(run)
     return true
   })
-  if (!settled) throw fail('conflict', underWay)
+  if (!resolved) throw fail('conflict', underWay)
 }
 
 export const underWay = 'a rotation of it is under way: try again in a moment'
 
-async function claimed<T>(
+async function withClaim<T>(
   context: Context,
   id: RotationId,
   { origin, onlyDue }: { origin: Origin; onlyDue: boolean },
@@ -72,17 +72,17 @@ async function claimed<T>(
   }
 }
 
-async function attempt(run: Run): Promise<Done> {
-  return (await settle(run)) ?? (await begin(run))
+async function attempt(run: Run): Promise<RotationResult> {
+  return (await resolveInterrupted(run)) ?? (await begin(run))
 }
 
-async function begin(run: Run): Promise<Done> {
+async function begin(run: Run): Promise<RotationResult> {
   const { context, rotation } = run
-  const held = await openHeld(context, rotation)
-  if (rotation.lastVersion !== null && !held.has(rotation.secretName))
+  const rotatorKey = await openRotatorKey(context, rotation)
+  if (rotation.lastVersion !== null && !rotatorKey.has(rotation.secretName))
     throw fail('conflict', 'the secret was deleted: write it again, or configure its rotation anew')
-  checkProven(held)
+  checkProven(rotatorKey)
   const config = configOf(rotation)
-  if (isOfAccount(config)) return rotateAccount(run, held, config)
-  return finish(run, held, { value: generateValue(config), username: null })
+  if (isOfAccount(config)) return rotateAccount(run, rotatorKey, config)
+  return finish(run, rotatorKey, { value: generateValue(config), username: null })
 }

@@ -1,10 +1,10 @@
 import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
-import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey, signedIn } from '../../identity/sessions.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { isRecoveryCode } from './recovery-codes.ts'
 import { needManaged, type Person } from './second-factor.ts'
@@ -33,8 +33,8 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   returnAttempt(db, 'second_factor', userId)
   const stamped = await stampSession(db, session.id, now)
   if (!stamped) throw fail('unauthorized', 'session token refused')
-  if (body.recoveryCode !== undefined) await auditPerson(input, userId, 'user.recovery_code_used', userId)
-  await auditPerson(input, userId, 'session.second_factor_entered', session.id)
+  if (body.recoveryCode !== undefined) await auditUser(input, userId, 'user.recovery_code_used', userId)
+  await auditUser(input, userId, 'session.second_factor_entered', session.id)
   const { answer, headers } = await signedIn(input, { id: session.id, mfaAt: now, ...stamped })
   return new Reply(200, answer, headers)
 }

@@ -2,8 +2,8 @@ import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { In, Out } from '../../http/route.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { needServerKey } from '../../identity/sessions.ts'
-import { auditPerson } from '../../identity/trail.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
@@ -40,6 +40,6 @@ export async function renew(
   needManaged(context)
   if (!principal.session.secondFactor) throw fail('conflict', 'there is no second factor that these could stand in for')
   const recoveryCodes = await newRecoveryCodes(db, needServerKey(context), principal.id)
-  await auditPerson(input, principal.id, 'user.recovery_codes_renewed', principal.id)
+  await auditUser(input, principal.id, 'user.recovery_codes_renewed', principal.id)
   return { recoveryCodes }
 }

@@ -4,11 +4,11 @@ import type { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import type { TOTP } from 'otpauth'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
-import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
-import { auditPerson } from '../../identity/trail.ts'
+import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { ServerKey } from '../../keys/server-key.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
@@ -61,7 +61,7 @@ export async function confirm(
   await confirmTotp(db, userId, now)
   if (session.id !== null) await stampSession(db, session.id, now)
   const recoveryCodes = await newRecoveryCodes(db, serverKey, userId)
-  await auditPerson(input, userId, 'user.totp_enrolled', userId)
+  await auditUser(input, userId, 'user.totp_enrolled', userId)
   return { recoveryCodes }
 }
 
@@ -69,7 +69,7 @@ export async function confirm(
 export async function remove(input: In<typeof secondFactor.removeTotp, Person>): Out<typeof secondFactor.removeTotp> {
   const { db, principal } = input
   if (!(await deleteTotp(db, principal.id))) throw fail('not_found', 'there is no authenticator app')
-  await auditPerson(input, principal.id, 'user.totp_removed', principal.id)
+  await auditUser(input, principal.id, 'user.totp_removed', principal.id)
   return { ok: true }
 }
 

@@ -1,8 +1,8 @@
 import type { Batch } from '../../http/route.ts'
+import { userAgentOf } from '../../kernel/audit.ts'
 import { newAuditId, newId } from '../../kernel/context.ts'
-import { userAgentOf } from '../../kernel/unit.ts'
 import type { SecretsContext } from './context.ts'
-import { chooseGroup } from './room.ts'
+import { chooseGroup } from './quota-cache.ts'
 import { writtenReply } from './secrets.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
@@ -35,6 +35,6 @@ export const putInBatch: Batch<Body, SecretsContext> = async ({ context, origin,
     userAgent: userAgentOf(origin),
     requestId: origin.requestId,
   })
-  if (group === 'free' && written && written.version > 1) context.room.giveBack(environmentId)
+  if (group === 'free' && written && written.version > 1) context.quotaCache.release(environmentId)
   return written && writtenReply(written, body.ciphertext)
 }

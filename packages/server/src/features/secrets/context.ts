@@ -1,9 +1,9 @@
-import type { Propose } from './proposing.ts'
-import type { RoomContext } from './room.ts'
+import type { Propose } from './proposal.ts'
+import type { QuotaContext } from './quota-cache.ts'
 import type { Writes } from './writes.ts'
 
 /** What writes of secrets work with. */
-export interface SecretsContext extends RoomContext {
+export interface SecretsContext extends QuotaContext {
   writes: Writes
   /** Writes to environments that are nearly full. */
   countedWrites: Writes

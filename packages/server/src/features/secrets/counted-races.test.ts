@@ -26,7 +26,7 @@ let environments = 0
 async function nearlyFull(owner = tenant, ownAppId = appId): Promise<string> {
   const { id } = await newEnv(world, owner, ownAppId, `env-${++environments}`)
   await putSecret(world, owner, id, 'FIRST')
-  expect(context.room.isTight(id)).toBe(true)
+  expect(context.quotaCache.isTight(id)).toBe(true)
   return id
 }
 

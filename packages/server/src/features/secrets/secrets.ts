@@ -10,7 +10,7 @@ import { appendVersion, deleteSecret } from '../../model/secrets/versions.ts'
 import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
 import type { Env, InEnv } from '../envs/scope.ts'
 import type { SecretsContext } from './context.ts'
-import { checkRoom } from './room.ts'
+import { checkEnvironmentQuota } from './quota-cache.ts'
 import { findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
@@ -25,7 +25,7 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
  */
 export async function put(input: In<typeof secrets.put, InEnv, SecretsContext>): Out<typeof secrets.put> {
   const { context, db, env, params, body, principal, now, newId, audit } = input
-  await checkRoom(context, db, env, { name: params.name, bytes: body.ciphertext.length })
+  await checkEnvironmentQuota(context, db, env, { name: params.name, bytes: body.ciphertext.length })
   if (isProtected(env)) {
     const on = await findSecret(db, env, params.name)
     if (body.expectedVersion !== undefined && body.expectedVersion !== (on?.currentVersion ?? 0))
@@ -82,7 +82,7 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
   const current = await findVersion(db, env, secret.id, secret.currentVersion)
   if (current?.ciphertext === old.ciphertext)
     throw fail('invalid_request', `${params.name} holds exactly that value already`)
-  await checkRoom(context, db, env, { name: params.name, bytes: old.ciphertext.length })
+  await checkEnvironmentQuota(context, db, env, { name: params.name, bytes: old.ciphertext.length })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: body.version }
     return context.propose(input, env, { ...proposal, secretName: params.name, on: secret })

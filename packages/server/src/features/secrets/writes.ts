@@ -5,7 +5,7 @@ import { isRolledBack } from '../../db/sql-errors.ts'
 import type { Evictions } from '../../kernel/context.ts'
 import { openTurns } from '../../kernel/turns.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from '../../model/secrets/write.ts'
-import { admitGroup, type Room } from './room.ts'
+import { admitGroup, type QuotaCache } from './quota-cache.ts'
 
 /** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
 export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
@@ -17,7 +17,7 @@ interface WritesDeps {
   db: Database
   evictions: Evictions
   now: () => Date
-  room: Room
+  quotaCache: QuotaCache
 }
 
 type Send = (writes: GroupedWrite[]) => Promise<WrittenRow[]>
@@ -45,11 +45,11 @@ export function openCountedWrites(deps: WritesDeps): Writes {
   )
 }
 
-const writeCounted = ({ config, db, now, room }: WritesDeps, writes: GroupedWrite[]): Promise<WrittenRow[]> =>
+const writeCounted = ({ config, db, now, quotaCache }: WritesDeps, writes: GroupedWrite[]): Promise<WrittenRow[]> =>
   db.transaction(async (tx) => {
     const [{ orgId, environmentId: id }] = writes as [GroupedWrite]
     const sized = writes.map((write) => ({ write, name: write.name, bytes: write.ciphertext.length }))
-    const admitted = await admitGroup({ config, room }, tx, { orgId, id }, sized)
+    const admitted = await admitGroup({ config, quotaCache }, tx, { orgId, id }, sized)
     if (admitted.length === 0) return []
     return await writeBatch(
       tx,

@@ -1,11 +1,11 @@
 import { limits } from '@skerry/contract/limits'
 import type { signInPasskeys } from '@skerry/contract/sign-in-passkeys/endpoints'
 import type { In, Out } from '../../http/route.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { enrollmentOptions, verifyEnrollment } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
-import { auditPerson } from '../../identity/trail.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { deleteSignInPasskey, insertSignInPasskey } from '../../model/people/sign-in-passkeys.ts'
 import { needManaged, type Person } from '../second-factor/second-factor.ts'
@@ -41,13 +41,13 @@ export async function create(input: In<typeof signInPasskeys.create, Person>): O
   })
   if (!passkey) throw fail('conflict', 'this passkey is enrolled already')
   if (principal.session.id !== null) await stampSession(db, principal.session.id, now)
-  await auditPerson(input, principal.id, 'user.sign_in_passkey_enrolled', passkey.id)
+  await auditUser(input, principal.id, 'user.sign_in_passkey_enrolled', passkey.id)
   return { passkey }
 }
 
 export async function remove(input: In<typeof signInPasskeys.delete, Person>): Out<typeof signInPasskeys.delete> {
   const { db, principal, params } = input
   if (!(await deleteSignInPasskey(db, principal.id, params.signInPasskeyId))) throw fail('not_found', 'no such passkey')
-  await auditPerson(input, principal.id, 'user.sign_in_passkey_removed', params.signInPasskeyId)
+  await auditUser(input, principal.id, 'user.sign_in_passkey_removed', params.signInPasskeyId)
   return { ok: true }
 }

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import type { Configuration } from 'openid-client'
 import type { Config } from '../../config.ts'
-import { checkNoTransaction } from '../../db/attempts.ts'
+import { checkNoTransaction } from '../../db/transaction-guard.ts'
 import { redactForLog, ServiceError } from '../../kernel/errors.ts'
 
 type Settings = NonNullable<Config['oidc']>

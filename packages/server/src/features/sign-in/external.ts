@@ -2,15 +2,15 @@ import { ReturnTo } from '@skerry/contract/sign-in/schemas'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWTPayload } from 'jose'
 import type { Context } from '../../http/context.ts'
+import { type Audit, auditUser } from '../../identity/audit-user.ts'
 import { cookieLine, readCookie } from '../../identity/cookies.ts'
 import { secondFactorOf } from '../../identity/oidc-claims.ts'
 import { endSession, lockSessionOf } from '../../identity/session-store.ts'
 import { issuerOf, needServerKey, startSession } from '../../identity/sessions.ts'
-import { type Audit, auditPerson } from '../../identity/trail.ts'
 import { makeUser, personOf } from '../../identity/users.ts'
+import { type Entry, type Origin, transactWithAudit } from '../../kernel/audit.ts'
 import { instant, sha256 } from '../../kernel/context.ts'
 import { describe, fail } from '../../kernel/errors.ts'
-import { type Entry, type Origin, unit } from '../../kernel/unit.ts'
 import { beginIdentityLink, identityLinkPage } from '../identity-links/begin.ts'
 import { openExternalClient } from './external-client.ts'
 
@@ -116,7 +116,7 @@ async function enter(context: Context, request: FastifyRequest, claims: JWTPaylo
     userAgent: request.headers['user-agent'] ?? null,
     requestId: request.id,
   }
-  return unit(context, origin, async (db, record) => {
+  return transactWithAudit(context, origin, async (db, record) => {
     const audit: Audit<Entry['action']> = (action, resourceId, metadata = {}, more = {}) =>
       record({ orgId: null, action, resourceId, metadata, ...more })
     const work = { db, context, now, origin, audit }
@@ -127,7 +127,7 @@ async function enter(context: Context, request: FastifyRequest, claims: JWTPaylo
     const replaced =
       begun.stepUp && begun.sessionHash ? await lockSessionOf(db, begun.sessionHash, person.issuer, now) : undefined
     if (replaced?.userId === userId && (await endSession(db, replaced.id, userId, now)))
-      await auditPerson(work, userId, 'session.ended', replaced.id, { reason: 'signed in anew' })
+      await auditUser(work, userId, 'session.ended', replaced.id, { reason: 'signed in anew' })
     const { headers } = await startSession(work, userId, factors)
     return { cookie: headers['set-cookie'] as string, to: begun.returnTo }
   })

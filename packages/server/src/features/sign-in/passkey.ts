@@ -1,8 +1,8 @@
 import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
-import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
+import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { refuseAndCommit } from '../../kernel/errors.ts'
 import { needBuiltIn } from './person.ts'
 

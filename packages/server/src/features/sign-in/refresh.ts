@@ -1,5 +1,6 @@
 import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { type In, type Out, Reply } from '../../http/route.ts'
+import { auditUser } from '../../identity/audit-user.ts'
 import { checkSameOrigin, cookieLine, readCookie } from '../../identity/cookies.ts'
 import {
   endSession,
@@ -11,7 +12,6 @@ import {
   useSession,
 } from '../../identity/session-store.ts'
 import { idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
-import { auditPerson } from '../../identity/trail.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 
@@ -61,7 +61,7 @@ async function successorInGrace({ db, now }: Request, spentAt: string, successor
 
 async function endFamily(input: Request, session: RefreshedSession) {
   await endSession(input.db, session.id, session.userId, input.now)
-  await auditPerson(input, session.userId, 'session.ended', session.id, { reason: 'a spent refresh token came back' })
+  await auditUser(input, session.userId, 'session.ended', session.id, { reason: 'a spent refresh token came back' })
   return refuseAndCommit('unauthorized', 'no session: sign in')
 }
 
@@ -72,7 +72,7 @@ export async function signOut(input: In<typeof signIn.signOut>): Out<typeof sign
   const token = readCookie(context.config, headers, 'skerry')
   const session = token && (await lockSessionOf(db, sha256(token), issuerOf(context), now))
   if (session && (await endSession(db, session.id, session.userId, now)))
-    await auditPerson(input, session.userId, 'session.ended', session.id, { reason: 'signed out' })
+    await auditUser(input, session.userId, 'session.ended', session.id, { reason: 'signed out' })
   const cookie = cookieLine(context.config, 'skerry', '', { maxAge: 0, sameSite: 'strict' })
   return new Reply(200, { ok: true } as const, { 'set-cookie': cookie })
 }

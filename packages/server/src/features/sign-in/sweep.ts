@@ -1,9 +1,9 @@
 import type { Context } from '../../http/context.ts'
-import { deleteEndedAttempts } from '../../identity/attempts.ts'
 import { deleteExpiredChallenges } from '../../identity/passkey-store.ts'
 import { deleteOldSessions } from '../../identity/session-store.ts'
 import { deleteOldSigningKeys } from '../../identity/session-tokens.ts'
 import { after } from '../../identity/sessions.ts'
+import { deleteEndedAttempts } from '../../identity/throttle.ts'
 import { instant } from '../../kernel/context.ts'
 import { deleteExpired } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
+import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { type Evictions, instant } from '../../kernel/context.ts'
-import { system, unit } from '../../kernel/unit.ts'
 import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'
 import { insertOwnRun, performRun } from './run-job.ts'
@@ -20,7 +20,7 @@ export async function processChanges(context: Context): Promise<void> {
 }
 
 async function processBatch(context: Context): Promise<number> {
-  const { changed, queued } = await unit(context, system, async (db, record) => {
+  const { changed, queued } = await transactWithAudit(context, system, async (db, record) => {
     const changes = await takeChanges(db)
     const endings = await takeEndings(db, null)
     for (const { orgId, bindingId, connectionId, environmentId } of endings) {

@@ -1,6 +1,6 @@
 import type { Context } from '../../http/context.ts'
+import { transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { unit } from '../../kernel/unit.ts'
 import { recordReach } from './connection-store.ts'
 import { listUnderWay } from './ledger-store.ts'
 import type { Refused } from './plan.ts'
@@ -62,7 +62,7 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
   const nextTryAt =
     retryAfterSeconds === null ? null : new Date(context.now().getTime() + retryAfterSeconds * 1000).toISOString()
   const { actor, ...origin } = run.origin
-  const told = await unit(context, { principal: null, ...origin }, async (db, record) => {
+  const told = await transactWithAudit(context, { principal: null, ...origin }, async (db, record) => {
     const status = statusOf(outcome)
     const { failures, skipped, unchanged, error } = outcome
     const ended = await finishRun(db, run, { status, failures, skipped, unchanged, error, now: instant(context) })

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Origin } from '../../kernel/unit.ts'
+import type { Origin } from '../../kernel/audit.ts'
 import type { Org } from '../orgs/scope.ts'
 import { runLifecycle } from './lifecycle.ts'
 import type { Binding, Connection, Run } from './scope.ts'

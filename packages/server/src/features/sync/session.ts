@@ -1,5 +1,5 @@
 import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
-import { OutsideError } from '@skerry/providers/outside'
+import { OutboundError } from '@skerry/providers/outbound'
 import { ProviderError, redactSecrets } from '@skerry/providers/provider-error'
 import { textSearchFor } from '@skerry/providers/redaction/text'
 import type { SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
@@ -126,7 +126,7 @@ export interface Refusal {
 
 /** Undefined for what is a fault of ours. */
 export function providerError(error: unknown): Refusal | undefined {
-  if (error instanceof OutsideError)
+  if (error instanceof OutboundError)
     return { message: error.message, denied: false, isLost: true, when: 'soon', retryAfterMs: 0 }
   if (!(error instanceof ProviderError)) return undefined
   const { reason, message, retryAfterMs = 0 } = error

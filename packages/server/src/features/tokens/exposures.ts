@@ -1,8 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
+import { recordIn } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
-import { recordIn } from '../../kernel/unit.ts'
 import { type Exposed, findByHash, upsertExposure } from './exposure-store.ts'
 
 type Exposure = Exposed & { seen: RejectedToken }

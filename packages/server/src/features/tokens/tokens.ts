@@ -2,7 +2,7 @@ import type { tokens } from '@skerry/contract/tokens/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
-import { noteTakenToken } from '../../identity/stray-tokens.ts'
+import { noteTokenInUse } from '../../identity/decoy-watch.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
 import { hideToken, insertToken, registerRestored, renameToken, revokeToken } from '../../model/tokens/write.ts'
@@ -50,7 +50,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
   if (!token) {
     const registered = await registerAgain(input)
     if (registered) return { token: registered }
-    noteTakenToken(context, { tokenId: id, byOrgId: org.id }, origin)
+    noteTokenInUse(context, { tokenId: id, byOrgId: org.id }, origin)
     throw fail('conflict', 'body.tokenId: registered already')
   }
   audit('token.created', id, { name, role, environmentId, expiresAt })

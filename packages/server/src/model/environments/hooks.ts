@@ -1,7 +1,7 @@
 import type { AuditAction } from '@skerry/contract/actions'
 import type { Tx } from '../../db/database.ts'
+import type { Origin } from '../../kernel/audit.ts'
 import type { KernelContext } from '../../kernel/context.ts'
-import type { Origin } from '../../kernel/unit.ts'
 
 /**
  * Ends what stood on environments that were deleted in this transaction, of one organization or, with null, of all. Each

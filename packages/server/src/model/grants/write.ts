@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import type { Metadata } from '../../kernel/unit.ts'
+import type { Metadata } from '../../kernel/audit.ts'
 import type { OfEnvironment } from '../environments/table.ts'
 import { type GrantRow, grantColumns, type Holder } from './table.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { entryColumns } from '../../kernel/unit.ts'
+import { entryColumns } from '../../kernel/audit.ts'
 import { isUnprotected, notExpired, type OfEnvironment } from '../environments/table.ts'
 import { ownGrant } from '../grants/table.ts'
 import { tokenInForce } from '../tokens/table.ts'

@@ -8,8 +8,8 @@ import { fail } from '../../../kernel/errors.ts'
 import { type Connection, toResponse } from '../connections/scope.ts'
 import {
   findAccountDigest,
-  holdConnection,
   insertConnection,
+  lockConnection,
   putCredential,
   repairConnection,
   reread,
@@ -17,8 +17,8 @@ import {
 import type { Provider } from '../executor/catalog.ts'
 import { type Executor, findActive } from '../executor/scope.ts'
 import { connectionLifecycle, projectLifecycle, sessionLifecycle } from '../lifecycles.ts'
-import { holdProject } from '../projects/store.ts'
-import { type CaptureSession, holdSession } from './scope.ts'
+import { lockProject } from '../projects/store.ts'
+import { type CaptureSession, lockSession } from './scope.ts'
 import { completeSession } from './store.ts'
 import { nextRevisions } from './view.ts'
 
@@ -34,13 +34,13 @@ type Capturing = Pick<
 /** Stores what was captured in a session, which completes it. */
 export async function capture(input: Capturing, session: CaptureSession, from: From, body: Captured) {
   const { db, audit, emit, now } = input
-  const held = (await holdSession(db, session, now)) as CaptureSession
+  const held = (await lockSession(db, session, now)) as CaptureSession
   sessionLifecycle.check(held.status, 'complete')
   const { provider, executor } = await offered(db, held)
   checkConsent(held, provider)
   checkSlots(body.slots, provider, from)
   checkKeys(body.slots, executor)
-  const before = held.purpose === 'reconnect' ? await holdRepaired(db, held) : null
+  const before = held.purpose === 'reconnect' ? await lockRepaired(db, held) : null
   const isOther = before !== null && (await checkAccount(db, before, held, body.accountDigest))
   await checkRevisions(db, body.slots, held)
   const { orgId, connectionId } = held
@@ -60,7 +60,7 @@ export async function capture(input: Capturing, session: CaptureSession, from: F
 
 /** What the project offers now: it may have been disabled, or have given up the provider, since the link was made. */
 export async function offered(db: Tx, { orgId, projectId, provider: { id } }: CaptureSession) {
-  const project = await holdProject(db, { orgId, id: projectId })
+  const project = await lockProject(db, { orgId, id: projectId })
   projectLifecycle.check(project.status, 'use')
   const executor = await findActive(db, project)
   const provider = executor?.catalog.providers.find((one) => one.id === id)
@@ -100,8 +100,8 @@ export function checkLive(thumbprint: string, keys: Executor['keys'], place: str
     throw fail('invalid_request', `${place}: is not a live key of the executor`)
 }
 
-async function holdRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Promise<Connection> {
-  const before = await holdConnection(db, { orgId, id: connectionId })
+async function lockRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Promise<Connection> {
+  const before = await lockConnection(db, { orgId, id: connectionId })
   connectionLifecycle.check(before.status, 'capture')
   return before
 }

@@ -8,21 +8,21 @@ import { fail } from '../../../kernel/errors.ts'
 import { revokeConnection } from '../connections/connections.ts'
 import { findConnection } from '../connections/scope.ts'
 import { projectLifecycle, sessionLifecycle } from '../lifecycles.ts'
-import { holdProject } from '../projects/store.ts'
+import { lockProject } from '../projects/store.ts'
 import { capture, offered } from './capture.ts'
-import { type CaptureSession, type Claimed, holdSession, type ManageSession } from './scope.ts'
-import { cancelSession, claimSession, consentTo, holdByToken } from './store.ts'
+import { type CaptureSession, type Claimed, lockSession, type ManageSession } from './scope.ts'
+import { cancelSession, claimSession, consentTo, lockByToken } from './store.ts'
 import { connectView, manageView, viewOf } from './view.ts'
 
 /** The link belongs to the first browser that opens it: a later one learns that the link was opened already. */
 export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof vaultConnect.claim> {
   const { db, body, now, audit } = input
-  const session = await holdByToken(db, sha256(body.token), now)
+  const session = await lockByToken(db, sha256(body.token), now)
   if (!session) throw fail('not_found', 'no such link')
   const { orgId, projectId, purpose, userRef } = session
   if (session.claimedAt !== null) throw fail('conflict', 'this link was opened already')
   sessionLifecycle.check(session.status, 'claim')
-  const project = await holdProject(db, { orgId, id: projectId })
+  const project = await lockProject(db, { orgId, id: projectId })
   // What is connected can be revoked, whatever became of the product.
   if (purpose !== 'manage') projectLifecycle.check(project.status, 'use')
   const claimToken = credentialPrefixes.vaultClaim + newSecret()
@@ -44,7 +44,7 @@ export async function consent(
   input: In<typeof vaultConnect.consent, Claimed<CaptureSession>>,
 ): Out<typeof vaultConnect.consent> {
   const { db, body, now, audit } = input
-  const session = (await holdSession(db, input.session, now)) as CaptureSession
+  const session = (await lockSession(db, input.session, now)) as CaptureSession
   sessionLifecycle.check(session.status, 'consent')
   const { provider } = await offered(db, session)
   const { consentVersion } = body
@@ -71,7 +71,7 @@ export async function cancel(
   input: In<typeof vaultConnect.cancel, Claimed<CaptureSession>>,
 ): Out<typeof vaultConnect.cancel> {
   const { db, now, audit } = input
-  const session = (await holdSession(db, input.session, now)) as CaptureSession
+  const session = (await lockSession(db, input.session, now)) as CaptureSession
   sessionLifecycle.check(session.status, 'cancel')
   await cancelSession(db, session)
   const { orgId, projectId, provider } = session

@@ -51,7 +51,7 @@ export const findSession = (db: Sql, { orgId, id }: { orgId: string; id: string 
   )
 
 /** Reads the present row and locks it until commit. An erasure may have deleted it meanwhile. */
-export async function holdSession(db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string): Promise<Session> {
+export async function lockSession(db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string): Promise<Session> {
   const found = await db.row<Session>(
     `select ${sessionColumns('$3')} from vault_sessions s where s.org_id = $1 and s.id = $2 for no key update`,
     [orgId, id, now],

@@ -38,7 +38,7 @@ export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewS
   )
 
 /** Whose link this is, held until commit. */
-export const holdByToken = (db: Tx, tokenHash: string, now: string) =>
+export const lockByToken = (db: Tx, tokenHash: string, now: string) =>
   db.row<Session>(`select ${sessionColumns('$2')} from vault_sessions s where s.token_hash = $1 for no key update`, [
     tokenHash,
     now,

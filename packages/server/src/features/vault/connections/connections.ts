@@ -6,7 +6,7 @@ import { byCreation, pageFrom, pageOf } from '../../../http/page.ts'
 import type { Work } from '../../../http/route.ts'
 import { connectionLifecycle } from '../lifecycles.ts'
 import { type Connection, type Place, toResponse } from './scope.ts'
-import { endConnection, holdConnection, listConnections, type Revoker, reread } from './store.ts'
+import { endConnection, listConnections, lockConnection, type Revoker, reread } from './store.ts'
 
 export async function pageOfConnections(db: Sql, place: Place, query: Static<typeof ConnectionsQuery>) {
   const cursor = pageFrom(query, 'vaultConnection', limits.vaultConnectionsDefault)
@@ -23,7 +23,7 @@ export async function revokeConnection(
   { orgId, id }: Pick<Connection, 'orgId' | 'id'>,
   by: Revoker,
 ): Promise<Connection> {
-  const before = await holdConnection(db, { orgId, id })
+  const before = await lockConnection(db, { orgId, id })
   if (connectionLifecycle.next(before.status, 'revoke') === undefined) return before
   await endConnection(db, before, { by, now })
   const connection = await reread(db, before)

@@ -22,7 +22,7 @@ export const listConnections = (db: Sql, { orgId, id }: Place, filter: Filter, c
   )
 
 /** Reads the present row and locks it until commit. An erasure may have deleted it meanwhile. */
-export async function holdConnection(db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>): Promise<Connection> {
+export async function lockConnection(db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>): Promise<Connection> {
   const lock = 'select 1 from vault_connections where org_id = $1 and id = $2 for no key update'
   if (!(await db.row(lock, [orgId, id]))) throw fail('not_found', 'no such connection')
   return reread(db, { orgId, id })

@@ -9,7 +9,7 @@ import { quotaWords } from '../../billing/quota.ts'
 import { checkLive } from '../connect/capture.ts'
 import { revokeConnection } from '../connections/connections.ts'
 import { type OnConnection, toResponse } from '../connections/scope.ts'
-import { holdConnection, moveConnection, putCredential, reread } from '../connections/store.ts'
+import { lockConnection, moveConnection, putCredential, reread } from '../connections/store.ts'
 import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
 import { findReleasable, listSlotKeys } from './release-store.ts'
 import type { ByExecutor } from './scope.ts'
@@ -50,7 +50,7 @@ type On = ByExecutor & OnConnection
 export async function writeBack(input: In<typeof vaultExecutor.writeBack, On>): Out<typeof vaultExecutor.writeBack> {
   const { db, executor, params, body, now, audit } = input
   const slot = params.slot as VaultSlot
-  const connection = await holdConnection(db, input.connection)
+  const connection = await lockConnection(db, input.connection)
   connectionLifecycle.check(connection.status, 'write')
   const slots: readonly string[] = vaultMethods[connection.method]
   if (!slots.includes(slot)) throw fail('not_found', 'the connection has no such slot')
@@ -78,7 +78,7 @@ export async function setStatus(input: In<typeof vaultExecutor.setStatus, On>): 
   const breaks = status === 'reauth_required'
   if (breaks && reason === null) throw fail('invalid_request', 'body.reason: is required with reauth_required')
   if (!breaks && reason !== null) throw fail('invalid_request', 'body.reason: is for reauth_required alone')
-  const before = await holdConnection(db, input.connection)
+  const before = await lockConnection(db, input.connection)
   connectionLifecycle.check(before.status, breaks ? 'require_reauth' : 'reactivate')
   await moveConnection(db, before, { status, reason, now })
   const connection = await reread(db, before)

@@ -12,7 +12,7 @@ import { fail } from '../../../kernel/errors.ts'
 import { thumbprintOf } from '../../agents/bundle.ts'
 import { projectLifecycle } from '../lifecycles.ts'
 import { findProject, type Project } from '../projects/scope.ts'
-import { holdProject } from '../projects/store.ts'
+import { lockProject } from '../projects/store.ts'
 import { readOrigin } from '../urls.ts'
 import { checkCatalog } from './catalog.ts'
 import { type ByExecutor, type Executor, findActive } from './scope.ts'
@@ -29,7 +29,7 @@ export async function register(input: In<typeof vaultExecutor.register>): Out<ty
   checkCatalog(body.catalog)
   const spent = await spendCode(db, sha256(body.code), now)
   if (!spent) throw fail('unauthorized', 'unknown registration code')
-  const project = await holdProject(db, { orgId: spent.orgId, id: spent.projectId })
+  const project = await lockProject(db, { orgId: spent.orgId, id: spent.projectId })
   projectLifecycle.check(project.status, 'use')
   const credential = credentialPrefixes.vaultExecutor + newSecret()
   const { catalog, sdkVersion } = body
@@ -90,7 +90,7 @@ export async function addKey(input: In<typeof vaultExecutor.addKey, ByExecutor>)
   const { db, executor, body, now, audit } = input
   const { orgId, projectId, id } = executor
   const key = readKey(body.wrappingKey)
-  await holdProject(db, { orgId, id: projectId })
+  await lockProject(db, { orgId, id: projectId })
   await putKey(db, executor, { ...key, now })
   const after = (await findActive(db, { orgId, id: projectId })) as Executor
   if (after.keys.length > limits.vaultWrappingKeysMax)

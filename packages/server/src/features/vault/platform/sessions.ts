@@ -11,7 +11,7 @@ import { insertSession } from '../connect/store.ts'
 import { findConnection } from '../connections/scope.ts'
 import { type Executor, findActive } from '../executor/scope.ts'
 import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
-import { holdProject } from '../projects/store.ts'
+import { lockProject } from '../projects/store.ts'
 import { readReturnUrl } from '../urls.ts'
 import type { ByPlatform } from './scope.ts'
 
@@ -82,7 +82,7 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
 
 /** What both kinds of link have. A disabled project gives out none. */
 async function newLink({ db, place, body, now }: Create | CreateManage, prefix: string) {
-  const project = await holdProject(db, place)
+  const project = await lockProject(db, place)
   projectLifecycle.check(project.status, 'use')
   if (new RegExp(emailPattern).test(body.userRef))
     throw fail('invalid_request', 'body.userRef: is an e-mail address; use an opaque id of your own')

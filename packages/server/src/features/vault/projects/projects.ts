@@ -10,7 +10,7 @@ import { projectLifecycle } from '../lifecycles.ts'
 import { readOrigin } from '../urls.ts'
 import { toResponse as keyResponse } from './keys.ts'
 import type { OnProject, Project } from './scope.ts'
-import { holdProject, insertProject, listKeys, listProjects, updateProject } from './store.ts'
+import { insertProject, listKeys, listProjects, lockProject, updateProject } from './store.ts'
 
 export async function list({ db, org, query }: In<typeof vaultProjects.list, InOrg>): Out<typeof vaultProjects.list> {
   const cursor = pageFrom(query, 'vaultProject')
@@ -34,7 +34,7 @@ export async function get({ db, project }: In<typeof vaultProjects.get, OnProjec
 
 export async function update(input: In<typeof vaultProjects.update, OnProject>): Out<typeof vaultProjects.update> {
   const { db, body, now, audit } = input
-  const before = await holdProject(db, input.project)
+  const before = await lockProject(db, input.project)
   const { name = before.name, status = before.status } = body
   if (body.status) projectLifecycle.check(before.status, status === 'active' ? 'enable' : 'disable')
   const display = body.display ? displayOf(body.display) : before.display

@@ -25,7 +25,7 @@ export const insertProject = async (db: Tx, org: Org, { id, name, display, now }
   )) as Project
 
 /** As it is now, held until commit. Projects are never deleted. */
-export const holdProject = async (db: Tx, { orgId, id }: Pick<Project, 'orgId' | 'id'>) =>
+export const lockProject = async (db: Tx, { orgId, id }: Pick<Project, 'orgId' | 'id'>) =>
   (await db.row<Project>(
     `select ${projectColumns} from vault_projects p where p.org_id = $1 and p.id = $2 for no key update`,
     [orgId, id],

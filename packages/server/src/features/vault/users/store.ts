@@ -14,7 +14,7 @@ export const deleteSessions = (db: Tx, { orgId, id, userRef }: Person) =>
   )
 
 /** Held until commit, so that no executor writes a credential back meanwhile. */
-export const holdConnections = async (db: Tx, { orgId, id, userRef }: Person): Promise<string[]> =>
+export const lockConnections = async (db: Tx, { orgId, id, userRef }: Person): Promise<string[]> =>
   (
     await db.rows<{ id: string }>(
       'select id from vault_connections where org_id = $1 and project_id = $2 and user_ref = $3 order by id for update',

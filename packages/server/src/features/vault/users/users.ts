@@ -5,7 +5,7 @@ import { endUserDigest } from '../../../kernel/end-user.ts'
 import type { Place } from '../connections/scope.ts'
 import type { ByPlatform } from '../platform/scope.ts'
 import type { OnProject } from '../projects/scope.ts'
-import { deleteConnections, deleteDeliveries, deleteSessions, holdConnections } from './store.ts'
+import { deleteConnections, deleteDeliveries, deleteSessions, lockConnections } from './store.ts'
 
 type Erasing = Pick<Work<'vault.user.erased'>, 'db' | 'audit'>
 
@@ -16,7 +16,7 @@ type Erasing = Pick<Work<'vault.user.erased'>, 'db' | 'audit'>
 async function erase({ db, audit }: Erasing, place: Place, userRef: string) {
   const { orgId, id: projectId } = place
   const sessions = await deleteSessions(db, { ...place, userRef })
-  const connections = await holdConnections(db, { ...place, userRef })
+  const connections = await lockConnections(db, { ...place, userRef })
   const deliveries = await deleteDeliveries(db, orgId, connections)
   await deleteConnections(db, orgId, connections)
   const erased = { connections: connections.length, sessions: sessions.length, deliveries: deliveries.length }

@@ -1,11 +1,11 @@
 import type { Context } from '../../../http/context.ts'
+import { system, transactWithAudit } from '../../../kernel/audit.ts'
 import { instant } from '../../../kernel/context.ts'
-import { system, unit } from '../../../kernel/unit.ts'
 import { type DeliveryStatus, deliveryLifecycle } from '../lifecycles.ts'
 import { listDue, recordTries, type Tried } from './delivery-store.ts'
 import type { Delivery, Webhook } from './scope.ts'
 import { hostOf, type Outcome, send } from './send.ts'
-import { findReady, holdWebhook, recordHealth, recordOutcome } from './store.ts'
+import { findReady, lockWebhook, recordHealth, recordOutcome } from './store.ts'
 
 /** Pauses after the first, second, ... failure of a delivery. After the last one it is dead. */
 export const retrySeconds = [10, 60, 300, 1800, 7200, 21_600, 43_200, 86_400]
@@ -42,8 +42,8 @@ async function record(context: Context, webhook: Webhook, due: Delivery[], outco
   const tries = due.map((one, index) => triedOf(one, outcomes[index] as Outcome, later))
   const failed = outcomes.every(({ error }) => error !== null)
   const last = outcomes.findLast(({ error }) => (error !== null) === failed) as Outcome
-  await unit(context, system, async (db, recordEntry) => {
-    const before = await holdWebhook(db, webhook)
+  await transactWithAudit(context, system, async (db, recordEntry) => {
+    const before = await lockWebhook(db, webhook)
     if (!before) return
     await recordTries(db, before, tries, now)
     await recordOutcome(db, before, last, now)

@@ -2,10 +2,10 @@ import { vaultDeliveryStatuses, vaultWebhookStatuses } from '@skerry/contract/va
 import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isQuick } from '../../../../test/extent.ts'
-import { longMs } from '../../../../test/patience.ts'
 import { newEntries, stopSchedules } from '../../../../test/state.ts'
 import { until } from '../../../../test/until.ts'
 import { newConnection, sent, type Vault } from '../../../../test/vault-scene.ts'
+import { longMs } from '../../../../test/wait-limits.ts'
 import { type MadeWebhook, openWebhooks } from '../../../../test/webhook-scene.ts'
 import { type DeliveryStatus, deliveryLifecycle, type WebhookStatus, webhookLifecycle } from '../lifecycles.ts'
 import { deliverDue, failuresMax, retrySeconds } from './deliver.ts'
@@ -209,9 +209,9 @@ describe('a webhook that fails', () => {
 
   // Its delivery takes as long as a receiver may.
   test.skipIf(isQuick)('by hanging holds up no other one', async () => {
-    world.patience.answerMs = null
+    world.waitLimits.answerMs = null
     onTestFinished(() => {
-      world.patience.answerMs = longMs
+      world.waitLimits.answerMs = longMs
     })
     const [hangs, works] = [await newWebhook(), await newWebhook()]
     receiver.answer = (response, { path }) => {

@@ -6,7 +6,7 @@ import { deliveryLifecycle, webhookLifecycle } from '../lifecycles.ts'
 import { listDeliveries, restartDelivery } from './delivery-store.ts'
 import { deliver } from './jobs.ts'
 import { type Delivery, noWebhook, type OnDelivery, type OnWebhook } from './scope.ts'
-import { endRest, holdWebhook } from './store.ts'
+import { endRest, lockWebhook } from './store.ts'
 
 export async function deliveries({
   db,
@@ -22,7 +22,7 @@ export async function redeliver(
   input: In<typeof vaultWebhooks.redeliver, OnDelivery>,
 ): Out<typeof vaultWebhooks.redeliver> {
   const { db, now, audit, enqueue } = input
-  const webhook = await holdWebhook(db, input.webhook)
+  const webhook = await lockWebhook(db, input.webhook)
   if (!webhook) throw noWebhook()
   webhookLifecycle.check(webhook.status, 'send')
   deliveryLifecycle.check(input.delivery.status, 'redeliver')

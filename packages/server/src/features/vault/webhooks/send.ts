@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { VaultConnection } from '@skerry/contract/vault/schemas'
-import { type Outside, OutsideError } from '@skerry/providers/outside'
+import { type Outbound, OutboundError } from '@skerry/providers/outbound'
 import type { Static } from 'typebox'
 import type { Context } from '../../../http/context.ts'
 import type { Webhook } from './scope.ts'
@@ -39,7 +39,7 @@ const headerPrefixes = ['skerry', 'seekrit']
 /** Once, through a door that lets https out alone. A redirect is not followed: only an answer of 2xx is taken for an acceptance. */
 export async function send(
   context: Context,
-  door: Pick<Outside, 'send'>,
+  door: Pick<Outbound, 'send'>,
   webhook: Webhook,
   { id, body }: { id: string; body: string },
 ): Promise<Outcome> {
@@ -60,7 +60,7 @@ export async function send(
     })
     return { status, error: status >= 200 && status < 300 ? null : `answered ${status}` }
   } catch (error) {
-    if (!(error instanceof OutsideError)) throw error
+    if (!(error instanceof OutboundError)) throw error
     return { status: null, error: error.message }
   }
 }

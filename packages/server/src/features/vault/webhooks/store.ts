@@ -23,7 +23,7 @@ export const findReady = (db: Sql, { orgId, id }: Named, now: string) =>
   )
 
 /** As it is now, held until commit; undefined once it is deleted. */
-export const holdWebhook = (db: Tx, { orgId, id }: Named) =>
+export const lockWebhook = (db: Tx, { orgId, id }: Named) =>
   db.row<Webhook>(
     `select ${webhookColumns} from vault_webhooks w where w.org_id = $1 and w.id = $2 for no key update`,
     [orgId, id],

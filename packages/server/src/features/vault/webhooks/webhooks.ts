@@ -10,13 +10,13 @@ import { fail } from '../../../kernel/errors.ts'
 import type { ServerKey } from '../../../keys/server-key.ts'
 import type { Place } from '../connections/scope.ts'
 import { webhookLifecycle } from '../lifecycles.ts'
-import { holdProject } from '../projects/store.ts'
+import { lockProject } from '../projects/store.ts'
 import { checkHttps } from '../urls.ts'
 import { insertDeliveries } from './delivery-store.ts'
 import { deliver } from './jobs.ts'
 import { noWebhook, type OnWebhook, type Webhook } from './scope.ts'
 import { bodyOf, hostOf, sealedFor, send } from './send.ts'
-import { deleteWebhook, holdWebhook, insertWebhook, listWebhooks, recordOutcome, updateWebhook } from './store.ts'
+import { deleteWebhook, insertWebhook, listWebhooks, lockWebhook, recordOutcome, updateWebhook } from './store.ts'
 
 export async function list(
   { db, context }: { db: Sql; context: Context },
@@ -35,7 +35,7 @@ export async function create(input: Create, place: Place): Out<typeof vaultWebho
   checkUrl(url)
   const serverKey = needKey(context)
   // Held, so that two who come at once are counted one after the other.
-  await holdProject(db, place)
+  await lockProject(db, place)
   if ((await listWebhooks(db, place)).length >= limits.vaultWebhooksMax)
     throw fail('conflict', `the project has ${limits.vaultWebhooksMax} webhooks already, which is the most`)
   const id = newId('vaultWebhook')
@@ -49,7 +49,7 @@ export async function create(input: Create, place: Place): Out<typeof vaultWebho
 
 export async function update(input: In<typeof vaultWebhooks.update, OnWebhook>): Out<typeof vaultWebhooks.update> {
   const { db, body, now, audit, enqueue } = input
-  const before = await holdWebhook(db, input.webhook)
+  const before = await lockWebhook(db, input.webhook)
   if (!before) throw noWebhook()
   const { url = before.url, description = before.description, status = before.status } = body
   checkUrl(url)
@@ -83,7 +83,7 @@ export async function test({ context, webhook, now, newId, transaction }: Test):
   const outcome = await send(context, context.outbound.httpsOnly, webhook, { id, body })
   const delivered = outcome.error === null
   await transaction(async ({ db, audit }) => {
-    if (!(await holdWebhook(db, webhook))) throw noWebhook()
+    if (!(await lockWebhook(db, webhook))) throw noWebhook()
     const tried = { status: delivered ? 'delivered' : 'dead', attempts: 1, nextAttemptAt: null, outcome } as const
     await insertDeliveries(db, orgId, [{ ...ping, webhookId, eventId: id, connectionId: null, body, ...tried }])
     await recordOutcome(db, webhook, outcome, now)

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { connect as openSocket, type Socket } from 'node:net'
+import { type Outbound, OutboundError } from '@skerry/providers/outbound'
+
+/** Node's codes, in words for the admin who set the target up. Node's own messages name addresses of the inner network. */
+const known: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up',
+}
+
+/**
+ * The network that this process stands in, which its operator has chosen. `allowed` narrows it to some hosts and ports, so
+ * that a server that lies cannot have others tried.
+ */
+export function openOutbound(allowed: readonly string[] | undefined): Pick<Outbound, 'connect' | 'send' | 'origin'> {
+  return {
+    connect: (to) => connect(to, allowed),
+    send: async () => {
+      throw new OutboundError('unsendable', 'a provisioner sends no HTTP requests to targets')
+    },
+    origin: (_, own) => own,
+  }
+}
+
+type To = Parameters<Outbound['connect']>[0]
+
+async function connect({ host, port, timeoutMs }: To, allowed: readonly string[] | undefined): Promise<Socket> {
+  const target = `${host}:${port}`
+  if (allowed !== undefined && !allowed.includes(target))
+    throw new OutboundError(
+      'refused_address',
+      `${target}: is none of those that this provisioner may connect to (--allow)`,
+    )
+  const socket = openSocket({ host, port })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) })
+    return socket
+  } catch (error) {
+    socket.on('error', () => {}).destroy()
+    throw refusal(target, error)
+  }
+}
+
+function refusal(target: string, error: unknown): OutboundError {
+  const { name, code = '' } = error as { name?: string; code?: string }
+  if (name === 'AbortError') return new OutboundError('timeout', `${target}: it did not answer in time`)
+  return new OutboundError('unreachable', `${target}: ${known[code] ?? 'the connection failed'}`)
+}

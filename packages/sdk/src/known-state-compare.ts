@@ -1,0 +1,168 @@
+import { type Bytes, encodeBase64url } from '@skerry/crypto/base64url'
+import { hkdf } from '@skerry/crypto/hkdf'
+import type { Rollback } from './rollback.ts'
+import { hexSha256 } from './sealed-copy.ts'
+
+// What is remembered, and how an answer is compared with it. Fingerprints of keys and ciphertexts, and names; no values.
+
+/** A secret as an answer shows it; `id` and `version` where the answer has them. */
+export interface ShownSecret {
+  name: string
+  ciphertext: string
+  id?: string
+  version?: number
+}
+
+/** What is asked when a replaced ciphertext is current again: the newest entry of the secret's history. */
+type NewestVersion = (
+  name: string,
+) => Promise<{ version: number; ciphertext: string; restoredFromVersion: number | null } | undefined>
+
+export interface ShownEnvironment {
+  environmentId: string
+  /** What people call it: `shop/production`, `shop/production@pr-7`, `shared:production`. */
+  label: string
+  /** The layer of a branch, which is there to override: it counts for no query's layers. */
+  isBranch?: boolean
+  /** 32 bytes; a fingerprint of it is kept. */
+  key?: Bytes
+  secrets?: readonly ShownSecret[]
+  newestVersion?: NewestVersion
+}
+
+interface KnownSecret {
+  hash: string
+  /** Hashes of ciphertexts that were replaced, oldest first. */
+  past: string[]
+  id?: string
+  version?: number
+  /** Not there any more; `here`: this client deleted it. */
+  gone?: true | 'here'
+}
+
+export interface KnownEnvironment {
+  key?: string
+  secrets: Record<string, KnownSecret>
+  /** Names that this client has written there. */
+  written?: string[]
+}
+
+/** The layers of a query but for the branch, lowest precedence first, and which of them each secret came from last. */
+export interface KnownLayers {
+  layers: { environmentId: string; label: string }[]
+  owners: Record<string, string>
+}
+
+const pastMax = 100
+const hashCharacters = 22
+/** Changing it makes every environment's key look new once. */
+const keyInfo = 'skerry/environment-key-fingerprint/v1'
+
+export const fingerprintOf = async (key: Bytes) => encodeBase64url(await hkdf(key, new Uint8Array(0), keyInfo, 16))
+
+/** Without a prototype, because a secret may be called `__proto__`. */
+export const plain = <T>(record: Record<string, T>): Record<string, T> => Object.assign(Object.create(null), record)
+
+/** What is to be remembered of an environment; what went back is added to `found`. */
+export async function compareEnvironment(
+  before: KnownEnvironment,
+  { environmentId, label, key, secrets = [], newestVersion }: ShownEnvironment,
+  found: Rollback[],
+): Promise<KnownEnvironment> {
+  const after: KnownEnvironment = { ...before, secrets: plain(before.secrets) }
+  if (key) {
+    after.key = await fingerprintOf(key)
+    if (before.key !== undefined && before.key !== after.key) {
+      found.push({ kind: 'key_changed', environmentId, what: label })
+    }
+  }
+  for (const shown of secrets) {
+    const known = Object.hasOwn(before.secrets, shown.name) ? before.secrets[shown.name] : undefined
+    const hash = (await hexSha256(shown.ciphertext)).slice(0, hashCharacters)
+    const kind = known && (await rolledBack(known, shown, hash, newestVersion))
+    if (kind) found.push({ kind, environmentId, what: shown.name })
+    after.secrets[shown.name] = next(known, shown, hash)
+  }
+  return after
+}
+
+async function rolledBack(
+  known: KnownSecret,
+  shown: ShownSecret,
+  hash: string,
+  newestVersion: NewestVersion | undefined,
+): Promise<Rollback['kind'] | undefined> {
+  const isSame = known.id === undefined || shown.id === undefined || known.id === shown.id
+  if (isSame && known.version !== undefined && shown.version !== undefined && shown.version < known.version) {
+    return 'version_went_back'
+  }
+  // Deleting takes the history along, so nobody can have restored it.
+  if (known.gone && hash === known.hash) return 'value_came_back'
+  if (hash === known.hash || !known.past.includes(hash)) return undefined
+  // A restore replays a stored ciphertext as a new version. Then the history says so, for everyone to see.
+  const newest = await newestVersion?.(shown.name).catch(() => undefined)
+  const isRestored =
+    newest !== undefined &&
+    newest.restoredFromVersion !== null &&
+    newest.ciphertext === shown.ciphertext &&
+    newest.version > (known.version ?? 1)
+  return isRestored ? undefined : 'value_came_back'
+}
+
+function next(known: KnownSecret | undefined, { id, version }: ShownSecret, hash: string): KnownSecret {
+  const past = !known || known.hash === hash ? (known?.past ?? []) : [...known.past, known.hash]
+  const row: KnownSecret = { hash, past: past.filter((one) => one !== hash).slice(-pastMax) }
+  // A resolve shows neither; the secret may have been made anew since, but its number only counts with its id.
+  const nextId = id ?? known?.id
+  const nextVersion = version ?? known?.version
+  if (nextId !== undefined) row.id = nextId
+  if (nextVersion !== undefined) row.version = nextVersion
+  return row
+}
+
+/** Names that were there and are not: marked, so that they are told of once. */
+export function markGone(after: KnownEnvironment, secrets: readonly ShownSecret[] | undefined): string[] {
+  if (!secrets) return []
+  const shown = new Set(secrets.map(({ name }) => name))
+  const missing = Object.entries(after.secrets).filter(([name, row]) => !shown.has(name) && !row.gone)
+  for (const [name, row] of missing) after.secrets[name] = { ...row, gone: true }
+  return missing.map(([name]) => name).sort()
+}
+
+/**
+ * What is to be remembered of a query's layers; what is missing, new or moved is added to `found`.
+ *
+ * @param known what is remembered of an environment: what this client wrote or deleted itself is no news.
+ */
+export function compareLayers(
+  before: KnownLayers | undefined,
+  shown: readonly ShownEnvironment[],
+  known: (environmentId: string) => KnownEnvironment | undefined,
+  found: Rollback[],
+): KnownLayers {
+  const layers = shown.map(({ environmentId, label }) => ({ environmentId, label }))
+  const labels = new Map(layers.map(({ environmentId, label }) => [environmentId, label]))
+  const owners = plain(before?.owners ?? {})
+  if (before) {
+    const had = new Set(before.layers.map(({ environmentId }) => environmentId))
+    const missing = before.layers.filter(({ environmentId }) => !labels.has(environmentId))
+    const added = layers.filter(({ environmentId }) => !had.has(environmentId))
+    for (const { environmentId, label: what } of missing) found.push({ kind: 'layer_missing', environmentId, what })
+    for (const { environmentId, label: what } of added) found.push({ kind: 'layer_added', environmentId, what })
+  }
+  const current = new Map(shown.flatMap((one) => (one.secrets ?? []).map(({ name }) => [name, one.environmentId])))
+  for (const [what, environmentId] of current) {
+    const previous = owners[what]
+    owners[what] = environmentId
+    // What came from a layer that is not there any more has been told of with the layer.
+    const was = previous === undefined || previous === environmentId ? undefined : labels.get(previous)
+    if (was === undefined) continue
+    const isOwn =
+      known(environmentId)?.written?.includes(what) === true || secretOf(known(previous!), what)?.gone === 'here'
+    if (!isOwn) found.push({ kind: 'name_moved', environmentId, what, was, now: labels.get(environmentId)! })
+  }
+  return { layers, owners }
+}
+
+const secretOf = (environment: KnownEnvironment | undefined, name: string) =>
+  environment && Object.hasOwn(environment.secrets, name) ? environment.secrets[name] : undefined

@@ -1,0 +1,70 @@
+import type { Memory } from './known-state-memory.ts'
+import type { Rollback } from './rollback.ts'
+
+// Which environment a name means, and to which one a token is bound, is the server's word.
+
+/** An environment and its name in an organization: `shop/production`, `shop/production@pr-7`, `shared:production`. */
+export interface NamedEnvironment {
+  orgId: string
+  name: string
+  environmentId: string
+}
+
+/** What names mean, as an answer has it. */
+export interface Meanings {
+  environments?: readonly NamedEnvironment[]
+  /** The environment that the credential itself is bound to. */
+  bound?: string
+  /** `name` as it was asked for; empty where the credential alone says which organization. */
+  organization?: { name: string; id: string }
+}
+
+/** What is to be remembered. */
+export type Entries = [place: string, value: unknown][]
+
+/** Remembered without a comparison: this client has made the environment. */
+export async function entriesOf(memory: Memory, { orgId, name, environmentId }: NamedEnvironment): Promise<Entries> {
+  const byName = await memory.place(orgId, 'name', name)
+  // Slugs never change, so an environment that has another name than before is another one under its id.
+  const byId = await memory.place(orgId, 'called', environmentId)
+  return [
+    [byName, environmentId],
+    [byId, name],
+  ]
+}
+
+/** What is to be remembered; what has another meaning than before is added to `found`. */
+export async function compareMeanings(
+  memory: Memory,
+  { environments = [], bound, organization }: Meanings,
+  found: Rollback[],
+): Promise<Entries> {
+  const entries: Entries = []
+  for (const one of environments) {
+    const { name: what, environmentId } = one
+    const own = await entriesOf(memory, one)
+    const [meant, was] = await Promise.all(own.map(([place]) => memory.read<string>(place)))
+    if (was !== undefined && was !== what) found.push({ kind: 'environment_renamed', environmentId, what, was })
+    else if (meant !== undefined && meant !== environmentId) {
+      found.push({ kind: 'environment_replaced', environmentId, what })
+    }
+    if (meant !== environmentId || was !== what) entries.push(...own)
+  }
+  if (bound !== undefined) {
+    const place = await memory.ownPlace('bound', '')
+    const known = await memory.read<string>(place)
+    if (known !== undefined && known !== bound) {
+      found.push({ kind: 'binding_changed', environmentId: bound, what: 'the token’s environment' })
+    }
+    if (known !== bound) entries.push([place, bound])
+  }
+  if (organization) {
+    const { name, id } = organization
+    const place = await memory.ownPlace('organization', name)
+    const known = await memory.read<string>(place)
+    const what = name === '' ? 'this credential' : name
+    if (known !== undefined && known !== id) found.push({ kind: 'organization_replaced', environmentId: '', what })
+    if (known !== id) entries.push([place, id])
+  }
+  return entries
+}

@@ -1,0 +1,67 @@
+import type { Bytes } from '@skerry/crypto/base64url'
+import type { DecryptedLayer } from '@skerry/crypto/layers'
+import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
+import type { Client } from './client.ts'
+import type { KnownState } from './known-state.ts'
+import type { Meanings } from './known-state-meanings.ts'
+import { decryptLayers } from './resolve.ts'
+import type { Layer, ResolveBody, ResolveQuery } from './resolve-body.ts'
+
+interface Remembering {
+  knownState: KnownState
+  client: Client
+  query: ResolveQuery
+  /** A service token is of one organization; a person may be in several. */
+  isToken: boolean
+}
+
+/** As `decryptLayers`, and compares the answer with what was seen before. What does not decrypt is not remembered. */
+export async function decryptAndCheck(
+  body: ResolveBody,
+  holder: KeyHolder,
+  { knownState, client, query, isToken }: Remembering,
+): Promise<DecryptedLayer[]> {
+  const keys = new Map<string, Bytes>()
+  const unwrap = async (blob: string) => {
+    const bytes = await unwrapKey(blob, holder)
+    keys.set(blob, bytes)
+    return bytes
+  }
+  const decrypted = await decryptLayers(body, { point: holder.point, unwrap })
+  const { orgId } = body.scope
+  const environments = body.layers.map((layer) => {
+    const { environmentId, secrets, wrappedDek } = layer
+    const newestVersion = async (name: string) => {
+      const params = { orgId, envId: environmentId, name }
+      return (await client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
+    }
+    const isBranch = layer.source === 'branch'
+    return { environmentId, label: labelOf(layer, body), isBranch, key: keys.get(wrappedDek)!, secrets, newestVersion }
+  })
+  // A branch has the groups of the environment that it was forked from.
+  const asked = [appLayerOf(body).environmentId, ...query.with].join('\n')
+  await knownState.check({ meanings: meaningsOf(body, query, isToken), environments, query: asked })
+  return decrypted
+}
+
+const appLayerOf = ({ layers }: ResolveBody): Layer => layers.find(({ source }) => source === 'app')!
+
+/** What people call a layer: `shared:production`, `shop/production`, `shop/production@pr-7`. */
+function labelOf({ source, groupSlug, slug }: Layer, body: ResolveBody): string {
+  if (source === 'group') return `${groupSlug}:${slug}`
+  const app = `${body.scope.appSlug}/${appLayerOf(body).slug}`
+  return source === 'app' ? app : `${app}@${slug}`
+}
+
+/** What the answer says of names and, where the token alone says what is read, of the token. */
+function meaningsOf(body: ResolveBody, query: ResolveQuery, isToken: boolean): Meanings {
+  const { orgId, envId, branchOf = envId } = body.scope
+  const environments = body.layers.map((layer) => {
+    return { orgId, name: labelOf(layer, body), environmentId: layer.environmentId }
+  })
+  return {
+    environments,
+    ...(query.env === undefined ? { bound: query.branch === undefined ? envId : branchOf } : {}),
+    ...(isToken ? { organization: { name: '', id: orgId } } : {}),
+  }
+}

@@ -1,0 +1,39 @@
+import type { AuditAction } from '@skerry/contract/actions'
+import type { ChangeRequest } from '@skerry/contract/changes/schemas'
+import type { IdKind } from '@skerry/contract/prefixes'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import type { Emit } from '../../events/events.ts'
+import type { Reply } from '../../http/route.ts'
+import type { Metadata } from '../../kernel/audit.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import type { Protection } from '../../model/environments/table.ts'
+import type { Env } from '../envs/scope.ts'
+
+/** What a write of a secret brings along. */
+export interface ProposeInput {
+  db: Tx
+  principal: Principal
+  headers: Record<string, string | string[] | undefined>
+  now: string
+  newId: (kind: IdKind) => string
+  audit: (action: Extract<AuditAction, 'change_request.opened'>, resourceId: string, metadata: Metadata) => void
+  emit: Emit
+}
+
+/** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
+export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
+  | { action: 'put'; ciphertext: string }
+  | { action: 'restore'; restoreVersion: number }
+  | { action: 'delete' }
+)
+
+/** Of which the access has found that it is protected. */
+export type ProtectedEnv = Env & { protection: Protection }
+
+/** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
+export type Propose = (
+  request: ProposeInput,
+  env: ProtectedEnv,
+  proposal: Proposal,
+) => Promise<Reply<{ queued: true; changeRequest: Static<typeof ChangeRequest> }>>

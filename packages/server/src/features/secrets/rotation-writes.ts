@@ -1,0 +1,36 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
+import type { Env } from '../envs/scope.ts'
+import { listSome } from './store.ts'
+
+/** How many others are read to see that a key is the environment’s: one may be unreadable for a reason of its own. */
+const othersMax = 5
+
+/** Current ciphertexts, by name: those that are asked for, and a few others. */
+export async function currentCiphertexts(db: Sql, env: Env, names: readonly string[]): Promise<Map<string, string>> {
+  const rows = await listSome(db, env, names, names.length + othersMax)
+  return new Map(rows.map(({ name, ciphertext }) => [name, ciphertext]))
+}
+
+interface RotatedVersion {
+  name: string
+  ciphertext: string
+  now: string
+  newId: (kind: 'secret') => string
+}
+
+/**
+ * Appends a version that the rotator has made, onto whatever the current one is: it is what the target takes from now on.
+ * In a protected environment too, for an admin has decided on the policy.
+ */
+export async function writeRotatedVersion(
+  db: Tx,
+  env: Env,
+  { name, ciphertext, now, newId }: RotatedVersion,
+): Promise<WrittenRow> {
+  const author = { type: 'rotator', id: env.orgId }
+  const write = { newId: newId('secret'), name, ciphertext, expectedVersion: null, author, now }
+  const written = await writeSecret(db, env, write)
+  if (!written) throw new Error('a write that expects no version is made')
+  return written
+}

@@ -1,0 +1,47 @@
+import { hkdfSync } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { bearerInfo, credentialPrefixes, idLength } from '@skerry/contract/prefixes'
+import type { Origin } from '../kernel/audit.ts'
+import { instant, sha256 } from '../kernel/context.ts'
+import type { IdentityContext } from './context.ts'
+import type { Presented } from './rejected-tokens.ts'
+
+const tokenId = `${credentialPrefixes.serviceToken}[0-9A-Za-z]{${idLength}}`
+/** Wherever it stands: as the user of a Basic header too, which is how some programs send what they found. */
+const tokenForm = new RegExp(`(${tokenId})[^\\s:]*`)
+const wholeForm = new RegExp(`^(${tokenId})_([A-Za-z0-9_-]{43})$`)
+
+/** Notes the service token of a request that is refused, or that nobody asked for it. One who shows a decoy has found it. */
+export function noteRefusedToken(context: IdentityContext, { headers }: IncomingMessage, origin: Origin): void {
+  const { authorization } = headers
+  if (!authorization) return
+  const [, basic] = /^basic +(\S+)/i.exec(authorization) ?? []
+  const text = basic === undefined ? authorization : Buffer.from(basic, 'base64').toString('latin1')
+  const [bearer, id] = tokenForm.exec(text) ?? []
+  if (bearer === undefined || id === undefined) return
+  const presented = { tokenId: id, bearerHash: sha256(bearer), derivedHash: derivedHash(bearer), byOrgId: null }
+  context.rejectedTokens.note(presented, origin, instant(context))
+}
+
+/** Notes that somebody tries to register an id that is registered already, as one does who wonders what was found. */
+export function noteTokenInUse(
+  context: IdentityContext,
+  taken: Pick<Presented, 'tokenId' | 'byOrgId'>,
+  origin: Origin,
+): void {
+  const { tokenId } = taken
+  // By its id alone: whose hash they give is their own affair.
+  const presented = { ...taken, bearerHash: sha256(tokenId), derivedHash: null }
+  context.rejectedTokens.note(presented, origin, instant(context))
+}
+
+/**
+ * What `crypto` derives as the bearer of a whole token, hashed as it is registered. Both have one form, so every stranger's
+ * bearer costs the same derivation, a few microseconds.
+ */
+function derivedHash(bearer: string): string | null {
+  const [, id, rest] = wholeForm.exec(bearer) ?? []
+  if (id === undefined || rest === undefined) return null
+  const derived = hkdfSync('sha256', Buffer.from(rest, 'base64url'), id, bearerInfo, 32)
+  return sha256(`${id}_${Buffer.from(derived).toString('base64url')}`)
+}

@@ -1,0 +1,110 @@
+import { type AuditAction, auditActions } from '@skerry/contract/actions'
+import type { Tx } from '../db/database.ts'
+import { type KernelContext, newAuditId } from './context.ts'
+import type { Denial } from './errors.ts'
+import type { AnyPrincipal } from './principal.ts'
+import type { Counted } from './rate-limits.ts'
+
+export type Metadata = Record<string, unknown>
+
+/** Who did it and from where, as every audit entry of a request carries it; and what a limit says of it in the answer. */
+export interface Origin extends Counted {
+  principal: AnyPrincipal | null
+  ipAddress: string | null
+  userAgent: string | null
+  requestId: string | null
+}
+
+/** For what the server does by itself, such as ending a branch. */
+export const system: Origin = { principal: null, ipAddress: null, userAgent: null, requestId: null }
+
+export interface Entry {
+  orgId: string | null
+  action: AuditAction
+  resourceId: string | null
+  metadata: Metadata
+  /** Set where the actor is not the caller: signing up makes its own machine client. */
+  actor?: { type: string; id: string }
+}
+
+/**
+ * One transaction that holds a change and its audit entries, after which this process's resolve cache evicts what the rows of
+ * those actions say. On PostgreSQL every process also evicts what triggers have written into the table `cache_invalidations`.
+ * Writes of secrets may share a statement instead (features/secrets/batch.ts).
+ */
+export async function transactWithAudit<T>(
+  context: KernelContext,
+  origin: Origin,
+  work: (tx: Tx, record: (entry: Entry) => void) => Promise<T>,
+): Promise<T> {
+  // A fresh list each time, because a transaction that lost a race is run again.
+  let entries: Entry[] = []
+  let evictions: Eviction[] = []
+  const result = await context.db.transaction(async (tx) => {
+    entries = []
+    evictions = []
+    const answer = await work(tx, (entry) => {
+      evictions.push(...evictionsOf(entry))
+      entries.push(entry)
+    })
+    // Nobody reads what it answers, so it travels with COMMIT.
+    if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
+    return answer
+  })
+  for (const [orgId, environmentId] of evictions) context.evictions.evict(orgId, environmentId)
+  return result
+}
+
+type Eviction = [orgId: string, environmentId: string | null]
+
+function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
+  const { evicts } = auditActions[action]
+  if (orgId === null || evicts === 'none') return []
+  if (evicts === 'organization') return [[orgId, null]]
+  if (typeof metadata.environmentId !== 'string') throw new Error(`${action} has to name its environment`)
+  return [[orgId, metadata.environmentId]]
+}
+
+/** Records what evicts nothing, with an origin of its own, in a transaction of the caller's. */
+export const recordIn = (context: Pick<KernelContext, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
+  tx.later(insert, entryValues(context, origin, [entry]))
+
+/** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
+export async function recordDenial(context: KernelContext, origin: Origin, denial: Denial): Promise<void> {
+  await context.db.rows(insert, entryValues(context, origin, [denial]))
+}
+
+/** Of `audit_entries`, for each statement that adds any. */
+export const entryColumns = `org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address,
+  user_agent, request_id, created_at`
+
+const insert = `
+  insert into audit_entries (${entryColumns})
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
+                       array_fill($9::text, array[$13::int]), array_fill($10::text, array[$13::int]),
+                       array_fill($11::text, array[$13::int]), array_fill($12::timestamptz, array[$13::int]))`
+
+export const userAgentOf = ({ userAgent }: Origin): string | null => userAgent?.slice(0, 500) ?? null
+
+function entryValues(context: Pick<KernelContext, 'now'>, origin: Origin, entries: Entry[]): unknown[] {
+  const caller = origin.principal
+    ? { type: origin.principal.type, id: origin.principal.id }
+    : { type: 'system', id: null }
+  const actors = entries.map((entry) => entry.actor ?? caller)
+  const now = context.now()
+  return [
+    entries.map((entry) => entry.orgId),
+    entries.map(() => newAuditId(now)),
+    entries.map((entry) => entry.action),
+    actors.map((actor) => actor.type),
+    actors.map((actor) => actor.id),
+    entries.map((entry) => auditActions[entry.action].about),
+    entries.map((entry) => entry.resourceId),
+    entries.map((entry) => JSON.stringify(entry.metadata)),
+    origin.ipAddress,
+    userAgentOf(origin),
+    origin.requestId,
+    now.toISOString(),
+    entries.length,
+  ]
+}
