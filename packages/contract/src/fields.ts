@@ -54,7 +54,8 @@ const lineCharacters = 1000
  * The fields of a config: of a lease target, a rotation, a sync connection or a sync destination. A property that can have
  * one value alone is no field. The properties of an object in it are fields of their own, required where the object is, too.
  *
- * @example fieldsOf(leaseProviders.postgres.config).map(({ path }) => path) // ['executor', …, 'connection.host', …]
+ * @example fieldsOf({ properties: { connection: { type: 'object', properties: { port: { type: 'integer' } } } } })
+ * // [{ path: 'connection.port', kind: 'number', required: false, description: '', choices: [], columns: [] }]
  */
 export function fieldsOf(schema: object, within = ''): ConfigField[] {
   return propertiesOf(schema).flatMap(({ name, schema: part, required }) => {
@@ -100,7 +101,7 @@ export interface Shape {
 /**
  * The shapes of a config. A union has one for each member, and any other schema has one.
  *
- * @example shapesOf(syncProviders['code-host-ci'].destination).map(({ kind }) => kind) // ['repo', 'environment', 'org']
+ * @example shapesOf({ anyOf: [{ properties: { kind: { const: 'org' } } }] }) // one shape, whose kind is 'org'
  */
 export function shapesOf(schema: object): Shape[] {
   const { anyOf, properties } = schema as Schema
