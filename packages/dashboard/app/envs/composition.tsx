@@ -154,7 +154,7 @@ async function storeOrder(params: { orgId: string; envId: string }, before: Comp
     for (const [i, { groupId }] of ordered.slice(first).entries())
       await api.composition.set({ params, body: { groupId, position: base + i } })
   } finally {
-    // Also after a failure: some groups may have been stored, and the page shows the order that was wanted.
+    // After a failure, the page still shows the wanted order, of which a part may have been stored.
     await invalidate(query)
   }
 }

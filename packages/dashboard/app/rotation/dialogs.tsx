@@ -36,7 +36,7 @@ function RunDialog({ rotation, onClose }: Props) {
       const { version } = await api.rotation.rotate({ params: { orgId: org.id, rotationId: id } })
       showToast(`Rotated ${secretName}: version ${version}.`)
     } finally {
-      // Also after a failure, which the list shows.
+      // The list shows a failure, too, so it is also loaded again after one.
       await invalidate(...staleAfterRotation(org.id, rotation.environmentId))
     }
   }

@@ -92,7 +92,7 @@ function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRen
   }))
   const create = async (body: { name: string; slug: string }) => {
     await onCreate(body)
-    // First, because the page of the new one looks for it in the list.
+    // The page of the new one looks for it in the list, so the list is loaded again first.
     await invalidate(...stale)
     await navigate(linkTo(body.slug))
   }

@@ -51,7 +51,7 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
       await api.sync.verifyConnection({ params, body: { destination } })
       showToast(`${connection.name} reaches the destination.`)
     } finally {
-      // Also after a failure, which the list shows.
+      // The list shows a failure, too, so it is also loaded again after one.
       await invalidate(...staleAfterSync(org.id))
     }
   }
