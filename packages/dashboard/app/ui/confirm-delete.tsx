@@ -17,7 +17,7 @@ export interface Question {
 
 /**
  * Asks before something happens that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
- * stops. If `typed` is set, the user must type that text first. It closes once what is `stale` then has loaded again.
+ * stops. If `typed` is set, the user must type that text first. It closes once the `stale` queries have loaded again.
  */
 export function ConfirmDelete(props: Question & { children: ReactNode; onClose: () => void }) {
   const { title, children, confirm, decline = 'Cancel', typed, onClose, onConfirm, stale } = props

@@ -11,8 +11,8 @@ import { ProblemAlert } from './problem.tsx'
 /**
  * A form in a dialog: Enter submits it, success closes it, a refusal is shown in it and keeps what was typed. A click outside
  * does not close it, because typed text would be lost. Nothing closes it while it is being sent, because nobody would see a
- * refusal. With `form`, the fields are checked before `onSubmit` gets their values. What is `stale` then has loaded again
- * when it closes.
+ * refusal. With `form`, the fields are checked before `onSubmit` gets their values. It closes once the `stale` queries have
+ * loaded again.
  *
  * @example <FormDialog title="Rename" submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => ...}>
  */
