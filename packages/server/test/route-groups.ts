@@ -5,10 +5,17 @@ interface Titled {
   title: string
 }
 
+interface Group {
+  (row: Titled): boolean
+  /** How many routes it has. */
+  count: number
+}
+
 /** Those with these titles, in which `org` stands for the path that most begin with. */
-function titled(list: string): (row: Titled) => boolean {
+function titled(list: string): Group {
   const wanted = new Set(list.trim().split('\n'))
-  return ({ title }) => wanted.has(title.replace('/v1/orgs/:orgId', 'org'))
+  const has = ({ title }: Titled) => wanted.has(title.replace('/v1/orgs/:orgId', 'org'))
+  return Object.assign(has, { count: wanted.size })
 }
 
 export const ofOrg = ({ title }: Titled) => title.includes('/:orgId')
