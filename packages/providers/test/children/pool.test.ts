@@ -23,10 +23,10 @@ function newPool(more: Partial<PoolSettings> = {}): Pool {
   return pool
 }
 
-/** A server that answers the first bytes with these, or with nothing at all. */
-async function listen(hex = ''): Promise<number> {
+/** A server that answers the first bytes with these, or with nothing at all, and tells once it has. */
+async function listen(hex = '', onAnswer = () => {}): Promise<number> {
   const server: Server = createServer((socket) => {
-    socket.on('error', () => {}).once('data', () => socket.write(Buffer.from(hex, 'hex')))
+    socket.on('error', () => {}).once('data', () => socket.write(Buffer.from(hex, 'hex'), onAnswer))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -223,12 +223,15 @@ test('a child without work ends by itself', async () => {
 })
 
 test('a child that spins is gone with its parent, however the parent ends', async () => {
-  const port = await listen(spins)
+  const { promise: answered, resolve } = Promise.withResolvers<void>()
+  const port = await listen(spins, resolve)
   const file = fileURLToPath(new URL('./parent.ts', import.meta.url))
   const parent = spawn(process.execPath, [file, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(createInterface({ input: parent.stdout }), 'line')
   const pid = Number(line)
-  await until('the child to spin', async () => (await cpuTicks(pid)) > 30)
+  await answered
+  const before = await cpuTicks(pid)
+  await until('the child to spin', async () => (await cpuTicks(pid)) > before + 50)
   parent.kill('SIGKILL')
   await until('the child to be gone', () => !isThere(pid))
 })
