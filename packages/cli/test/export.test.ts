@@ -47,7 +47,7 @@ test('an archive that a formatter has written again is accepted, and refused wit
   const sections = Object.entries(data).reverse()
   const rows = data.applications.map((row: object) => Object.fromEntries(Object.entries(row).reverse()))
   const others = { ...Object.fromEntries(sections), applications: rows }
-  expect(await verified({ signature, manifest, data: others, format })).toMatchObject({ code: 0 })
+  expect(await verified({ signature, manifest, data: others, format })).toMatchObject({ code: 0, stderr: '' })
   const added = { ...sent, data: { ...data, added: [{ id: 'x' }] } }
   expect(await verified(added)).toMatchObject({ code: 3, stderr: expect.stringContaining('added: was added') })
   expect(await verified({ ...sent, more: 1 })).toMatchObject({ code: 3 })

@@ -59,6 +59,15 @@ export interface CheckedArchive {
  */
 export async function checkArchive(chunks: AsyncIterable<Uint8Array>, tools: ArchiveTools): Promise<CheckedArchive> {
   const lines = linesOf(chunks)
+  try {
+    return await checkLines(lines, tools)
+  } finally {
+    // Closes the file of an archive that is refused before its end.
+    await lines.return(undefined)
+  }
+}
+
+async function checkLines(lines: Lines, tools: ArchiveTools): Promise<CheckedArchive> {
   await expect(lines, archiveLines.begin, 'format')
   const sections = await readSections(lines, tools)
   const manifestText = await textAfter(lines, archiveLines.manifest(''), 'manifest')
