@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { engines, type RunningEngine } from '../../test/db/engines.ts'
 import { listDeadLetters } from '../jobs/dead-letters.ts'
 import type { Database } from './database.ts'
-import { migrate } from './migrate.ts'
+import { findSchemaFault, migrate } from './migrate.ts'
 
 // A migration that makes something unique meets databases in which it is not. Each test fills a database of the release
 // before, and looks at the rows afterwards.
@@ -249,6 +249,15 @@ for (const engine of engines) {
     })
     afterEach(() => running?.stop())
     const hasSchema = async () => (await db.row(`select 1 from pg_namespace where nspname = 'jobs'`)) !== undefined
+
+    test('applies where 0036 was applied in its former wording', async () => {
+      await db.rows('update schema_migrations set sha256 = $1 where number = 36', [
+        '087758d6293f0c04348e16c6d79cee766e820062687a14675722036887e37efc',
+      ])
+      await db.script('drop schema jobs')
+      await migrate(db)
+      expect(await findSchemaFault(db)).toBeNull()
+    })
 
     test('drops the schema of a former queue that never ran', async () => {
       expect(await hasSchema()).toBe(true)
