@@ -1,6 +1,7 @@
 import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWorld } from '../../../test/world.ts'
+import { startSealing } from './jobs.ts'
 
 test('a new server has its export key at once, and seals within its first seconds', async () => {
   const world = await openWorld()
@@ -11,6 +12,15 @@ test('a new server has its export key at once, and seals within its first second
     `select ceil(extract(epoch from due_at - created_at))::int as seconds from jobs where name = 'audit.seal' order by 1`,
   )
   expect(due.map(({ seconds }) => seconds)).toEqual(expect.arrayContaining([2, 5]))
+})
+
+test('the start makes the export key, before anything is sealed', async () => {
+  const world = await openWorld()
+  onTestFinished(world.close)
+  const { context } = world.server
+  await context.db.rows('delete from export_signing_keys')
+  await startSealing(context)
+  expect((await world.call(auditProof.exportKey)).status).toBe(200)
 })
 
 test('a server without a server key publishes no export key', async () => {
