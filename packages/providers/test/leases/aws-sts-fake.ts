@@ -10,6 +10,16 @@ export const roleArn = 'arn:aws:iam::123456789012:role/deploy'
 const xmlns = 'xmlns="https://sts.amazonaws.com/doc/2011-06-15/"'
 const fields = ['Action', 'Version', 'RoleArn', 'RoleSessionName', 'DurationSeconds', 'ExternalId', 'Policy']
 
+/** The constraints of AssumeRoleRequest in the service model. */
+const forms: Readonly<Record<string, (value: string | null) => boolean>> = {
+  RoleArn: (value) => value !== null && value.length >= 20 && value.length <= 2048,
+  RoleSessionName: (value) => /^[\w+=,.@-]{2,64}$/.test(value ?? ''),
+  DurationSeconds: (value) =>
+    value === null || (/^\d+$/.test(value) && Number(value) >= 900 && Number(value) <= 43_200),
+  ExternalId: (value) => value === null || /^[\w+=,.@:/-]{2,1224}$/.test(value),
+  Policy: (value) => value === null || /^[\t\n\r\u0020-\u00ff]+$/.test(value),
+}
+
 export interface StsFake {
   origin: string
   /** MaxSessionDuration of the role. */
@@ -57,8 +67,8 @@ export async function stsFake(): Promise<StsFake> {
 
   function assume(form: URLSearchParams): FakeAnswer {
     const seconds = Number(form.get('DurationSeconds'))
-    if (!/^[\w+=,.@-]{2,64}$/.test(form.get('RoleSessionName') ?? ''))
-      return refusal(400, 'ValidationError', 'RoleSessionName failed to satisfy constraint')
+    const wrong = Object.entries(forms).find(([name, isRight]) => !isRight(form.get(name)))?.[0]
+    if (wrong) return refusal(400, 'ValidationError', `${wrong} failed to satisfy constraint`)
     if (form.get('RoleArn') !== roleArn || form.get('ExternalId') !== 'from-skerry')
       return refusal(403, 'AccessDenied', 'User is not authorized to perform: sts:AssumeRole')
     if (fake.isChained && seconds > 3600)
