@@ -30,12 +30,12 @@ interface Property {
 export const propertiesOf = ({ properties = {}, required = [] }: Schema): Property[] =>
   Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
 
-/** One value that a person enters. */
+/** A value that a person enters. */
 export interface ConfigField {
   /** Its place in the config: `connection.host`. */
   path: string
   /**
-   * What is entered: several texts (`lines`), several numbers, several of the choices (`some`), objects of some columns
+   * The form of the entry: several texts (`lines`), several numbers, several of the choices (`some`), objects of some columns
    * (`rows`), or several texts for each of several names (`lists`).
    */
   kind: 'text' | 'long' | 'number' | 'yes-no' | 'choice' | 'some' | 'lines' | 'numbers' | 'rows' | 'lists'
@@ -90,7 +90,7 @@ function kindOf(part: Schema, choices: string[], columns: string[]): ConfigField
 const listKind = (items: Schema | undefined, choices: string[]) =>
   choices.length > 0 ? 'some' : items?.type === 'integer' ? 'numbers' : 'lines'
 
-/** One of the shapes that a config can have. */
+/** A shape that a config can have. */
 export interface Shape {
   /** The value of its property `kind`. Undefined for the only shape of a config without kinds. */
   kind: string | undefined

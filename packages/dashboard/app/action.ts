@@ -2,7 +2,7 @@ import { useCallback, useRef, useState } from 'react'
 import { Cancelled } from './prompts.ts'
 import { invalidate, type Stale } from './queries.ts'
 
-/** What follows when the work of an action has succeeded. */
+/** The steps that follow when the work of an action has succeeded. */
 export interface After<A extends unknown[]> {
   /** The queries that the work made stale. The action is pending until those on the page have loaded again. */
   stale?: readonly Stale[] | ((...args: A) => readonly Stale[])

@@ -161,7 +161,10 @@ const readNames = (ask: Ask, { environmentId, serviceId }: Destination): Promise
       return isOurs ? [{ name: String(name), revision: String(updatedAt) }] : []
     })
     const { hasNextPage, endCursor } = objectOf(pageInfo, 'page')
-    return { rows, next: hasNextPage === true ? String(endCursor) : null }
+    // Without a clear word on further pages, a part of the list would pass for all of it.
+    if (typeof hasNextPage !== 'boolean' || (hasNextPage && typeof endCursor !== 'string'))
+      throw new ProviderError('failed', 'the answer does not say whether there are more variables')
+    return { rows, next: hasNextPage ? String(endCursor) : null }
   })
 
 function refusal({ status, body }: JsonAnswer, words: string | null): ProviderError | null {

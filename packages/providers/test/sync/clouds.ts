@@ -12,7 +12,7 @@ export interface CloudFake<T extends SyncTag> extends SyncFake<T> {
   tire(after: number): void
 }
 
-/** What every sync adapter must do, and in addition the adapters that write name by name with `oneByOne`. */
+/** The tests of every sync adapter, and in addition those of an adapter that writes name by name with `oneByOne`. */
 export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Promise<CloudFake<T>>): void {
   syncConformance(tag, start)
 

@@ -45,7 +45,7 @@ async function revisionOf(session: SyncSession, wanted: string): Promise<string 
   return entry?.revision
 }
 
-/** What every sync adapter must do, against the strict fake of its destination. */
+/** The tests of every sync adapter, against the strict fake of its destination. */
 export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<SyncFake<T>>): void {
   describe(`${tag} sync`, () => {
     let fake: SyncFake<T>

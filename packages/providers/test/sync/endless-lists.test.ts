@@ -30,12 +30,26 @@ const answering = (page: unknown): Outbound => ({
   send: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(page)) }),
 })
 
-it.each(pages)('%s: a list that does not end is refused', async (tag, page) => {
+async function listing(tag: SyncTag, page: unknown) {
   const sample = (await syncSamples())[tag]
   if (sample === undefined) throw new Error(`no sample of ${tag}`)
-  const session = (await syncProvider(tag)).open({ ...sample, credential: 'token' }, answering(page))
-  await expect(session.list()).rejects.toMatchObject({
+  return (await syncProvider(tag)).open({ ...sample, credential: 'token' }, answering(page)).list()
+}
+
+it.each(pages)('%s: a list that does not end is refused', async (tag, page) => {
+  await expect(listing(tag, page)).rejects.toMatchObject({
     reason: 'failed',
     message: expect.stringMatching(/^the list of \w+ does not end$/),
   })
 })
+
+it.each([{}, { hasNextPage: null }, { hasNextPage: true, endCursor: null }])(
+  'Railway: a page that does not say where the list goes on is refused: %j',
+  async (pageInfo) => {
+    const page = { data: { environment: { variables: { edges: [], pageInfo } } } }
+    await expect(listing('app-platform-a', page)).rejects.toMatchObject({
+      reason: 'failed',
+      message: 'the answer does not say whether there are more variables',
+    })
+  },
+)
