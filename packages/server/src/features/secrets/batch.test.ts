@@ -6,13 +6,14 @@ import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
 import { held } from '../../../test/held.ts'
 import { openEnv } from '../../../test/scene.ts'
-import { auditRows, newEntries, stateOf } from '../../../test/state.ts'
+import { auditRows, newEntries, stateOf, stopSchedules } from '../../../test/state.ts'
 import { type Actor, grantKey, newEnv, newToken, putSecret, written } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { call, start } from '../../../test/world.ts'
 import type { RunningServer } from '../../server.ts'
 
 const { world, tenant, appId, envId } = await openEnv()
+await stopSchedules(world)
 await putSecret(world, tenant, envId, 'FIRST')
 afterEach(() => vi.restoreAllMocks())
 
