@@ -2,28 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// CONTRIBUTING.md leads through the code by names of files and by lines of the feature `apps`. Both change more often than that
-// page is read.
+// CONTRIBUTING.md shows lines of the feature `apps`. They change more often than that page is read. documents.test.ts checks the
+// files that it names.
 
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${cwd}/CONTRIBUTING.md`, 'utf8')
 
 const server = 'packages/server/src/'
-const folders = ['', 'packages/', server, `${server}features/`, `${server}features/*/`]
-
-/** `<noun>` stands for any name. */
-const isThere = (name: string): boolean =>
-  globSync(
-    folders.map((folder) => folder + name.replaceAll(/<\w+>/g, '*')),
-    { cwd },
-  ).length > 0
-
-test('every file that CONTRIBUTING.md names is there', () => {
-  const named = [...page.matchAll(/`([\w./<>-]+\.(?:ts|txt|json|md))`/g)].map(([, name]) => name as string)
-  expect(named.length).toBeGreaterThan(40)
-  expect(named.filter((name) => !isThere(name))).toEqual([])
-})
-
 test('every line of code that CONTRIBUTING.md shows stands in the feature that it shows', () => {
   const sources = globSync(['packages/contract/src/apps/*.ts', `${server}features/apps/*.ts`], { cwd })
   const lines = new Set(

@@ -3,21 +3,33 @@ import { dirname, join } from 'node:path'
 import { openApiDocument } from '../packages/contract/src/docs/openapi.ts'
 import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { settings } from '../packages/server/src/settings.ts'
+import { entitiesMarkdown } from './entities.ts'
 import { markdownTable } from './markdown-table.ts'
+import { suitesTable } from './suites-table.ts'
 import { withSyncTables } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')
 
 const syncPage = 'docs/sync-destinations.md'
+const suitesPage = 'docs/suites.md'
 
 /** Every generated file: its path from the root, and what the tables of the source make of it. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+    'docs/entities.md': await entitiesMarkdown(),
     'docs/settings.md': settingsMarkdown(),
+    [suitesPage]: withSuitesTable(await readFile(join(root, suitesPage), 'utf8')),
     [syncPage]: await withSyncTables(await readFile(join(root, syncPage), 'utf8')),
     'packages/contract/src/operations.gen.ts': operationsTable(),
   }
+}
+
+/** What people wrote around the table stays. */
+function withSuitesTable(page: string): string {
+  const marks = /(<!-- The table of suites .*-->)[\s\S]*(<!-- End of the table. -->)/
+  if (!marks.test(page)) throw new Error(`${suitesPage}: the marks of the table are missing`)
+  return page.replace(marks, (_, begin, end) => `${begin}\n\n${suitesTable()}\n\n${end}`)
 }
 
 /** Method and path of every endpoint without its schemas, which clients have no use for at run time. */

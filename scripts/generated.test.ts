@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { generatedFiles, root } from './generate.ts'
+import { findDeadFilters } from './suites-table.ts'
 
 test.each(Object.entries(await generatedFiles()))(
   'generated files are what the tables generate: %s (else: npm run generate)',
@@ -10,3 +11,7 @@ test.each(Object.entries(await generatedFiles()))(
     expect(text).not.toMatch(/\[object \w+\]|\bundefined`/)
   },
 )
+
+test('every row of the table of suites runs something', () => {
+  expect(findDeadFilters()).toEqual([])
+})

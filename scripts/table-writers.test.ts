@@ -1,13 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { writesIn } from './table-writers.ts'
+import { namedByCode, readServerSources, server, writersIn, writesIn } from './table-writers.ts'
 
 // A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table is in one
 // place. Triggers of migrations are not counted, because they belong to the table.
-
-const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
 
 /** Tables that several folders write. The list may only shrink. */
 const shared: Record<string, string[]> = {
@@ -15,38 +12,7 @@ const shared: Record<string, string[]> = {
   audit_entries: ['features/audit-proof', 'kernel', 'model/secrets'],
 }
 
-/** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
-const namedByCode: Record<string, string[] | string> = {
-  'model/environments/owners.ts': ['applications', 'groups'],
-  'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
-  'keys/rekey.ts': 'seals the same values again under a new server key',
-}
-
-/** `features/grants/store.ts` -> `features/grants`, `db/migrate.ts` -> `db`, `model/grants/write.ts` -> `model/grants`. */
-const folderOf = (file: string): string => file.match(/^(?:features|model)\/[^/]+|^[^/]+/)?.[0] ?? file
-
-function tablesOf(file: string, table: string): string[] {
-  if (table !== '' && table !== '${...}') return [table]
-  const named = namedByCode[file]
-  if (named === undefined)
-    throw new Error(`${file}: the SQL does not name its table; name it, or add the file to namedByCode`)
-  return typeof named === 'string' ? [] : named
-}
-
-/** Table -> folders that write it, in alphabetical order. */
-function writersIn(sources: ReadonlyMap<string, string>): Map<string, string[]> {
-  const writers = new Map<string, Set<string>>()
-  for (const [file, source] of sources)
-    for (const table of writesIn(source).flatMap((write) => tablesOf(file, write.table)))
-      writers.set(table, (writers.get(table) ?? new Set()).add(folderOf(file)))
-  return new Map([...writers].sort().map(([table, folders]) => [table, [...folders].sort()]))
-}
-
-const sources = new Map(
-  globSync('**/*.{ts,js}', { cwd: server })
-    .filter((file) => !file.endsWith('.test.ts'))
-    .map((file) => [file, readFileSync(join(server, file), 'utf8')]),
-)
+const sources = readServerSources()
 const writers = writersIn(sources)
 
 test('no table gets a second writer', () => {

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import ts from 'typescript'
 
 // Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates, so the
@@ -50,4 +52,41 @@ export function writesIn(source: string): Write[] {
   }
   visit(file)
   return found
+}
+
+export const server = join(import.meta.dirname, '../packages/server/src')
+
+/** Every source file of the server: its path from `src`, and its text. */
+export const readServerSources = (): Map<string, string> =>
+  new Map(
+    globSync('**/*.{ts,js}', { cwd: server })
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => [file, readFileSync(join(server, file), 'utf8')]),
+  )
+
+/** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
+export const namedByCode: Record<string, string[] | string> = {
+  'model/environments/owners.ts': ['applications', 'groups'],
+  'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
+  'keys/rekey.ts': 'seals the same values again under a new server key',
+}
+
+/** `features/grants/store.ts` -> `features/grants`, `db/migrate.ts` -> `db`, `model/grants/write.ts` -> `model/grants`. */
+const folderOf = (file: string): string => file.match(/^(?:features|model)\/[^/]+|^[^/]+/)?.[0] ?? file
+
+function tablesOf(file: string, table: string): string[] {
+  if (table !== '' && table !== '${...}') return [table]
+  const named = namedByCode[file]
+  if (named === undefined)
+    throw new Error(`${file}: the SQL does not name its table; name it, or add the file to namedByCode`)
+  return typeof named === 'string' ? [] : named
+}
+
+/** Table -> folders that write it, in alphabetical order. */
+export function writersIn(sources: ReadonlyMap<string, string>): Map<string, string[]> {
+  const writers = new Map<string, Set<string>>()
+  for (const [file, source] of sources)
+    for (const table of writesIn(source).flatMap((write) => tablesOf(file, write.table)))
+      writers.set(table, (writers.get(table) ?? new Set()).add(folderOf(file)))
+  return new Map([...writers].sort().map(([table, folders]) => [table, [...folders].sort()]))
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+import { findSlower, readSeconds, type SuiteTime, writeSeconds } from './suite-seconds.ts'
 
 /** What a run comes to. An error outside of every test, as in a file that does not load, is a failure too. */
 export interface Totals {
@@ -10,7 +11,7 @@ export interface Totals {
 
 const slowestCount = 10
 
-/** Prints the slowest files of a run, and leaves its totals in a file, for scripts/test.ts. */
+/** Writes the totals of a run to a file for scripts/test.ts. Prints the slowest suites, and those that have become slower. */
 export class TotalsReporter implements Reporter {
   readonly #totalsFile: string
 
@@ -19,20 +20,24 @@ export class TotalsReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const slowest = modules
-      .map((module) => ({ module, seconds: secondsOf(module) }))
-      .sort((a, b) => b.seconds - a.seconds)
-      .slice(0, slowestCount)
-    const sum = modules.reduce((seconds, module) => seconds + secondsOf(module), 0)
-    const lines = slowest.map(
-      ({ module, seconds }) =>
-        `${seconds.toFixed(1).padStart(7)} s  ${module.project.name}  ${module.relativeModuleId}`,
-    )
-    process.stdout.write(`\nThe slowest of ${modules.length} files, which took ${sum.toFixed(0)} s together:\n`)
-    process.stdout.write(`${lines.join('\n')}\n`)
+    const suites = modules.map((module) => ({ name: nameOf(module), seconds: secondsOf(module) }))
+    const sum = suites.reduce((total, { seconds }) => total + seconds, 0)
+    const slowest = suites.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestCount)
+    print(`The slowest of ${suites.length} files, which took ${sum.toFixed(0)} s together:`, slowest.map(lineOf))
+    const slower = findSlower(suites, readSeconds())
+    if (slower.length > 0)
+      print(
+        'These suites took at least half as long again as recorded in scripts/suite-seconds.json:',
+        slower.map((suite) => `${lineOf(suite)}, recorded ${suite.recorded} s`),
+      )
+    if (process.env.SKERRY_WRITE_SECONDS === '1') writeSeconds(suites)
     writeFileSync(this.#totalsFile, JSON.stringify(totalsOf(modules, unhandled.length)))
   }
 }
+
+const print = (title: string, lines: string[]) => process.stdout.write(`\n${title}\n${lines.join('\n')}\n`)
+const lineOf = ({ name, seconds }: SuiteTime) => `${seconds.toFixed(1).padStart(7)} s  ${name}`
+const nameOf = (module: TestModule) => `${module.project.name}  ${module.relativeModuleId}`
 
 function secondsOf(module: TestModule): number {
   const { collectDuration, setupDuration, duration } = module.diagnostic()

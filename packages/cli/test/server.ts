@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { newDatabase } from '../../server/test/engine.ts'
+import { newScratch } from '../../server/test/scratch.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 
 /** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
@@ -21,7 +20,7 @@ export interface Server {
 const main = fileURLToPath(new URL('../../server/src/main.js', import.meta.url))
 
 export async function openServer(more: Record<string, string> = {}): Promise<Server> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))
+  const dataDir = await newScratch('skerry-cli-server-')
   const database = await newDatabase(dataDir)
   const own = { SKERRY_DATA_DIR: dataDir, SKERRY_PORT: String(await freePort()), SKERRY_RATE_LIMITS: 'off' }
   const settings = { ...own, ...database.settings, ...more }

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { copyFolder } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     engine: 'embedded' | 'postgres'
     /** Who signs people in: an issuer’s half that makes tokens, Skerry itself, or a real provider with its pages. */
     signIn: 'issuer' | 'built_in' | 'provider'
+    /** The folder of this run for what its tests throw away. */
+    scratch: string
     /** Embedded: a data directory to copy. */
     templateDir: string
     /** PostgreSQL: a cluster of this run's own, and a database in it to copy. */
@@ -26,7 +28,7 @@ export const engine = (): 'embedded' | 'postgres' => inject('engine')
 /** A migrated, empty database of this suite's engine, copied from the template of the run. */
 export async function newDatabase(dataDir: string): Promise<TestDatabase> {
   if (engine() === 'embedded') {
-    await cp(join(inject('templateDir'), 'postgres'), join(dataDir, 'postgres'), { recursive: true })
+    copyFolder(join(inject('templateDir'), 'postgres'), join(dataDir, 'postgres'))
     return { settings: {}, drop: async () => {} }
   }
   const name = `world_${randomBytes(8).toString('hex')}`

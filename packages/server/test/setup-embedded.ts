@@ -1,16 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { prepare } from './prepare.ts'
+import { openScratch } from './scratch.ts'
 
 /** Makes one data directory, migrated, for every world of the run to copy: creating one takes seconds. */
 export async function setup(project: TestProject) {
-  const templateDir = await mkdtemp(join(tmpdir(), 'skerry-template-'))
+  const scratch = await openScratch()
+  const templateDir = join(scratch, 'template')
   await prepare({ SKERRY_DATA_DIR: templateDir })
   project.provide('engine', 'embedded')
   project.provide('signIn', 'issuer')
+  project.provide('scratch', scratch)
   project.provide('templateDir', templateDir)
   project.provide('postgresUrl', '')
-  return () => rm(templateDir, { recursive: true, force: true })
+  return () => rm(scratch, { recursive: true, force: true })
 }

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { prepare } from './prepare.ts'
+import { openScratch } from './scratch.ts'
 import { startPostgres } from './services/postgres.ts'
 
 /** Starts a PostgreSQL of the run's own, with one migrated database for every world to copy. */
@@ -11,14 +11,15 @@ export async function setup(project: TestProject) {
   const postgres = await startPostgres({ fsync: false })
   if (!postgres) throw new Error('no PostgreSQL on this machine; scripts/test.ts leaves this project out and says so')
   const url = await postgres.createDatabase('template_skerry')
-  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-template-'))
-  await prepare({ SKERRY_DATA_DIR: dataDir, SKERRY_DATABASE_URL: url })
+  const scratch = await openScratch()
+  await prepare({ SKERRY_DATA_DIR: join(scratch, 'template'), SKERRY_DATABASE_URL: url })
   project.provide('engine', 'postgres')
   project.provide('signIn', 'issuer')
+  project.provide('scratch', scratch)
   project.provide('templateDir', '')
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await postgres.dispose()
-    await rm(dataDir, { recursive: true, force: true })
+    await rm(scratch, { recursive: true, force: true })
   }
 }

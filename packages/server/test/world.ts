@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import { oauth } from '@skerry/contract/oauth/endpoints'
@@ -15,6 +13,7 @@ import { openLog } from '../src/kernel/log.ts'
 import { openLimiter } from '../src/kernel/rate-limits.ts'
 import { type RunningServer, startServer } from '../src/server.ts'
 import { newDatabase } from './engine.ts'
+import { newScratch } from './scratch.ts'
 import { type Issuer, startIssuer } from './services/issuer.ts'
 import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
 import { longMs, type WaitLimits, withWaitLimits } from './wait-limits.ts'
@@ -67,7 +66,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   let [nowMs, advancedMs] = [Date.now(), 0]
   const now = () => new Date(++nowMs)
   const issuer = await startIssuer(now)
-  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-test-'))
+  const dataDir = await newScratch('skerry-test-')
   const database = await newDatabase(dataDir)
   const provider = inject('signIn') === 'provider' ? await startProvider('ES256', { named: false }) : null
   const config = readConfig({

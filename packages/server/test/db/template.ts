@@ -1,9 +1,9 @@
-import { constants } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded, PG_DIR } from '../../src/db/embedded.ts'
+import { copyFolder, scratchRoot } from '../scratch.ts'
 
 export interface Template {
   /** A new data directory with the template's database in it; opening it takes well under a second. */
@@ -13,7 +13,7 @@ export interface Template {
 
 /** Makes an embedded database once, lets `prepare` fill it, and hands out copies. */
 export async function makeTemplate(prepare: (db: Database) => Promise<void> = async () => {}): Promise<Template> {
-  const root = await mkdtemp(join(tmpdir(), 'skerry-template-'))
+  const root = await mkdtemp(join(scratchRoot(), 'skerry-template-'))
   const template = join(root, 'template')
   const db = await openEmbedded(template)
   try {
@@ -25,14 +25,10 @@ export async function makeTemplate(prepare: (db: Database) => Promise<void> = as
   return {
     async copy() {
       const dir = join(root, `copy-${++copies}`)
-      await copyDataDir(template, dir)
+      mkdirSync(dir)
+      copyFolder(join(template, PG_DIR), join(dir, PG_DIR))
       return dir
     },
     remove: () => rm(root, { recursive: true, force: true }),
   }
-}
-
-/** Of a closed database. File systems that can share blocks do, which makes it nearly free. */
-async function copyDataDir(from: string, to: string): Promise<void> {
-  await cp(join(from, PG_DIR), join(to, PG_DIR), { recursive: true, mode: constants.COPYFILE_FICLONE })
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { scratchRoot } from '../scratch.ts'
 import { until } from '../until.ts'
 import { freePort } from './free-port.ts'
 
@@ -65,7 +66,7 @@ async function startCluster(
   args: string[],
 ): Promise<PostgresService> {
   const user = unprivilegedUser()
-  const dir = mkdtempSync(join(tmpdir(), 'skerry-postgres-'))
+  const dir = mkdtempSync(join(options.fsync === false ? scratchRoot() : tmpdir(), 'skerry-postgres-'))
   if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid)
   const data = join(dir, 'data')
   await promisify(execFile)(join(bin, program), ['-D', data, ...args], { ...user, cwd: dir })
