@@ -57,7 +57,7 @@ const databaseUrl: Setting<string | null> = {
       )
     return value
   },
-  help: 'postgres://...; unset: the embedded database in SKERRY_DATA_DIR',
+  help: 'URL of a PostgreSQL database, postgres://.... If unset, the server uses its embedded database in SKERRY_DATA_DIR',
 }
 
 /** Fastify reads these. It would refuse a bad one later, when the database is migrated, and without naming the setting. */
@@ -68,7 +68,7 @@ const trustedProxies: Setting<string[] | null> = {
     if (!ranges.every(isRange)) throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed: the proxy in front, on this host too (loopback)',
+  help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server believes their X-Forwarded-For. Name a proxy on this host, too: `loopback`',
 }
 
 /** Names of ranges that Fastify knows. */
@@ -89,7 +89,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges, comma-separated, of inner networks that targets of users may stand in (databases, collectors); plain HTTP is for these alone. Unset: public addresses only',
+  help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only there. If unset, only public addresses are allowed',
 }
 
 /** Where the calls of a provider go instead, by its tag. What is wrong is said by the tag alone. */
@@ -104,7 +104,7 @@ const providerOrigins: Setting<Record<string, string>> = {
         throw new Error(`${JSON.stringify(tag)} must be a provider tag with an origin such as https://api.example.com`)
     return origins as Record<string, string>
   },
-  help: 'JSON object: provider tag to the origin that its calls go to instead, such as {"cloud-a":"https://sts.internal"}',
+  help: 'Other origins for the calls of providers, as a JSON object with provider tags: {"cloud-a":"https://sts.internal"}',
 }
 
 /** Pages of other origins that may call the API with a bearer of their own. */
@@ -117,7 +117,7 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
       throw new Error('must be * or origins such as https://app.example.com, comma-separated')
     return origins
   },
-  help: 'Origins, comma-separated, or *: pages from where a browser may call the API with a bearer, never with cookies',
+  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. They may send a bearer token, never cookies',
 }
 
 /** The price at Stripe of each plan that is sold. */
@@ -135,7 +135,7 @@ const stripePrices: Setting<Record<string, string>> = {
     }
     return prices as Record<string, string>
   },
-  help: 'JSON object: plan to its price at Stripe, such as {"platform.team":"price_..."}',
+  help: 'The price of each plan at Stripe, as a JSON object: {"platform.team":"price_..."}',
 }
 
 function parseJson(text: string): unknown {
@@ -161,46 +161,56 @@ const keyOf32Bytes = (help: string): Setting<string | null> => ({
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
   SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address to listen on' },
-  SKERRY_PORT: integer(4700, 0, 65_535, 'Port to listen on; 0 takes a free one'),
-  SKERRY_BASE_URL: address(['http:', 'https:'], 'Address that links show; from host and port unless set'),
+  SKERRY_PORT: integer(4700, 0, 65_535, 'Port to listen on. 0 picks a free port'),
+  SKERRY_BASE_URL: address(
+    ['http:', 'https:'],
+    'Public address of the server, used in links. If unset, host and port are used',
+  ),
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    'yes: listen on a non-loopback address although TLS ends elsewhere (credentials cross that network in the clear)',
+    '`yes` allows the server to listen on a non-loopback address without TLS. Credentials then cross that network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
-  SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
+  SKERRY_DATA_DIR: {
+    fallback: './.skerry',
+    parse: text,
+    help: 'Folder of the embedded database, the outbox and server.key',
+  },
   SKERRY_DATABASE_POOL: integer(
     10,
     3,
     200,
-    'Connections to PostgreSQL for ordinary work; one of them writes secrets. Up to eight more serve heavy reads, token look-ups, `/ready`, cache updates and looks at a silent database',
+    'Connections to PostgreSQL for ordinary work, one of which is for grouped writes of secrets. Up to eight more are for heavy reads, token look-ups, `/ready`, cache updates and checks of a silent database',
   ),
   SKERRY_DATABASE_SILENT_SECONDS: integer(
     2,
     1,
     30,
-    'Seconds without an answer from PostgreSQL after which a new connection looks; connections that died in silence are then closed',
+    'If PostgreSQL does not answer for this many seconds, the server checks with a new connection. It then closes connections that died without notice',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32 bytes base64url that seal what signs sessions and keys that the server holds; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, it is generated as server.key in the data directory. With PostgreSQL it is required: without it nobody can sign in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
-    'Another server key that opens what it has sealed, while one takes the place of the other; seals nothing',
+    'The previous server key, while you replace it. It decrypts and does not encrypt',
   ),
-  SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
-  SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
-  SKERRY_OIDC_CLIENT_ID: optional('Client that browsers sign in as at the issuer; the audience unless set'),
-  SKERRY_OIDC_CLIENT_SECRET: optional('Secret of that client, where the issuer asks for one'),
+  SKERRY_OIDC_ISSUER: address(
+    ['http:', 'https:'],
+    'Issuer (OIDC) of the session tokens of people. If unset, Skerry signs people in itself',
+  ),
+  SKERRY_OIDC_AUDIENCE: optional('Audience that session tokens of the issuer must name'),
+  SKERRY_OIDC_CLIENT_ID: optional('Client id for sign-ins of browsers at the issuer. If unset, the audience is used'),
+  SKERRY_OIDC_CLIENT_SECRET: optional('Client secret, if the issuer requires one'),
   SKERRY_SMTP_URL: address(
     ['smtp:', 'smtps:'],
-    'smtp://... or smtps://.... If unset, mails are written into the outbox folder of the data directory. smtp:// requires STARTTLS, except on a loopback address',
+    'SMTP server, smtp://... or smtps://.... If unset, mails are written into the outbox folder of the data directory. smtp:// requires STARTTLS, except on a loopback address',
   ),
   SKERRY_SMTP_CLEARTEXT: oneOf(
     'refuse',
     ['refuse', 'allow'],
-    'allow: send mails through smtp:// without TLS if the SMTP server offers no STARTTLS. The password and sign-in links then cross the network unencrypted',
+    '`allow` sends mails through smtp:// without TLS if the SMTP server offers no STARTTLS. The password and sign-in links then cross the network unencrypted',
   ),
   SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
   SKERRY_PROVIDER_ORIGINS: providerOrigins,
@@ -210,46 +220,50 @@ export const settings = {
     64,
     'Processes that connect to the targets of leases and rotation. One organization uses at most half of them. Each takes up to 256 MiB, and ends after a minute without work',
   ),
-  SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
-  SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
+  SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender address of mails' },
+  SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for cached answers of resolve, in MB. 0 caches tokens only'),
   SKERRY_RESOLVE_IN_FLIGHT_MB: integer(
     128,
     1,
     65_536,
-    'Memory for large answers of resolve that callers have yet to take; one caller has a quarter',
+    'Memory for large answers of resolve that callers have not read yet, in MB. One caller may use a quarter of it',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: '`open` lets anyone who reaches this server make organizations (`POST /v1/signup`); unless set, `open` on a loopback address with no proxy and no public address set, else `closed`',
+    help: '`open` lets anyone who can reach the server create organizations. If unset, it is `open` on a loopback address without a proxy or a public address, and `closed` otherwise',
   } as Setting<'open' | 'closed' | null>,
-  SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
+  SKERRY_LOG_LEVEL: oneOf(
+    'info',
+    ['silent', 'error', 'warn', 'info', 'debug'],
+    'Least severity of log lines, which are JSON',
+  ),
   SKERRY_CONNECTIONS_PER_ADDRESS: integer(
     512,
     8,
     1_000_000,
-    'Connections that an address, or an IPv6 /64 network, may have open; a trusted proxy any number',
+    'Open connections that one IP address (IPv6: one /64 network) may have. Trusted proxies have no limit',
   ),
   SKERRY_ENVIRONMENT_SECRETS: integer(
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Secrets that an environment may hold; as many as a re-key takes, unless set lower',
+    'Largest number of secrets in an environment. A re-key takes no more than the default',
   ),
-  SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Mebibytes of ciphertext that an environment may hold'),
+  SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of an environment’s ciphertext, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,
   SKERRY_PLANS: oneOf(
     'informational',
     ['informational', 'enforced'],
-    'enforced: an organization has what its plan includes and no more; else limits are shown and hold nobody back',
+    '`enforced` refuses what exceeds the plan of an organization. `informational` only shows the limits',
   ),
-  SKERRY_STRIPE_SECRET_KEY: optional('Secret key of the Stripe account that sells plans; unset: nothing is sold'),
-  SKERRY_STRIPE_WEBHOOK_SECRET: optional('Secret that Stripe signs events to `/webhooks/stripe` with'),
+  SKERRY_STRIPE_SECRET_KEY: optional('Secret key of the Stripe account that sells plans. If unset, plans are not sold'),
+  SKERRY_STRIPE_WEBHOOK_SECRET: optional('Secret with which Stripe signs events to `/webhooks/stripe`'),
   SKERRY_STRIPE_PRICES: stripePrices,
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
-    'Rate limits, per principal and per address, or /64 network where that is IPv6',
+    'Rate limits for each principal and each IP address (IPv6: each /64 network)',
   ),
 } as const
 

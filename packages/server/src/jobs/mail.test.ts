@@ -62,7 +62,9 @@ describe('with an SMTP server', () => {
     expect(headersOf(source)).toContain('From: Skerry <secrets@skerry.example>')
     const text = textOf(source)
     expect(text).toContain('“Acme & Søns <Ltd>”')
-    expect(text).toContain(`at https://skerry.example until ${body.invite.expiresAt.slice(0, 10)}`)
+    expect(text).toContain(
+      `at https://skerry.example, and accept the invitation. It expires on ${body.invite.expiresAt.slice(0, 10)}`,
+    )
   })
 
   test('an invitation by an organization that signed up itself has a subject of ours, and no link but ours', async () => {
@@ -184,7 +186,7 @@ describe('while two hundred invitations wait', () => {
     mails.release()
     await until('all mails', () => mails.received.length === count + 2, 60_000)
     const onTheirWay = ordinaryMailsAtOnce + 1
-    const place = mails.received.findIndex((mail) => subjectOf(mail).startsWith('A honey token'))
+    const place = mails.received.findIndex((mail) => subjectOf(mail).startsWith('Somebody used a decoy token'))
     expect(place).toBeGreaterThanOrEqual(onTheirWay)
     expect(place).toBeLessThan(onTheirWay + ordinaryMailsAtOnce)
     await world.close()
@@ -230,7 +232,7 @@ describe('without an SMTP server', () => {
     expect(name).toMatch(/\.eml$/)
     expect(headersOf(source)).toContain('To: outbox@example.com')
     // As it lies there: a person reads it with `cat`.
-    expect(source).toContain(`at ${world.url} until`)
+    expect(source).toContain(`at ${world.url}, and accept the invitation`)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
     await world.close()

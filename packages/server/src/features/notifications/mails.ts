@@ -47,18 +47,18 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ orgName, until }, { baseUrl }) => [
       `You are invited to join an organization on Skerry that calls itself “${unlinked(orgName)}”.`,
       '',
-      `To join, sign in with this address at ${baseUrl} until ${day(until)}, and accept it among your invitations.`,
+      `To join, sign in with this address at ${baseUrl}, and accept the invitation. It expires on ${day(until)}.`,
       '',
-      'If you did not expect this, do nothing: nobody joins by signing in alone.',
+      'If you did not expect this invitation, ignore this mail. Signing in alone does not make you a member.',
     ],
     invitation: ({ inviteId }) => inviteId,
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
     text: ({ environment, ...change }, { baseUrl }) => [
-      `A change of ${changed(change)} in the protected environment “${environment}” waits for your review.`,
+      `Somebody proposed a change of ${changed(change)} in the protected environment “${environment}”. It waits for your review.`,
       '',
-      `Look at it at ${baseUrl}.`,
+      `Review it at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
@@ -70,7 +70,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ environment, status, ...change }, { baseUrl }) => [
       `Your change of ${changed(change)} in the environment “${environment}” is ${status}.`,
       '',
-      `Look at it at ${baseUrl}.`,
+      `Review it at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} of your changes in ${orgName} have been decided`,
@@ -78,46 +78,45 @@ const mails: { [T in NotificationType]: Row<T> } = {
     },
   },
   protection_disabled: {
-    subject: (_, { orgName }) => `An environment in ${orgName} is protected no longer`,
+    subject: (_, { orgName }) => `An environment in ${orgName} is no longer protected`,
     text: ({ environment, by, at, ipAddress, userAgent }, { baseUrl }) => [
-      `The protection of the environment “${environment}” was taken off. From now on its secrets change, and its key can be`,
-      'replaced, without anybody’s approval.',
+      `The environment “${environment}” is no longer protected. Its secrets and its key can now be changed without approval.`,
       '',
       `By: ${by}`,
       `When: ${minute(at)}`,
       `From: ${unknown(ipAddress)}`,
-      `Program, by its own account: ${unknown(userAgent)}`,
+      `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      `If that was not agreed upon, protect it again at ${baseUrl}, and look at the audit trail.`,
+      `If nobody on your team meant that, protect the environment again at ${baseUrl}, and read the audit log.`,
     ],
     urgent: true,
   },
   honey_token_tripped: {
-    subject: (_, { orgName }) => `A honey token of ${orgName} was presented`,
+    subject: (_, { orgName }) => `Somebody used a decoy token of ${orgName}`,
     text: ({ tokenId, at, ipAddress, userAgent }, { baseUrl }) => [
-      `Someone presented the honey token ${tokenId}. It opens nothing, and nobody has a reason to use it: somebody has`,
-      'found the place where it lay.',
+      `Somebody used the decoy token ${tokenId}. It opens nothing, and nobody has a reason to use it. Whoever used it has seen`,
+      'the place where you put it, and may have seen other secrets there.',
       '',
       `When: ${minute(at)}`,
       `From: ${unknown(ipAddress)}`,
-      `Program, by its own account: ${unknown(userAgent)}`,
+      `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      `The audit trail at ${baseUrl} has more.`,
+      `The audit log at ${baseUrl} has the details.`,
     ],
     urgent: true,
   },
   token_exposed: {
     subject: (_, { orgName }) => `A service token of ${orgName} must be replaced`,
     text: ({ tokenId, name, at, ipAddress, userAgent }, { baseUrl }) => [
-      `A program sent the service token “${name}” (${tokenId}) as it stands, with the seed of its key. Skerry refused it, but`,
-      'people who could read the request, on the way or in a log, can open all that this token holds a key of.',
+      `A program sent the whole service token “${name}” (${tokenId}), with the seed of its private key. Skerry refused it, but`,
+      'anybody who could read the request, on the network or in a log, can read every secret that this token can read.',
       '',
       `When: ${minute(at)}`,
       `From: ${unknown(ipAddress)}`,
-      `Program, by its own account: ${unknown(userAgent)}`,
+      `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      'Revoke the token, re-key what it could open, and give that program one that was made with `--format classic`, if it',
-      `knows no other, at ${baseUrl}.`,
+      `Revoke the token, and re-key its environments, at ${baseUrl}. If the program cannot use such tokens, give it one that`,
+      'was created with `--format classic`.',
     ],
     urgent: true,
   },
@@ -126,18 +125,18 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ person, environments }, { baseUrl }) => [
       `${person} replaced their keypair, and can read none of the ${environments} environments that they could read before.`,
       '',
-      'Before you grant them access again, compare the words of the new key with them, by phone or in person: someone',
-      'who has only taken over the account would ask for the same.',
+      'Before you grant them access again, compare the words of the new key with them, by phone or in person. An attacker who',
+      'took over the account would ask for access, too.',
       '',
-      `Members are at ${baseUrl}.`,
+      `Grant access at ${baseUrl}.`,
     ],
   },
   rotation_failed: {
     subject: (_, { orgName }) => `A rotation failed in ${orgName}`,
     text: ({ environment, secretName }, { baseUrl }) => [
-      `The rotation of ${secretName} in the environment “${environment}” failed. The value is what it was.`,
+      `The rotation of ${secretName} in the environment “${environment}” failed. The value did not change.`,
       '',
-      `The reason is at ${baseUrl}.`,
+      `See the reason at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} rotations failed in ${orgName}`,
@@ -150,14 +149,14 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ connection, cause }, { baseUrl }) =>
       cause === 'credential'
         ? [
-            `The destination refused the credential of the sync connection “${connection}”. Nothing is pushed through it.`,
+            `The destination refused the credential of the sync connection “${connection}”. Skerry pushes nothing until you replace it.`,
             '',
-            `Replace the credential at ${baseUrl}, or with \`skerry sync replace\`.`,
+            `Replace it at ${baseUrl}, or with \`skerry sync replace\`.`,
           ]
         : [
-            `The sync connection “${connection}” does not push every secret, and a person has to put this right.`,
+            `The sync connection “${connection}” cannot push every secret, and needs your decision.`,
             '',
-            `The reason is at ${baseUrl}, or in \`skerry sync runs\`.`,
+            `See the reason at ${baseUrl}, or with \`skerry sync runs\`.`,
           ],
     many: {
       subject: (count, { orgName }) => `${count} syncs failed in ${orgName}`,
@@ -168,10 +167,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
   lease_orphaned: {
     subject: (_, { orgName }) => `The account of a lease could not be removed in ${orgName}`,
     text: ({ leaseId, target, account }, { baseUrl }) => [
-      `For a day the account “${unknown(account)}” of lease ${leaseId} could not be removed from the target “${target}”.`,
-      'It may still work: look on the target, and remove it there.',
+      `For a day Skerry could not remove the account “${unknown(account)}” of lease ${leaseId} from the target “${target}”.`,
+      'The account may still work. Remove it on the target.',
       '',
-      `Then revoke the lease once more, or forget it. The reason is at ${baseUrl}.`,
+      `Then revoke the lease again, or forget it. See the reason at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `The accounts of ${count} leases could not be removed in ${orgName}`,
@@ -193,10 +192,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
     },
   },
   log_sink_disabled: {
-    subject: (_, { orgName }) => `The audit trail of ${orgName} is sent to its collector no longer`,
+    subject: (_, { orgName }) => `The audit log of ${orgName} is no longer sent to its collector`,
     text: ({ endpoint, error }, { baseUrl }) => [
-      `The collector at ${endpoint} refused what it was sent: ${error}.`,
-      'Nothing is lost: entries wait in the trail, and are sent once the log sink is enabled again.',
+      `The collector at ${endpoint} refused entries: ${error}.`,
+      'No entry is lost. Skerry sends them after the log sink is enabled again.',
       '',
       `Correct the settings at ${baseUrl}, or with \`skerry log-sink set\`.`,
     ],
@@ -205,7 +204,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     subject: (_, { orgName }) => `A webhook of the vault in ${orgName} was disabled`,
     text: ({ host, error }, { baseUrl }) => [
       `The webhook at ${host} failed many times in a row, the last time with: ${error}.`,
-      'It is sent nothing until an admin enables it again. What waits is sent then; new events are not kept for it.',
+      'Skerry sends it nothing until an admin enables it again. It then gets the events that already waited, but no newer ones.',
       '',
       `Correct the receiver, then enable the webhook at ${baseUrl}, or with \`skerry vault webhooks enable\`.`,
     ],
@@ -213,13 +212,13 @@ const mails: { [T in NotificationType]: Row<T> } = {
   cli_session_approved: {
     subject: () => 'A CLI session was approved in your name',
     text: ({ deviceLabel, client, ipAddress, at, expiresAt }, { baseUrl }) => [
-      'A CLI session was approved in your name. It may do what you may, until you revoke it.',
+      'A CLI session was approved in your name. It may do everything that you may do, until you revoke it or it expires.',
       '',
-      `Device, by its own account: “${deviceLabel}”`,
-      `Program, by its own account: ${unknown(client)}`,
-      `Asked for from: ${unknown(ipAddress)}`,
+      `Device, as it named itself: “${deviceLabel}”`,
+      `Program, as it named itself: ${unknown(client)}`,
+      `Requested from: ${unknown(ipAddress)}`,
       `Approved: ${minute(at)}`,
-      `Ends: ${day(expiresAt)}`,
+      `Expires: ${day(expiresAt)}`,
       '',
       `If that was not you, revoke it at ${baseUrl}.`,
     ],
@@ -228,23 +227,23 @@ const mails: { [T in NotificationType]: Row<T> } = {
     subject: ({ drill }, { orgName }) => `A recovery ${drill ? 'drill ' : ''}was opened in ${orgName}`,
     text: ({ requestId, drill, targetId, reason }, { baseUrl }) => [
       drill
-        ? 'A recovery drill was opened. Custodians show with it that enough shares can be met; it gives nobody anything.'
-        : `A recovery was opened for ${unknown(targetId)}, who can open what is covered when enough custodians give shares.`,
+        ? 'A recovery drill was opened. It shows that enough custodians still have their shares. It grants no keys.'
+        : `A recovery was opened for ${unknown(targetId)}. If enough custodians contribute, that person can read all covered environments.`,
       '',
       `Reason given: ${reason ?? 'none'}`,
       '',
-      'If you hold a share: compare the words of the key with the person who asks, other than by mail, before you run',
+      'If you have a share, first compare the words of the key with that person, in person or by phone. Then run',
       `skerry recovery contribute ${requestId}`,
       '',
-      `If nobody should have asked, an admin stops it with skerry recovery cancel ${requestId}. The server is ${baseUrl}.`,
+      `If nobody should have opened this recovery, an admin can stop it: skerry recovery cancel ${requestId}. The server is ${baseUrl}.`,
     ],
   },
   recovery_completed: {
     subject: (_, { orgName }) => `A recovery was completed in ${orgName}`,
     text: ({ requestId, targetId, environments }, { baseUrl }) => [
-      `${targetId} was given the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
+      `${targetId} got the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
       '',
-      `The audit trail at ${baseUrl} has more, under ${requestId}.`,
+      `The audit log at ${baseUrl} has the details, under ${requestId}.`,
     ],
   },
 }
@@ -282,7 +281,7 @@ function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeF
   const subject = many.subject(events.length, place)
   const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event))}`)
   const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
-  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `Look at them at ${place.baseUrl}.`] }
+  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${place.baseUrl}.`] }
 }
 
 /** Facts may come from strangers: what would begin a line of its own, or hide what follows, is taken out. */

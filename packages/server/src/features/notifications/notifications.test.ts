@@ -186,7 +186,7 @@ describe('a mail', () => {
     const params = { orgId: own.orgId, envId: await newGuarded(world, own) }
     await world.call(protection.delete, { as: one.as, params, headers: { 'user-agent': 'curl/8' } })
     for (const address of ['guard-a@example.com', 'guard-b@example.com']) {
-      const { source } = await mailTo(address, 'An environment in Acme is protected no longer')
+      const { source } = await mailTo(address, 'An environment in Acme is no longer protected')
       for (const told of ['guard-a@example.com', '127.0.0.1', 'curl/8', 'production']) expect(source).toContain(told)
     }
     await world.call(protection.delete, { as: one.as, params })
@@ -266,7 +266,7 @@ describe('of many notices', () => {
     const { context } = world.server
     const facts = { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null }
     await context.events.emit(context.db, 'honey_token.tripped', own.orgId, facts)
-    await mailTo('alarmed@example.com', 'A honey token of Acme was presented')
+    await mailTo('alarmed@example.com', 'Somebody used a decoy token of Acme')
   })
 
   test('an event that is delivered twice is mailed once', async () => {
