@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { audit } from '@skerry/contract/audit/endpoints'
@@ -13,6 +12,7 @@ import { mail } from '../src/features/notifications/jobs.ts'
 import type { DeadLetter } from '../src/jobs/dead-letters.ts'
 import type { RunningServer } from '../src/server.ts'
 import { engine, newDatabase, type TestDatabase } from './engine.ts'
+import { newScratch } from './scratch.ts'
 import { freePort } from './services/free-port.ts'
 import { startMailServer } from './services/smtp.ts'
 import { until } from './until.ts'
@@ -27,7 +27,7 @@ let server: RunningServer
 let smtpPort: number
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'skerry-operator-'))
+  dataDir = await newScratch('skerry-operator-')
   database = await newDatabase(dataDir)
   smtpPort = await freePort()
   settings = {

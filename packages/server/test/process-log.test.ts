@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { newDatabase, type TestDatabase } from './engine.ts'
+import { newScratch } from './scratch.ts'
 import { freePort } from './services/free-port.ts'
 import { until } from './until.ts'
 import { builtIn, serverKey } from './world.ts'
@@ -17,7 +17,7 @@ const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 let dataDir: string
 let database: TestDatabase
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'skerry-process-log-'))
+  dataDir = await newScratch('skerry-process-log-')
   database = await newDatabase(dataDir)
 })
 afterAll(async () => {

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ServerProcess, startProcess } from './crash/server-process.ts'
 import { newDatabase, type TestDatabase } from './engine.ts'
+import { newScratch } from './scratch.ts'
 import { call } from './world.ts'
 
 let dataDir: string
@@ -12,7 +11,7 @@ let database: TestDatabase
 let server: ServerProcess
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'skerry-process-'))
+  dataDir = await newScratch('skerry-process-')
   database = await newDatabase(dataDir)
   server = await startProcess({ ...database.settings, SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'debug' })
 })

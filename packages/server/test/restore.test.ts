@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tokenHash } from '@skerry/crypto/digest'
@@ -22,6 +21,7 @@ import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
 import { sealedPrivateKey } from './blobs.ts'
 import { enrich, type Rich } from './rich.ts'
+import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
     archiveOf(world, { ...tenant, admin: { as: `Bearer ${admin.bearer}`, id: admin.id } }),
   )
   publicKey = (await admin.client.auditProof.exportKey({})).publicKey
-  folder = await mkdtemp(join(tmpdir(), 'skerry-restore-'))
+  folder = await newScratch('skerry-restore-')
   await writeFile(join(folder, 'archive.json'), archive)
   said = await operate('org', 'restore', join(folder, 'archive.json'), '--key', publicKey)
 })

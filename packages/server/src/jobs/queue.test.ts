@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { engine, newDatabase, type TestDatabase } from '../../test/engine.ts'
+import { newScratch } from '../../test/scratch.ts'
 import { until } from '../../test/until.ts'
 import type { Database, Tx } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
@@ -24,7 +23,7 @@ let log: string[]
 let closing: (() => Promise<void>)[]
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'skerry-jobs-'))
+  dataDir = await newScratch('skerry-jobs-')
   database = await newDatabase(dataDir)
   log = []
   closing = []

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { audit } from '@skerry/contract/audit/endpoints'
 import { auditProof } from '@skerry/contract/audit-proof/endpoints'
@@ -10,6 +9,7 @@ import { readAuditArchive } from '@skerry/sdk/internal/audit-archive'
 import { type ProvenArchive, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { restoreHere } from '../../../test/moved.ts'
+import { newScratch } from '../../../test/scratch.ts'
 import { newApp, newMember, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import { archiveTrail } from './archiving.ts'
@@ -20,7 +20,7 @@ let folder: string
 beforeAll(async () => {
   world = await openWorld()
   await world.server.context.queue.stop()
-  folder = await mkdtemp(join(tmpdir(), 'skerry-archiving-'))
+  folder = await newScratch('skerry-archiving-')
 })
 afterAll(async () => {
   await world.close()
