@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// CONTRIBUTING.md leads through the code by names of files and by lines of the feature `apps`. Both change more often than that
-// page is read.
+// CONTRIBUTING.md explains the code with names of files and with lines of the feature `apps`. Both change more often
+// than someone reads that page.
 
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${cwd}/CONTRIBUTING.md`, 'utf8')
@@ -18,13 +18,13 @@ const isThere = (name: string): boolean =>
     { cwd },
   ).length > 0
 
-test('every file that CONTRIBUTING.md names is there', () => {
+test('every file that CONTRIBUTING.md names exists', () => {
   const named = [...page.matchAll(/`([\w./<>-]+\.(?:ts|txt|json|md))`/g)].map(([, name]) => name as string)
   expect(named.length).toBeGreaterThan(40)
   expect(named.filter((name) => !isThere(name))).toEqual([])
 })
 
-test('every line of code that CONTRIBUTING.md shows stands in the feature that it shows', () => {
+test('every line of code that CONTRIBUTING.md shows is in the code of the feature `apps`', () => {
   const sources = globSync(['packages/contract/src/apps/*.ts', `${server}features/apps/*.ts`], { cwd })
   const lines = new Set(
     sources.flatMap((path) => readFileSync(`${cwd}/${path}`, 'utf8').split('\n')).map((line) => line.trim()),

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { writesIn } from './table-writers.ts'
 
-// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table is in one
-// place. Triggers of migrations are not counted, because they belong to the table.
+// A table has one writer: the only folder whose code inserts, updates and deletes its rows. So a rule about the table
+// is in one place. Triggers of migrations are not counted, because they belong to the table.
 
 const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
 
 /** Tables that several folders write. The list may only shrink. */
 const shared: Record<string, string[]> = {
-  // Every unit of work adds entries, a group of writes adds its own in the same statement, and the sealing job numbers them.
+  // Each transaction adds its entries, a group of writes adds its own in its statement, and the seal job numbers them.
   audit_entries: ['features/audit-proof', 'kernel', 'model/secrets'],
 }
 
-/** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
+/** Files whose statements get the table name from code: the tables, or the reason why the file is no second writer. */
 const namedByCode: Record<string, string[] | string> = {
   'model/environments/owners.ts': ['applications', 'groups'],
   'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
@@ -89,8 +89,8 @@ const written: [statement: string, source: string, tables: string[]][] = [
     ['a', 'b', 'c'],
   ],
   ['a statement in an expression of another', "`select ${all ? 'x' : `(${'delete from a'})`} from b`", ['a']],
-  ['a table that the code puts in', 'db.rows(`delete from ${table} where true`)', ['${...}']],
-  ['a table that is added to the text', "db.rows('delete from ' + table)", ['']],
+  ['a table whose name the code inserts', 'db.rows(`delete from ${table} where true`)', ['${...}']],
+  ['a table whose name is appended to the text', "db.rows('delete from ' + table)", ['']],
   ['locks', "db.rows('select 1 from a for update'); db.rows('select 1 from a for no key update skip locked')", []],
   ['comments', '// delete from a\n/* insert into b */ db.row("select 1")', []],
 ]

@@ -1,9 +1,9 @@
 import ts from 'typescript'
 
-// Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates, so the
-// file is parsed and comments are ignored.
+// Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates,
+// so the file is parsed and comments are ignored.
 
-/** A statement that changes a table. The table is `${...}` where the code puts the name in, and empty where the text ends before it. */
+/** A statement that changes a table. `table` is `${...}` if code inserts the name, and empty if the text ends there. */
 export interface Write {
   table: string
   line: number

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
-/** What a run comes to. An error outside of every test, as in a file that does not load, is a failure too. */
+/** The totals of a run. An error outside of every test, as in a file that does not load, counts as a failure. */
 export interface Totals {
   passed: number
   failed: number
@@ -10,7 +10,7 @@ export interface Totals {
 
 const slowestCount = 10
 
-/** Prints the slowest files of a run, and leaves its totals in a file, for scripts/test.ts. */
+/** Prints the slowest files of a run, and writes its totals to a file, for scripts/test.ts. */
 export class TotalsReporter implements Reporter {
   readonly #totalsFile: string
 
@@ -44,7 +44,7 @@ function totalsOf(modules: readonly TestModule[], unhandled: number): Totals {
   for (const module of modules) {
     for (const test of module.children.allTests()) {
       const { state } = test.result()
-      // What is still pending at the end was cut off.
+      // A test that is still pending at the end was aborted.
       totals[state === 'pending' ? 'failed' : state]++
     }
     totals.failed += module.errors().length

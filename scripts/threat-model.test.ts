@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 
-test('every test that the threat model names is there', () => {
+test('every test that the threat model names exists', () => {
   const text = readFileSync(`${cwd}/docs/threat-model.md`, 'utf8')
   const named = [
     ...text.matchAll(/`((?:features|server|cli|sdk|crypto|connect|dashboard|providers|proxy)\/[^`]+)`/g),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { prepare } from './prepare.ts'
 
-/** Makes one data directory, migrated, for every world of the run to copy: creating one takes seconds. */
+/** Makes one migrated data directory that every world of the run copies, because creating one takes seconds. */
 export async function setup(project: TestProject) {
   const templateDir = await mkdtemp(join(tmpdir(), 'skerry-template-'))
   await prepare({ SKERRY_DATA_DIR: templateDir })

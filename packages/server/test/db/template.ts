@@ -6,12 +6,12 @@ import type { Database } from '../../src/db/database.ts'
 import { openEmbedded, PG_DIR } from '../../src/db/embedded.ts'
 
 export interface Template {
-  /** A new data directory with the template's database in it; opening it takes well under a second. */
+  /** Makes a data directory with a copy of the template's database. Opening it takes well under a second. */
   copy(): Promise<string>
   remove(): Promise<void>
 }
 
-/** Makes an embedded database once, lets `prepare` fill it, and hands out copies. */
+/** Makes an embedded database once, lets `prepare` fill it, and then makes copies of it. */
 export async function makeTemplate(prepare: (db: Database) => Promise<void> = async () => {}): Promise<Template> {
   const root = await mkdtemp(join(tmpdir(), 'skerry-template-'))
   const template = join(root, 'template')
@@ -32,7 +32,7 @@ export async function makeTemplate(prepare: (db: Database) => Promise<void> = as
   }
 }
 
-/** Of a closed database. File systems that can share blocks do, which makes it nearly free. */
+/** Copies a closed database. On file systems that can share blocks this costs almost nothing. */
 async function copyDataDir(from: string, to: string): Promise<void> {
   await cp(join(from, PG_DIR), join(to, PG_DIR), { recursive: true, mode: constants.COPYFILE_FICLONE })
 }
