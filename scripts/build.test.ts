@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { runBuild } from './pages/build.ts'
 
 test.each(['process.kill(process.pid, "SIGKILL")', 'process.exit(137)'])(
-  'a build that the system killed names memory and how much it needs: %s',
+  'a build that the system killed throws an error that names the memory that a build needs: %s',
   (code) => expect(() => runBuild(['-e', code])).toThrow('memory was short. A build needs 1 GB of free memory.'),
 )
 
-test('a build that fails otherwise names its exit code, and one that works says nothing', () => {
+test('a build that fails in another way throws its exit code, and a successful build throws nothing', () => {
   expect(() => runBuild(['-e', 'process.exit(1)'])).toThrow('vite ended with exit code 1')
   expect(() => runBuild(['-e', '0'])).not.toThrow()
 })

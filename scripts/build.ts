@@ -3,14 +3,14 @@ import { buildCommand } from './command.ts'
 import { buildPages } from './pages/build.ts'
 import { bundles } from './pages/bundles.ts'
 
-// Before `npm start`: builds the dashboard, the Connect page and the command when there are none or their sources have
-// changed, and is done at once otherwise. The API does without the pages, and the command runs from its sources, so a build
-// that fails stops nobody from starting.
+// Runs before `npm start`. It builds the dashboard, the Connect page and the command if they are missing or their
+// sources have changed, and otherwise does nothing. The API works without the pages, and the command runs from its
+// sources, so a failed build does not prevent a start.
 //
 //   node scripts/build.ts [dashboard] [connect] [command]    all of them unless some are named
 //   node scripts/build.ts reference                          the reference of the API as files, which no start needs
 
-// Whatever it is set to here, what is built is what people use.
+// Always a production build, whatever NODE_ENV is set to here.
 process.env.NODE_ENV = 'production'
 const isStart = process.env.npm_lifecycle_event === 'prestart'
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -33,7 +33,7 @@ if (isWanted('command'))
   })
 if (named.includes('reference'))
   await attempt('the reference', async (name) => {
-    // Loads the whole server.
+    // Imported only here, because it loads the whole server.
     const { buildReference } = await import('./reference.ts')
     console.log(`Built ${name}: ${buildReference(root)}`)
   })

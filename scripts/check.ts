@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
-// Runs every check that needs no running server, two at once: most of their time is the
-// compiler's, which uses one. What each said comes whole, in the order in which they end.
+// Runs every check that needs no running server, two at once, because the compiler takes most of the time and uses one
+// processor. The output of each check is printed in one piece, in the order in which they end.
 
-/** The longest first. */
+/** The slowest checks come first. */
 const checks = [
   'typecheck',
   'imports',

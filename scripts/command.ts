@@ -3,9 +3,9 @@ import { join, relative, sep } from 'node:path'
 import { type Build, builtProgram, readBuild, stampOf } from '../packages/cli/src/built.js'
 
 /**
- * Builds the command into the `dist` of its package, unless what is there was made from the sources that are here -> the
- * seconds that it took; null when nothing was built. Commands that run meanwhile go on with the files that they began
- * with: a name holds the hash of its content, and files of the last build stay until the next one.
+ * Builds the command into the `dist` of its package, unless that was built from the current sources -> the seconds that
+ * it took, or null if nothing was built. Commands that run meanwhile keep the files that they started with: a file name
+ * contains the hash of its content, and files of the last build stay until the next one.
  */
 export async function buildCommand(root: string): Promise<number | null> {
   if (builtProgram()) return null
@@ -30,7 +30,7 @@ interface Modules {
   getModuleInfo: (id: string) => { importedIds: readonly string[] } | null
 }
 
-/** These modules, and all that they import without asking for it later. */
+/** These modules, and all modules that they import statically. */
 function closureOf(ids: readonly string[], modules: Modules, found = new Set<string>()): Set<string> {
   for (const id of ids) {
     if (found.has(id)) continue
@@ -40,11 +40,11 @@ function closureOf(ids: readonly string[], modules: Modules, found = new Set<str
   return found
 }
 
-/** Loaded here, and not above: where nothing is to be built, nothing of it is needed. */
+/** Bundles the command. Vite is imported only here, because it is not needed when there is nothing to build. */
 async function bundle(home: string, fresh: string, dist: string): Promise<Build> {
   const { build } = await import('vite')
   const names = { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' }
-  // What `skerry run` loads is one file. Libraries stay where they are, but for the one that every command loads.
+  // Everything that `skerry run` loads is one file. Libraries are not bundled, except the one that every command loads.
   let ofRun: Set<string> | undefined
   const name = (id: string, modules: Modules) => {
     ofRun ??= closureOf(

@@ -9,7 +9,7 @@ const cwd = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${cwd}/CONTRIBUTING.md`, 'utf8')
 
 const server = 'packages/server/src/'
-test('every line of code that CONTRIBUTING.md shows stands in the feature that it shows', () => {
+test('every line of code that CONTRIBUTING.md shows is in the code of the feature `apps`', () => {
   const sources = globSync(['packages/contract/src/apps/*.ts', `${server}features/apps/*.ts`], { cwd })
   const lines = new Set(
     sources.flatMap((path) => readFileSync(`${cwd}/${path}`, 'utf8').split('\n')).map((line) => line.trim()),

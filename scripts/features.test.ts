@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// Features stand on each other in one order, types included: whoever reads one has to know those below it and no other. The
-// parts of the vault are one feature.
+// Features may depend on each other only in one order, types included: to read a feature, one needs to know only those
+// below it. The parts of the vault count as one feature.
 
 const server = fileURLToPath(new URL('../packages/server/src', import.meta.url))
 const features = join(server, 'features')
 
-/** A file beside the folders, such as `descriptor.ts`, counts as a feature too: it must not import those that import it. */
+/** A file next to the folders, such as `descriptor.ts`, is a feature too: it must not import those that import it. */
 const featureOf = (path: string): string => path.split('/')[0] as string
 
-/** Feature -> those that it imports from, each with one of the imports. */
+/** Feature -> the features that it imports from, each with one of the imports. */
 type Graph = Map<string, Map<string, string>>
 
 function graphOf(files: readonly string[], textOf: (file: string) => string): Graph {
@@ -28,7 +28,7 @@ function graphOf(files: readonly string[], textOf: (file: string) => string): Gr
   return graph
 }
 
-/** The imports that make up a circle of features; none where there is none. */
+/** Returns the imports that form a cycle of features, or an empty list. */
 function circleIn(graph: Graph): string[] {
   const done = new Set<string>()
   const search = (feature: string, path: readonly string[], imports: readonly string[]): string[] | undefined => {
@@ -48,7 +48,7 @@ function circleIn(graph: Graph): string[] {
   return []
 }
 
-test('no feature stands on another that stands on it', () => {
+test('the features have no cyclic dependencies', () => {
   const files = globSync('**/*.ts', { cwd: features }).filter((file) => !file.endsWith('.test.ts'))
   const graph = graphOf(files, (file) => readFileSync(join(features, file), 'utf8'))
   expect(graph.get('secrets')?.has('envs')).toBe(true)
@@ -62,7 +62,7 @@ test('every folder has a descriptor, and features.ts lists it', () => {
   expect(imported.map(([, folder]) => folder).sort()).toEqual(folders.map(({ name }) => name).sort())
 })
 
-test('a circle is named by its imports, of types too', () => {
+test('a cycle is reported by its imports, including imports of types', () => {
   const texts: Record<string, string> = {
     'a/a.ts': `import { b } from '../b/b.ts'`,
     'b/b.ts': `import type { Cc } from '../c/deep/c.ts'`,

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
-// A function of more lines does several things: each becomes a function with a name. Tests tell a story, and are not counted.
+// A function with more lines does several things, each of which should be a function with a name. Tests are not
+// counted, because they are stories with many steps.
 
 const linesMax = 80
 

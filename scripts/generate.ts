@@ -13,7 +13,7 @@ export const root = join(import.meta.dirname, '..')
 const syncPage = 'docs/sync-destinations.md'
 const suitesPage = 'docs/suites.md'
 
-/** Every generated file: its path from the root, and what the tables of the source make of it. */
+/** Every generated file: its path from the root, and its text, which is made from tables in the source. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
@@ -32,7 +32,7 @@ function withSuitesTable(page: string): string {
   return page.replace(marks, (_, begin, end) => `${begin}\n\n${suitesTable()}\n\n${end}`)
 }
 
-/** Method and path of every endpoint without its schemas, which clients have no use for at run time. */
+/** Method and path of every endpoint, without its schemas, which clients do not need at run time. */
 function operationsTable(): string {
   const rows = Object.entries(Object.groupBy(listEndpoints(), ({ heading }) => heading)).map(([heading, all = []]) => {
     const lines = all.map(({ name, endpoint: { method, path, surface } }) => {

@@ -5,7 +5,7 @@ import { generatedFiles, root } from './generate.ts'
 import { findDeadFilters } from './suites-table.ts'
 
 test.each(Object.entries(await generatedFiles()))(
-  'generated files are what the tables generate: %s (else: npm run generate)',
+  'a generated file is up to date: %s (if not: npm run generate)',
   async (path, text) => {
     expect(await readFile(join(root, path), 'utf8')).toBe(text)
     expect(text).not.toMatch(/\[object \w+\]|\bundefined`/)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// docs/hostile.md is a table of attacks, each with its test. A test that was renamed would leave it in silence.
+// docs/hostile.md is a table of attacks, each with its test. Without this suite a renamed test would go unnoticed.
 
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${cwd}/docs/hostile.md`, 'utf8')
@@ -13,7 +13,7 @@ const rows = [...page.matchAll(/^\| (\w+) \| (.+) \| `([^`]+\.test\.ts)`: (.+) \
 )
 const pathsOf = (suite: string) => globSync(`packages/{,server/src/}${suite}`, { cwd })
 
-test('every row of the table of attacks is read, and there is one on each line', () => {
+test('every line of the table of attacks can be parsed, and every section names a test', () => {
   expect(page.split('\n').filter((line) => /^\| (?!On |-)/.test(line))).toHaveLength(rows.length)
   const sections = page.split(/^## /m).slice(1)
   const numbers = sections.map((text) => Number.parseInt(text, 10)).filter(Number.isInteger)
@@ -21,7 +21,7 @@ test('every row of the table of attacks is read, and there is one on each line',
   expect(sections.filter((text) => !text.includes('.test.ts`: '))).toEqual([])
 })
 
-test.each(rows)('$suite has $title, and the words that are seen', ({ suite, title, seen }) => {
+test.each(rows)('$suite has the test `$title` and the words that its row quotes', ({ suite, title, seen }) => {
   const [path, another] = pathsOf(suite)
   expect([path, another]).toEqual([expect.any(String), undefined])
   const text = readFileSync(`${cwd}/${path}`, 'utf8').replace(/\(\s+'/g, "('")
@@ -31,7 +31,7 @@ test.each(rows)('$suite has $title, and the words that are seen', ({ suite, titl
   for (const word of words) expect(text).toContain(word)
 })
 
-test('every suite of attacks is in it', () => {
+test('every suite of attacks is in the table', () => {
   const suites = globSync('packages/*/test/hostile/*.test.ts', { cwd })
   const named = new Set(rows.flatMap(({ suite }) => pathsOf(suite)))
   expect(suites.filter((path) => !named.has(path))).toEqual([])

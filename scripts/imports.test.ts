@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** File -> what it imports, or with `type`, of what it needs only types. Whatever is imported is there. */
+/** File -> its imports, with `type` if it needs only types. Every imported file exists. */
 const tree: Record<string, string[]> = {
   'packages/contract/src/a.ts': [],
   'packages/executor/src/executor.ts': ['type ./leases.ts'],
@@ -37,7 +37,7 @@ const tree: Record<string, string[]> = {
   'packages/server/src/outbound/slip.ts': ['../../../crypto/src/wrap.ts'],
 }
 
-test('the import rules refuse what they are for, and nothing else', async () => {
+test('the import rules refuse the forbidden imports and no others', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-imports-'))
   try {
     for (const [file, imports] of Object.entries(tree)) {

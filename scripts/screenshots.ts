@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-// Every page in light and dark, as pictures in the folder `screenshots`: to be looked at after a change of looks.
-// `npm run screenshots readme` renews those that README.md shows instead.
+// Takes pictures of every page in light and dark, in the folder `screenshots`, for a review after a change of the
+// design. `npm run screenshots readme` renews the pictures in README.md instead.
 
 const readme = { SKERRY_SCREENSHOTS: 'docs/images', SKERRY_PICTURES: 'matrix-light,change-dark' }
 const all = { SKERRY_SCREENSHOTS: 'screenshots' }

@@ -3,8 +3,8 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// The SDK promises the modules that its package.json exports. Modules below `internal/` are for the packages of this repository,
-// and nobody else may rely on them: no document names them, and no example imports them.
+// The SDK promises the modules that its package.json exports. Modules below `internal/` are for the packages of this
+// repository, and nobody else may rely on them: no document names them, and no example imports them.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const name = '@skerry/sdk'
@@ -18,12 +18,12 @@ const { './internal/*': internalFiles, ...publicFiles } = map
 const modules = Object.keys(publicFiles).map((path) => posix.join(name, path))
 const documents = find('*.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*/README.md')
 
-/** `@skerry/sdk/cache` in whatever text. */
+/** Finds the modules of the SDK that a text names, such as `@skerry/sdk/cache`. */
 const namedIn = (text: string) => [...text.matchAll(/@skerry\/sdk(?:\/[\w-]+)*/g)].map(([found]) => found)
 
 test('the documents name every module of the SDK, and no internal one', () => {
   const named = new Set(documents.flatMap((path) => namedIn(read(path))))
-  // The folder itself may be explained.
+  // The documents may explain the folder `internal` itself.
   named.delete(internal)
   expect([...named].sort()).toEqual([...modules].sort())
 })
@@ -39,14 +39,14 @@ test('every module of the SDK has its file', () => {
   expect(internalFiles).toBe('./src/*.ts')
 })
 
-test('the documents name no function and no class that is internal', async () => {
+test('the documents name no internal function and no internal class', async () => {
   const loaded = await Promise.all(modules.map((path) => import(path) as Promise<object>))
   const offered = new Set(loaded.flatMap((one) => Object.keys(one)))
   const code = documents.flatMap((path) => read(path).match(/`[^`]+`|^ {4}.*$/gm) ?? []).join('\n')
   const exported = find('packages/sdk/src/**/*.ts').flatMap((path) =>
     [...read(path).matchAll(/^export (?:async )?(?:function|class|const) (\w+)/gm)].map(([, found]) => found!),
   )
-  // One word, such as `send`, is more than the name of a function.
+  // Names of one word, such as `send`, are left out, because documents use them as ordinary words.
   const distinct = exported.filter((found) => /.[A-Z]/.test(found))
   expect(distinct.length).toBeGreaterThan(80)
   const named = distinct.filter((found) => new RegExp(`\\b${found}\\b`).test(code))

@@ -3,7 +3,7 @@ import { markdownTable } from './markdown-table.ts'
 
 const end = '<!-- End of the table. -->'
 
-/** What the page says of every destination: each table by what its mark calls it. */
+/** The tables of the page, by the name in their marks. Each has a row for every destination. */
 const tables: Record<string, { columns: string[]; row: (destination: DescribedDestination) => string[] }> = {
   destinations: {
     columns: ['Destination', 'Names', 'Values', 'One push takes', 'What a push sets off', 'Verified against'],
@@ -22,7 +22,7 @@ const tables: Record<string, { columns: string[]; row: (destination: DescribedDe
   },
 }
 
-/** The page on sync destinations with its tables as the contract and the adapters have them; what people wrote around them stays. */
+/** Updates the tables of the page on sync destinations from the contract and the adapters. The other text stays. */
 export async function withSyncTables(page: string): Promise<string> {
   const destinations = await describedDestinations()
   return Object.entries(tables).reduce((text, [name, { columns, row }]) => {

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { namedByCode, readServerSources, server, writersIn, writesIn } from './table-writers.ts'
 
-// A table has one writer: the folder whose code alone inserts, updates and deletes its rows. So a rule about the table is in one
-// place. Triggers of migrations are not counted, because they belong to the table.
+// A table has one writer: the only folder whose code inserts, updates and deletes its rows. So a rule about the table
+// is in one place. Triggers of migrations are not counted, because they belong to the table.
 
 /** Tables that several folders write. The list may only shrink. */
 const shared: Record<string, string[]> = {
-  // Every unit of work adds entries, a group of writes adds its own in the same statement, and the sealing job numbers them.
+  // Each transaction adds its entries, a group of writes adds its own in its statement, and the seal job numbers them.
   audit_entries: ['features/audit-proof', 'kernel', 'model/secrets'],
 }
 
@@ -55,8 +55,8 @@ const written: [statement: string, source: string, tables: string[]][] = [
     ['a', 'b', 'c'],
   ],
   ['a statement in an expression of another', "`select ${all ? 'x' : `(${'delete from a'})`} from b`", ['a']],
-  ['a table that the code puts in', 'db.rows(`delete from ${table} where true`)', ['${...}']],
-  ['a table that is added to the text', "db.rows('delete from ' + table)", ['']],
+  ['a table whose name the code inserts', 'db.rows(`delete from ${table} where true`)', ['${...}']],
+  ['a table whose name is appended to the text', "db.rows('delete from ' + table)", ['']],
   ['locks', "db.rows('select 1 from a for update'); db.rows('select 1 from a for no key update skip locked')", []],
   ['comments', '// delete from a\n/* insert into b */ db.row("select 1")', []],
 ]

@@ -2,10 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
-// Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates, so the
-// file is parsed and comments are ignored.
+// Finds the statements in a source file that change a table. The SQL of the server is in string literals and templates,
+// so the file is parsed and comments are ignored.
 
-/** A statement that changes a table. The table is `${...}` where the code puts the name in, and empty where the text ends before it. */
+/** A statement that changes a table. `table` is `${...}` if code inserts the name, and empty if the text ends there. */
 export interface Write {
   table: string
   line: number
@@ -64,7 +64,7 @@ export const readServerSources = (): Map<string, string> =>
       .map((file) => [file, readFileSync(join(server, file), 'utf8')]),
   )
 
-/** Statements that get the name of their table from the code: the tables, or the reason why they are no second writer. */
+/** Files whose statements get the table name from code: the tables, or the reason why the file is no second writer. */
 export const namedByCode: Record<string, string[] | string> = {
   'model/environments/owners.ts': ['applications', 'groups'],
   'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',

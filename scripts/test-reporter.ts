@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 import { findSlower, readSeconds, type SuiteTime, writeSeconds } from './suite-seconds.ts'
 
-/** What a run comes to. An error outside of every test, as in a file that does not load, is a failure too. */
+/** The totals of a run. An error outside of every test, as in a file that does not load, counts as a failure. */
 export interface Totals {
   passed: number
   failed: number
@@ -49,7 +49,7 @@ function totalsOf(modules: readonly TestModule[], unhandled: number): Totals {
   for (const module of modules) {
     for (const test of module.children.allTests()) {
       const { state } = test.result()
-      // What is still pending at the end was cut off.
+      // A test that is still pending at the end was aborted.
       totals[state === 'pending' ? 'failed' : state]++
     }
     totals.failed += module.errors().length

@@ -8,15 +8,15 @@ import { missingHaproxy } from '../packages/server/test/services/haproxy.ts'
 import { missingPostgres } from '../packages/server/test/services/postgres.ts'
 import type { Totals } from './test-reporter.ts'
 
-// Runs the suites of vitest.config.ts that this machine can run, all of them or the quick ones, and says loudly what it
-// left out. With SKERRY_REQUIRE_SERVICES=1, as in CI, nothing may be left out.
+// Runs the suites of vitest.config.ts that this machine can run, all of them or the quick ones, and prints in large
+// blocks which suites it skipped. With SKERRY_REQUIRE_SERVICES=1, as in CI, it may skip none.
 //
 //   node scripts/test.ts quick|all [options of vitest]
 
 const [extent, ...options] = process.argv.slice(2)
 if (extent !== 'quick' && extent !== 'all') throw new Error('say which suites: quick or all')
 
-/** What a machine may lack, and the suites that need it. */
+/** Services that a machine may lack, and the suites that need them. */
 const services = [
   {
     missing: missingPostgres(),
@@ -48,7 +48,7 @@ if (lacking.length > 0 && process.env.SKERRY_REQUIRE_SERVICES === '1') {
 announce()
 const { status, totals } = run()
 announce()
-// The last line of every run, for what reads its end.
+// The last line of every run, for programs that read only the end.
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
 process.exit(status)
 
@@ -62,12 +62,12 @@ function run(): { status: number; totals: Totals } {
   const totals = readTotals(file)
   rmSync(folder, { recursive: true })
   if (status === 0 && totals) return { status, totals }
-  // What failed may not be a test: then it is not among those that were counted.
+  // If something other than a test failed, the totals do not contain it, so at least one failure is reported.
   const { passed, failed, skipped } = totals ?? { passed: 0, failed: 0, skipped: 0 }
   return { status: status || 1, totals: { passed, failed: Math.max(failed, 1), skipped } }
 }
 
-/** Undefined when vitest ended before its run did. */
+/** Returns undefined if vitest ended before it wrote the totals. */
 function readTotals(file: string): Totals | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))

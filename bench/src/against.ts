@@ -9,10 +9,10 @@ import { comparison, inTurns, type Target } from './measure.ts'
 import { plans } from './plan.ts'
 import { makeTenant, request, usualSecrets } from './tenant.ts'
 
-// This checkout's server against that of another one, as of the commit before a change: the same requests, in turns, on one
-// PostgreSQL. The other one runs twice, which shows how far apart two servers of the same code are in this run.
+// Compares the server of this checkout with that of another one, such as the commit before a change: with the same
+// requests, in turns, on one PostgreSQL. The other server runs twice, which shows how much two runs of one code differ.
 
-/** What is asked, and settings that it needs. */
+/** The requests of each load, and the settings that they need. */
 const loads = {
   secret_put: { settings: {}, requests: puts },
   resolve_uncached: { settings: withoutCache, requests: resolves },

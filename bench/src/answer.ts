@@ -1,4 +1,4 @@
-/** What a resolve was answered with. */
+/** The parts of a resolve response that are compared. */
 export interface Sent {
   body: string
   contentType: string | null
@@ -12,7 +12,7 @@ export async function get(url: string, bearer: string): Promise<Sent> {
   return { body: await answer.text(), contentType: headers.get('content-type'), etag: headers.get('etag') }
 }
 
-/** A side that sends less would win by that. */
+/** Throws if the answers differ, because a side that sends less would be faster. */
 export function assertSame(ours: Sent, floor: Sent): void {
   for (const part of ['body', 'contentType', 'etag'] as const)
     if (ours[part] !== floor[part])

@@ -11,25 +11,25 @@ import { promisify } from 'node:util'
 import workspace from '../../package.json' with { type: 'json' }
 import { freePort } from '../../packages/server/test/services/free-port.ts'
 
-/** A server under test, as a process of its own on the loopback. */
+/** A server under test, in its own process, on loopback. */
 export interface Child extends AsyncDisposable {
   port: number
   url: string
   /** Resident memory of that process now. */
   residentMb(): Promise<number>
-  /** Processor time that it has used so far; null where the system does not tell. */
+  /** Processor time that it has used so far; null if the system does not provide it. */
   cpuMs(): Promise<number | null>
 }
 
 const startMaxMs = 60_000
 
-/** What `npm start` gives to Node. */
+/** The Node options of `npm start`. */
 export const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
 /**
- * Skerry's server as an operator starts it, but for the rate limits: all requests come from one address.
+ * Starts Skerry's server as an operator does, but without rate limits, because all requests come from one address.
  *
- * @param checkout a folder with another checkout, whose server it is then
+ * @param checkout the folder of another checkout, whose server is started instead
  */
 export async function startServer(settings: Record<string, string>, checkout?: string): Promise<Child> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
@@ -53,7 +53,7 @@ export async function startServer(settings: Record<string, string>, checkout?: s
   }
 }
 
-/** A floor: the least that could answer. It reads what it needs to know from its standard input, as JSON. */
+/** Starts a floor: the simplest program that could answer. It reads its parameters from its standard input, as JSON. */
 export const startFloor = (name: string, given: object, flags: string[] = []): Promise<Child> =>
   start(`floors/${name}.ts`, JSON.stringify(given), flags, (port) => ({ PORT: String(port) }))
 
@@ -69,7 +69,7 @@ async function start(
     env: { ...ownEnvironment(), ...settingsOf(port) },
     stdio: 'pipe',
   })
-  // One that ends before it has read says so by its exit.
+  // Ignored, because a program that ends before it has read its input is noticed by its exit.
   child.stdin.on('error', () => {}).end(input)
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr])
@@ -96,7 +96,7 @@ function profiling(): string[] {
   return folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : []
 }
 
-/** Without settings of a server that happens to be configured here. */
+/** The environment without SKERRY_ variables, which may belong to another server on this machine. */
 function ownEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SKERRY_')))
 }
@@ -127,7 +127,7 @@ async function residentMb(child: ChildProcess): Promise<number> {
   return Number(stdout.trim()) / 1024
 }
 
-/** proc(5): user and system time are the 14th and 15th field, in ticks of 10 ms; the second may hold anything. */
+/** proc(5): fields 14 and 15 are user and system time in ticks of 10 ms. Field 2 may contain any character. */
 async function cpuMs(child: ChildProcess): Promise<number | null> {
   const stat = await readFile(`/proc/${child.pid}/stat`, 'latin1').catch(() => null)
   if (stat === null) return null

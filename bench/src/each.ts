@@ -1,6 +1,6 @@
 const workersAtOnce = 16
 
-/** So many times, some at once. */
+/** Does the work `count` times, several at once. */
 export async function each(count: number, work: (i: number) => Promise<unknown>): Promise<void> {
   let next = 0
   const worker = async () => {

@@ -2,11 +2,11 @@ import type { PostgresService } from '../../packages/server/test/services/postgr
 import type { Loader } from './loader.ts'
 import type { Plan } from './plan.ts'
 
-/** What figures are measured with. */
+/** The means to measure a figure. */
 export interface Bench {
   plan: Plan
   loader: Loader
-  /** Of this run's own, with fsync; null where the machine has none. */
+  /** A PostgreSQL for this run only, with fsync. Null if the machine has none. */
   postgres: PostgresService | null
 }
 
@@ -14,7 +14,7 @@ export interface BenchOnPostgres extends Bench {
   postgres: PostgresService
 }
 
-/** A line of the output: what it is called, what it has to be, and the function of `figures/` that measures it. */
+/** A line of the output: its name, its required value, and the function in `figures/` that measures it. */
 export type Figure = {
   name: string
   unit: 'ratio' | 'MB' | 'requests' | 'seconds' | 'connections' | 'entries' | 'ms' | 'µs'
@@ -24,7 +24,7 @@ export type Figure = {
   | { needsPostgres: true; measure: (bench: BenchOnPostgres) => Promise<number> }
 )
 
-/** Connections to the database, of a server and of a floor alike. */
+/** The number of database connections of a server or a floor. */
 export const poolSize = 10
 
 export const onDatabase = (databaseUrl: string) => ({
@@ -34,5 +34,5 @@ export const onDatabase = (databaseUrl: string) => ({
 
 export const withoutCache = { SKERRY_RESOLVE_CACHE_MB: '0' }
 
-/** On PostgreSQL a server has none unless it is given. */
+/** With PostgreSQL a server has no server key unless it is set. */
 export const withServerKey = { SKERRY_SERVER_KEY: Buffer.alloc(32, 7).toString('base64url') }

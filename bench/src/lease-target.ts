@@ -10,10 +10,10 @@ import { call, makeTenant } from './tenant.ts'
 
 export const targetAdmin = { user: 'skerry_admin', password: 'adminpassword' }
 
-/** Of a server that reaches the target. */
+/** Settings of a server that may reach the target. */
 export const mintingSettings = { ...withServerKey, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' }
 
-/** What is asked for, made before any time is taken: it costs Skerry's client and a floor alike. */
+/** An account to create. Its parts are made before the measurement, because they cost Skerry and a floor the same. */
 export interface Account {
   name: string
   password: string
@@ -27,7 +27,7 @@ export async function newAccount(): Promise<Account> {
   return { name: `bench_${++accounts}`, password, verifier: await scramVerifier(password) }
 }
 
-/** A PostgreSQL of the customer's, on which everybody but its superuser needs a password. */
+/** A customer's PostgreSQL, on which everyone except its superuser needs a password. */
 export interface LeaseTarget extends AsyncDisposable {
   address: { host: string; port: number; database: string }
   root: pg.Client
@@ -65,10 +65,10 @@ export async function signIn({ address }: LeaseTarget, { name, password }: Accou
   await client.end()
 }
 
-/** Asks for a lease; an hour unless told otherwise -> when it ends, in milliseconds since 1970. */
+/** Mints a lease, by default for an hour -> its end, in milliseconds since 1970. */
 export type Mint = (account: Account, ttlSeconds?: number) => Promise<number>
 
-/** An organization of the server's with these targets -> what mints on each. */
+/** Creates an organization with these targets -> a function for each that mints leases on it. */
 export async function openMints(url: string, targets: readonly LeaseTarget[]): Promise<Mint[]> {
   const { orgId, admin: token } = await makeTenant(url, 0)
   const as = `Bearer ${token.bearer}`

@@ -4,13 +4,14 @@ import { performance } from 'node:perf_hooks'
 import { connect as connectSecurely } from 'node:tls'
 import type { Job, Outcome, Tunnel } from './loader.ts'
 
-// Its own process, and much cheaper than any server it asks: prebuilt requests over raw sockets, one buffer for all reads,
-// and of each answer only status and length are looked at. A connection asks again when it has been answered.
+// The load generator runs in its own process and needs much less processor time than any server. It sends prebuilt
+// requests over raw sockets, has one buffer for all reads, and checks only status and length of each answer. Each
+// connection sends its next request when it has got the answer.
 
 const unique = '{unique}'
 let count = Date.now()
 
-/** Requests as bytes; those that hold `{unique}` are made anew each time, with a name that nobody used before. */
+/** Compiles a request to bytes. A request with `{unique}` is made again each time, with a name not used before. */
 function compile(text: string): () => Buffer | string {
   const [before, after] = text.split(unique)
   if (after === undefined) {
@@ -20,12 +21,12 @@ function compile(text: string): () => Buffer | string {
   return () => before + (count++).toString(36).toUpperCase() + after
 }
 
-/** The last of an answer's chunks; no body of a figure has it in it. */
+/** The last chunk of an answer. No body of a figure contains these bytes. */
 const lastChunk = '\r\n0\r\n\r\n'
 
-/** Calls `answered` for each answer when all its bytes have come. One that is not a success ends the run. */
+/** Calls `answered` when all bytes of an answer have arrived. An answer that is not a success ends the run. */
 function answerReader(answered: () => void): (bytes: Buffer, length: number) => void {
-  /** Bytes of the current answer's body that are still to come; null where it comes in chunks. */
+  /** The missing bytes of the current answer's body, or null if it comes in chunks. */
   let missing: number | null = 0
   let inBody = false
   let head = ''
@@ -59,11 +60,11 @@ function missingAfter(head: string, end: number): number | null {
 }
 
 interface Connection {
-  /** Asks again and again, each time when it has been answered, until `note` of an answer says that it was the last. */
+  /** Sends one request after the other, each when the last was answered, until `note` of an answer returns true. */
   ask(note: (askedAtMs: number, answeredAtMs: number) => boolean): Promise<void>
 }
 
-/** Each answer is read before the next: no two connections need a buffer at once. */
+/** One buffer for all connections, because each read is handled before the next one. */
 const buffer = Buffer.allocUnsafe(256 * 1024)
 
 type Take = (bytes: Buffer, length: number) => void
@@ -88,7 +89,7 @@ async function dialThrough({ port, to, ca }: Tunnel, take: Take): Promise<Socket
   return socket.on('data', (bytes) => take(bytes, bytes.length))
 }
 
-/** Open once a request of it has been answered: what it takes the server to accept it is no part of a run. */
+/** Opens a connection and waits for a first answer, so that the time to accept it is not part of a run. */
 async function open({ port, tunnel }: Job, next: () => Buffer | string): Promise<Connection> {
   const { promise, resolve, reject } = Promise.withResolvers<Connection>()
   let answered = () => resolve({ ask })
@@ -124,7 +125,7 @@ async function open({ port, tunnel }: Job, next: () => Buffer | string): Promise
   return promise
 }
 
-/** More at once than a server's backlog holds would wait for a second each. */
+/** If more connections were opened at once than a server's backlog holds, each of them would wait for a second. */
 const opensAtOnce = 100
 
 async function openAll(job: Job, next: () => Buffer | string): Promise<Connection[]> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** A proxy that is asked with CONNECT, and whose TLS, for `localhost`, inside of it is trusted by this certificate. */
+/** A proxy that is used with CONNECT. `ca` is the trusted certificate for TLS to `localhost` inside of the tunnel. */
 export interface Tunnel {
   port: number
   /** Host and port. */
@@ -12,7 +12,7 @@ export interface Tunnel {
 export interface Job {
   port: number
   tunnel?: Tunnel | undefined
-  /** Whole HTTP/1.1 requests; each is a random one of these. `{unique}` stands for a name not used before. */
+  /** Complete HTTP/1.1 requests, chosen at random each time. `{unique}` stands for a name not used before. */
   requests: string[]
   connections: number
   ms: number

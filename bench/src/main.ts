@@ -45,7 +45,7 @@ const decimals: Record<Figure['unit'], number> = {
   µs: 0,
 }
 
-/** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
+/** Measures and prints one figure. Returns false if it misses its required value or cannot be measured here. */
 async function report(figure: Figure, bench: Bench): Promise<boolean> {
   const { name, unit, required } = figure
   if (figure.needsPostgres && !isOnPostgres(bench)) {
@@ -67,13 +67,13 @@ async function report(figure: Figure, bench: Bench): Promise<boolean> {
 
 const isOnPostgres = (bench: Bench): bench is BenchOnPostgres => bench.postgres !== null
 
-/** The other figures are still worth having. */
+/** Reports that a figure failed, so that the other figures are still measured. */
 function failed(error: unknown): boolean {
   say(`  FAILED: ${error instanceof Error ? error.stack : error}`)
   process.exitCode = 1
   return false
 }
 
-// Servers are ended when this process exits, and a signal alone would not let it.
+// An exit handler ends the servers, and it does not run when a signal ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 await main()

@@ -2,7 +2,7 @@ import type { Child } from './child.ts'
 import type { Bench } from './figure.ts'
 import type { Loader, Tunnel } from './loader.ts'
 
-/** What is asked, of whom. */
+/** A server, and the requests that it gets. */
 export interface Target {
   name: string
   server: Child
@@ -13,11 +13,11 @@ export interface Target {
 interface Round {
   perSecond: number
   p99Ms: number
-  /** Of the server's own process. */
+  /** The processor time of the server's process for each request. */
   cpuMicrosecondsEach: number
 }
 
-/** Ours over the floor's. */
+/** Our values divided by those of the floor. */
 export interface Comparison {
   perSecond: number
   p99: number
@@ -25,12 +25,12 @@ export interface Comparison {
 
 const usualConnections = 32
 
-/** Progress and absolute numbers: people read them, scripts read stdout. */
+/** Prints progress and absolute numbers for people to stderr. Scripts read stdout. */
 export const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 /**
- * Ours over the floor's, as the ratio of their medians. Rounds are short and alternate, so that whatever else the machine
- * does meanwhile happens to both.
+ * Measures both servers, and divides our medians by those of the floor. Rounds are short and alternate, so that other
+ * load on the machine affects both.
  */
 export async function compare(
   bench: Pick<Bench, 'loader' | 'plan'>,
@@ -43,7 +43,7 @@ export async function compare(
 
 type RoundsOf = (target: Target) => Round[]
 
-/** Rounds of all, one after the other, as often as the plan says; then those of each in their order. */
+/** Runs rounds of all targets in turns, as often as the plan says -> the rounds of each target, in order. */
 export async function inTurns(
   { loader, plan }: Pick<Bench, 'loader' | 'plan'>,
   targets: readonly Target[],
@@ -56,7 +56,7 @@ export async function inTurns(
   return (target) => rounds.get(target) ?? []
 }
 
-/** Says it, too. */
+/** Divides our medians by those of the floor, and prints both. */
 export function comparison(rounds: RoundsOf, ours: Target, floor: Target): Comparison {
   const oursOf = medians(rounds(ours))
   const floorOf = medians(rounds(floor))

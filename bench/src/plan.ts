@@ -1,10 +1,10 @@
-/** How long and how often. */
+/** The durations and counts of a run. */
 export interface Plan {
   rounds: number
   roundMs: number
   warmUpMs: number
   idleMs: number
-  /** Of the large database. */
+  /** The number of secrets in the large database. */
   secretCount: number
 }
 

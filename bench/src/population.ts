@@ -2,9 +2,9 @@ import pg from 'pg'
 import { wrappedKey } from '../../packages/server/test/blobs.ts'
 import { newBearer, newCiphertext, request } from './tenant.ts'
 
-// Many organizations at once, by SQL over sets. Each has 4 applications and a group that all of them use; each of those
-// has 5 environments, of 30, 35, 40, 45 and 50 secrets. So an organization has 1,000, and every resolve answers 60 to
-// 100 of them in two layers.
+// Inserts many organizations by SQL over sets. Each has 4 applications and a group that all of them use. Each
+// application and each group has 5 environments, with 30, 35, 40, 45 and 50 secrets. So an organization has 1,000
+// secrets, and every resolve returns 60 to 100 of them in two layers.
 
 export const secretsPerOrg = 1000
 
@@ -15,7 +15,7 @@ interface Org {
   bearer: string
 }
 
-/** Fills a migrated database, and gives requests that resolve each a random environment of it. */
+/** Fills a migrated database -> requests, each of which resolves a random environment. */
 export async function populate(databaseUrl: string, secretCount: number, requestCount: number): Promise<string[]> {
   const orgs: Org[] = Array.from({ length: secretCount / secretsPerOrg }, () => {
     const { id, hash, bearer } = newBearer()
@@ -24,7 +24,7 @@ export async function populate(databaseUrl: string, secretCount: number, request
   const client = new pg.Client(databaseUrl)
   await client.connect()
   try {
-    // Without triggers: caches have nothing to forget yet, and all references below are sound.
+    // Without triggers, because no cache has anything to evict yet, and all references below are valid.
     await client.query('set session_replication_role = replica; set synchronous_commit = off')
     await client.query(organizations, [orgs.map((org) => org.id)])
     await client.query(tokens, [orgs.map((org) => org.id), orgs.map((org) => org.token), orgs.map((org) => org.hash)])
@@ -42,7 +42,7 @@ export async function populate(databaseUrl: string, secretCount: number, request
   }
 }
 
-/** Ids are random in life; these lie as scattered in the indexes. */
+/** Real ids are random. These ids are spread over the indexes in the same way. */
 const id = (prefix: string, of: string) => `'${prefix}_' || substr(md5('${prefix}' || ${of}), 1, 22)`
 
 const organizations = `

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from '../../packages/server/test/blobs.ts'
 
-/** An organization made through the door: an application environment with a composed group, and who may ask for it. */
+/** An organization made through the API: an application environment with a composed group, and tokens for it. */
 export interface Tenant {
   orgId: string
   environmentId: string
@@ -15,14 +15,14 @@ export interface Bearer {
   bearer: string
 }
 
-/** Of an environment as most are. */
+/** The number of secrets in a usual environment. */
 export const usualSecrets = 20
 
-/** How many of the secrets lie in the group. */
+/** How many of the secrets are in the group. */
 const groupSecretCount = 5
 const putsAtOnce = 20
 
-/** Makes it, with this many secrets in all. */
+/** Creates an organization with this many secrets in total. */
 export async function makeTenant(url: string, secretCount: number): Promise<Tenant> {
   const { org, m2m } = await call<SignedUp>(url, 'POST', '/v1/signup', '', { orgName: 'Bench', orgSlug: 'bench' })
   const machine = `Basic ${Buffer.from(`${m2m.clientId}:${m2m.clientSecret}`).toString('base64')}`
@@ -60,7 +60,7 @@ export async function makeTenant(url: string, secretCount: number): Promise<Tena
   return { orgId: org.id, environmentId, admin, member }
 }
 
-/** More environments of the organization, each of an application of its own -> their ids. */
+/** Creates more environments of the organization, each in its own application -> their ids. */
 export async function newEnvironments(url: string, { orgId, admin }: Tenant, count: number): Promise<string[]> {
   const made = Array.from({ length: count }, async (_, i) => {
     const post = <T>(path: string, body: object) =>
@@ -77,10 +77,10 @@ interface SignedUp {
   m2m: { clientId: string; clientSecret: string }
 }
 
-/** Of a value of 48 bytes: a connection string, a key of some service. */
+/** A ciphertext as long as that of a 48-byte value, such as a connection string or an API key. */
 export const newCiphertext = () => ciphertext(48)
 
-/** A service token and what the server keeps of it. */
+/** A service token, and the hash that the server stores. */
 export function newBearer(): Bearer & { hash: string } {
   const id = `skt_${randomBytes(11).toString('hex')}`
   const bearer = `${id}_${bearerSecret()}`
@@ -89,7 +89,7 @@ export function newBearer(): Bearer & { hash: string } {
 
 export const secretName = (i: number) => `SECRET_NUMBER_${String(i).padStart(3, '0')}`
 
-/** One request that must succeed -> its answer. */
+/** Sends one request, which must succeed -> its answer. */
 export async function call<T>(url: string, method: string, path: string, as: string, body?: object): Promise<T> {
   const answer = await fetch(url + path, {
     method,
@@ -101,7 +101,7 @@ export async function call<T>(url: string, method: string, path: string, as: str
   return JSON.parse(text) as T
 }
 
-/** A request as it goes over the wire. */
+/** The text of an HTTP/1.1 request. */
 export function request(method: string, path: string, bearer: string, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body)
   const form = text === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`

@@ -12,7 +12,7 @@ const batch = 50_000
 export const openTrail = (databaseUrl: string): Promise<Database> =>
   openDatabase({ databaseUrl, dataDir: '' }, { info: () => {}, warn: say, error: say })
 
-/** Entries as writes of secrets leave them, in one transaction for each batch. */
+/** Inserts audit entries in the form that writes of secrets have, in one transaction for each batch. */
 export async function addEntries(db: Database, orgId: string, count: number): Promise<void> {
   for (let from = 0; from < count; from += batch)
     await db.rows(
@@ -37,9 +37,9 @@ export async function untilTrue(what: string, look: () => Promise<boolean> | boo
 const unsealed = `select count(*)::int as n from audit_entries e where e.org_id is not null
   and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)`
 
-/** Until the server has sealed all that there is. */
+/** Waits until the server has sealed all entries. */
 export const untilSealed = (db: Database): Promise<void> =>
   untilTrue('every entry is sealed', async () => (await db.row<{ n: number }>(unsealed))?.n === 0)
 
-/** The server that has this database goes on, and seals nothing more. */
+/** Stops the jobs that seal entries. The server of this database keeps running. */
 export const stopSealing = (db: Database): Promise<void> => stopScheduled(db, sealing)

@@ -3,13 +3,13 @@ import pg from 'pg'
 import { bearerSecret, ciphertext, wrappedKey } from '../../packages/server/test/blobs.ts'
 import { newBearer, request } from './tenant.ts'
 
-/** A vault project with connections, and who asks for them. */
+/** A vault project with connections, and the credentials of its callers. */
 export interface BenchVault {
   orgId: string
-  /** Bearers. */
+  /** The bearer tokens of the platform and of the executor. */
   platform: string
   executor: string
-  /** Of some of its connections. */
+  /** The ids of some of its connections. */
   connectionIds: string[]
 }
 
@@ -72,7 +72,7 @@ const wrappingKey = `
   insert into vault_wrapping_keys (org_id, executor_id, thumbprint, jwk, current, created_at)
   values ($1, '${id('vex')}', '${thumbprint}', '{}', true, now())`
 
-/** Ids are random in life; these lie as scattered in the indexes. */
+/** Real ids are random. These ids are spread over the indexes in the same way. */
 const connections = `
   insert into vault_connections (org_id, id, project_id, user_ref, provider_id, provider_name, method, status,
                                  consented_at, consent_version, created_at, updated_at)

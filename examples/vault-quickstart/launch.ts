@@ -4,9 +4,9 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Runs a program, as a process of its own, and waits until it prints what shows that it is ready.
+ * Runs a program as a process of its own, and waits until it prints the text that shows that it is ready.
  *
- * @throws Error when it ends before.
+ * @throws Error if it ends before that.
  */
 export async function launch(args: string[], environment: Record<string, string>, ready: RegExp) {
   const env = { PATH: process.env.PATH, ...environment }
@@ -28,7 +28,7 @@ export async function launch(args: string[], environment: Record<string, string>
   return { printed, [Symbol.asyncDispose]: end }
 }
 
-/** Lets a server of this process listen; port 0 takes a free one. */
+/** Starts a server of this process. Port 0 means any free port. */
 export async function listen(server: Server, port: number) {
   await once(server.listen(port, '127.0.0.1'), 'listening')
   const end = async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { start } from './start.ts'
 
-// Runs the example until Ctrl-C. Everything that it keeps is in one temporary folder, which goes with it.
+// Runs the example until Ctrl-C. All of its data is in one temporary folder, which is deleted at the end.
 
 const { PRODUCT_PORT = '4730', EXECUTOR_PORT = '4710' } = process.env
 const folder = await mkdtemp(join(tmpdir(), 'skerry-vault-quickstart-'))

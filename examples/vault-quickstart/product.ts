@@ -3,20 +3,20 @@ import { SkerryError } from '@skerry/sdk/errors'
 import type { Vault, VaultConnection } from '@skerry/sdk/vault'
 import { listen } from './launch.ts'
 
-/** What the product's backend is given. There is no credential of a person among it. */
+/** The settings of the product's backend. They contain no credential of a person. */
 export interface Settings {
   url: string
   vault: Vault
   providerUrl: string
 }
 
-/** A real product takes this from its own sign-in. */
+/** A real product gets this from its own sign-in. */
 const userRef = 'ada'
 
-/** What the product asks each provider for. The executor puts the credential in. */
+/** The path that the product requests from each provider. The executor adds the credential. */
 const paths: Record<string, string> = { weather: '/v1/forecast', calendar: '/v1/events' }
 
-/** The product: a page that shows today's weather and plans, and buttons that lead to the Connect page. */
+/** The product: a page with today's weather and plans, and buttons that lead to the Connect page. */
 export function startProduct(settings: Settings, port: number) {
   const server = createServer((request, response) => {
     answer(settings, request, response).catch((error: Error) => {
@@ -30,7 +30,7 @@ export function startProduct(settings: Settings, port: number) {
 async function answer(settings: Settings, { method, url = '/' }: IncomingMessage, response: ServerResponse) {
   if (method !== 'POST')
     return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await page(settings))
-  // The person's browser goes to the Connect page, and comes back to the product when the person is done.
+  // The person's browser goes to the Connect page, and returns to the product afterwards.
   const link = url === '/manage' ? await manageLink(settings) : await connectLink(settings, url.slice(1))
   return response.writeHead(303, { location: link }).end()
 }
@@ -67,7 +67,7 @@ async function section(settings: Settings, id: string, connection?: VaultConnect
 const button = (action: string, text: string) =>
   `<form method="post" action="/${action}"><button>${text}</button></form>`
 
-/** A call of the product to a provider, through the executor -> what the provider answered, or why the executor refused. */
+/** Calls a provider for the product, through the executor -> the provider's answer, or why the executor refused. */
 async function ask({ vault, providerUrl }: Settings, connection: VaultConnection): Promise<string> {
   const request = { method: 'GET', url: `${providerUrl}${paths[connection.providerId]}` }
   try {

@@ -3,7 +3,9 @@ import { createServer } from 'node:http'
 import { Provider as OAuthServer } from 'oidc-provider'
 import { listen } from './launch.ts'
 
-/** Stands for two services that Skerry knows nothing of: Weather with API keys, Calendar with OAuth and its own sign-in page. */
+/**
+ * Plays two services that Skerry does not know: Weather with API keys, Calendar with OAuth and its own sign-in page.
+ */
 export async function startProvider(redirectUri: string) {
   const server = createServer()
   const listening = await listen(server, 0)
@@ -40,6 +42,6 @@ const oauthSettings = (clientSecret: string, redirectUri: string) => ({
   cookies: { keys: [randomBytes(16).toString('hex')] },
   ttl: { AccessToken: 3600, Grant: 86_400, IdToken: 3600, Interaction: 3600, RefreshToken: 86_400, Session: 3600 },
   findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
-  // Its pages for development let anybody sign in under any name.
+  // The development pages let anybody sign in under any name.
   features: { devInteractions: { enabled: true } },
 })

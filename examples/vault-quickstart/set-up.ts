@@ -1,8 +1,8 @@
 import { createClient } from '@skerry/sdk/client'
 
 /**
- * What an admin does once, here by the SDK and otherwise in the dashboard: makes the organization, in it a vault project for
- * the product, and for the project a key for the product's backend and a code with which an executor registers.
+ * Does what an admin does once, here with the SDK and usually in the dashboard. It creates the organization, a vault
+ * project for the product, a key for the product's backend, and a code with which an executor registers.
  */
 export async function setUp(baseUrl: string, setUpToken: string, productUrl: string) {
   const owner = { email: 'you@example.com', name: 'You', orgName: 'Planner Inc.', orgSlug: 'planner' }
@@ -11,7 +11,7 @@ export async function setUp(baseUrl: string, setUpToken: string, productUrl: str
   const admin = createClient({ baseUrl, credential: { bearer: session.token } })
   const { orgs } = await admin.me.get()
   const orgId = orgs[0]!.id
-  // People are shown this name on the Connect page, and are sent back to this origin alone.
+  // The Connect page shows this name, and sends people back only to this origin.
   const display = { name: 'Planner', returnOrigins: [productUrl] }
   const { project } = await admin.vaultProjects.create({ params: { orgId }, body: { name: 'Planner', display } })
   const params = { orgId, projectId: project.id }

@@ -12,21 +12,21 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const serverProgram = fileOf('../../packages/server/src/main.js')
 const executorProgram = fileOf('../../packages/executor/src/main.js')
 
-/** Starts all that takes part, in the order in which one needs the other. */
+/** Starts all parts of the example, in the order in which they need each other. */
 export async function start(folder: string, ports: { product: number; executor: number }) {
   const productUrl = `http://127.0.0.1:${ports.product}`
   const executorUrl = `http://127.0.0.1:${ports.executor}`
-  // What has been started ends in reverse order, also when the next one fails to start.
+  // The started parts end in reverse order, also if the next one fails to start.
   await using started = new AsyncDisposableStack()
   const provider = started.use(await startProvider(`${executorUrl}/oauth/callback`))
 
-  // The server prints on its first start the link with which a person sets it up.
+  // At its first start, the server prints the link with which a person sets it up.
   const settings = { SKERRY_PORT: '0', SKERRY_DATA_DIR: join(folder, 'server'), SKERRY_LOG_LEVEL: 'warn' }
   const server = started.use(await launch([serverProgram], settings, /(http:[^"\s]+)\/set-up#([\w-]+)/))
   const [, serverUrl = '', setUpToken = ''] = server.printed
   const { platformKey, registrationCode } = await setUp(serverUrl, setUpToken, productUrl)
 
-  // The executor makes its key on this machine and registers, once. From then on it serves.
+  // The executor creates its key on this machine and registers once. After that it serves.
   const executorToken = randomBytes(32).toString('base64url')
   const environment = {
     SKERRY_EXECUTOR_TOKEN: executorToken,

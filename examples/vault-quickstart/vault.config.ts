@@ -1,6 +1,6 @@
 import { apiKeyProvider, defineVaultConfig, oauth2Provider } from '@skerry/executor'
 
-// The settings of the executor: what people can connect, and the only places where their credentials may be sent.
+// The settings of the executor: what people can connect, and the only hosts to which their credentials may be sent.
 
 const { EXECUTOR_URL = '', PROVIDER_URL = '' } = process.env
 const { host } = new URL(PROVIDER_URL)
@@ -8,7 +8,7 @@ const { host } = new URL(PROVIDER_URL)
 export default defineVaultConfig({
   origin: EXECUTOR_URL,
   listen: new URL(EXECUTOR_URL).host,
-  // The provider of this example stands on this machine. A real one has a public address, and needs no such line.
+  // The provider of this example runs on this machine. A real one has a public address, and does not need this line.
   allowNetworks: ['127.0.0.0/8'],
   providers: [
     apiKeyProvider({
@@ -16,7 +16,7 @@ export default defineVaultConfig({
       displayName: 'Weather',
       consentSummary: 'Reads the forecast for where you are.',
       keyLabel: 'Weather key',
-      // Without this line the key would go out as a bearer, as the tokens of Calendar do.
+      // Without this line, the key would be sent as a bearer token, like the tokens of Calendar.
       sentAs: { header: 'x-api-key' },
       rules: [{ host, methods: ['GET'], paths: ['/v1/forecast'] }],
     }),

@@ -6,7 +6,7 @@ export default defineConfig({
   base: '/connect/',
   build: {
     target: 'es2024',
-    // Older ones lack light-dark().
+    // Older browsers lack light-dark().
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     emptyOutDir: true,

@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** What most pages share, as one file: that compresses better than fifty small ones. */
+/** Puts the modules that most pages share into one file, which compresses better than fifty small ones. */
 const shared = { name: 'shared', minShareCount: 26 }
 
 export default defineConfig({
@@ -25,16 +25,16 @@ export default defineConfig({
   worker: { format: 'es' },
   build: {
     target: 'es2024',
-    // Older ones lack light-dark(), and what stands in for it does not follow the chosen scheme.
+    // Older browsers lack light-dark(), and its fallback does not follow the chosen colour scheme.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // Nothing may be a data: URL: the policy allows none.
+    // No asset becomes a data: URL, because the content security policy allows none.
     assetsInlineLimit: 0,
     emptyOutDir: true,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
     rolldownOptions: { output: { codeSplitting: { groups: [shared] } } },
   },
-  // `npx vite packages/dashboard` beside `npm start`, for working on pages.
+  // For work on pages: run `npx vite packages/dashboard` beside `npm start`.
   server: {
     proxy: Object.fromEntries(['/v1', '/health', '/sign-in/external'].map((path) => [path, 'http://127.0.0.1:4700'])),
   },

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 /** Declares names that examples of doc comments use. */
 const namesFile = join(import.meta.dirname, 'names.ts')
 
-/** A file that only the compiler sees. Each of its examples begins at a line of it, from 1. */
+/** A file that only the compiler sees. `starts` has the line, counted from 1, at which each of its examples begins. */
 interface Virtual {
   text: string
   starts: { line: number; example: Example }[]
@@ -44,7 +44,7 @@ export function problemsOf(examples: readonly Example[]): string[] {
 
 function placeOf(line: number, starts: Virtual['starts']): string {
   const start = starts.findLast((one) => one.line <= line)
-  // The code around the examples: `npm run typecheck` names the line.
+  // The error is in the code around the examples. `npm run typecheck` names its line.
   if (!start) return starts[0]?.example.path ?? ''
   return `${start.example.path}:${start.example.line + line - start.line}`
 }

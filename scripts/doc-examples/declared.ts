@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-/** Names at the top of a module. */
+/** Names at the top level of a module. */
 interface Names {
   /** All of them, imported ones too. */
   all: Set<string>
@@ -11,7 +11,7 @@ interface Names {
 }
 
 /**
- * The names at the top of a module.
+ * Returns the names at the top level of a module.
  *
  * @example namesIn('export const { a, b: [c] } = f()').exported // Set { 'a', 'c' }
  */

@@ -1,6 +1,6 @@
 /** An example of a document or of a doc comment. */
 export interface Example {
-  /** The file that it stands in, from the root. */
+  /** The path of its file, from the root. */
   path: string
   /** The number of its first line in that file, from 1. */
   line: number
@@ -36,7 +36,7 @@ export function fencesIn(path: string, page: string): Example[] {
 
 const docComments = /^[ \t]*\/\*\*.*?\*\//gms
 
-/** What follows `@example`, up to the next tag or the end of the comment. */
+/** The text after `@example`, up to the next tag or the end of the comment. */
 const tagged = /@example(.*?)(?=^[ \t]*\* @\w|\*\/)/ms
 
 /**

@@ -15,8 +15,8 @@ import type { Skerry } from '../../packages/sdk/src/skerry.ts'
 import type { LayerKey, SyncConnection } from '../../packages/sdk/src/sync.ts'
 import type { Vault } from '../../packages/sdk/src/vault.ts'
 
-// Names that an example in a doc comment may use without making them. Each has one meaning in all examples. A name that an
-// example declares, or that its file declares or imports, takes the place of the one here.
+// Names that an example in a doc comment may use without declaring them. Each has one meaning in all examples. A name
+// that an example declares, or that its file declares or imports, replaces the name here.
 
 /** Clients, as `createClient`, `createSkerry` and `createVault` make them. */
 export declare const client: Client
@@ -28,7 +28,7 @@ export declare const baseUrl: string
 export declare const token: string
 export declare const bearer: string
 
-/** Ids, as the API answers them. */
+/** Ids, as the API returns them. */
 export declare const orgId: string
 export declare const appId: string
 export declare const envId: string
@@ -42,7 +42,7 @@ export declare const agentId: string
 export declare const recoveryRequestId: string
 export declare const connectionId: string
 
-/** Keys: of a person or a token, its public half, of an environment, and of a version of a managed key. */
+/** Keys: the key pair of a person or a token, the key of an environment, and that of a version of a managed key. */
 export declare const privateKey: PrivateKey
 export declare const publicKeyJwk: string
 export declare const key: EnvironmentKey
@@ -51,17 +51,17 @@ export declare const sealingKey: SealingKey
 export declare const pkcs8: Bytes
 export declare const signer: PolicySigner
 
-/** What a passkey answers for a keyring. */
+/** The PRF output of a passkey, which opens a keyring. */
 export declare const prfOutput: Bytes
 
-/** The recovery key of an organization, who has shares of it, what it opens, and the key of the person who recovers. */
+/** An organization's recovery key, its custodians, the environments that it opens, and the key of who recovers. */
 export declare const recoveryKey: PrivateKey
 export declare const custodians: { userId: string; publicKeyJwk: string }[]
 export declare const environments: { environmentId: string; key: Bytes }[]
 export declare const recoveryPublicKeyJwk: string
 export declare const targetPublicKeyJwk: string
 
-/** What a program stores, seals, signs, reads and writes. `remembered` is a key or fingerprint that it kept from before. */
+/** Data that a program stores, seals, signs, reads and writes. `remembered` is a key or fingerprint from earlier. */
 export declare const value: string
 export declare const password: string
 export declare const passphrase: string
@@ -85,11 +85,11 @@ export declare const rules: PolicyRule[]
 export declare const policyBody: PolicyBody
 export declare const config: LeaseConfig<LeaseTag>
 
-/** What a program hands in: the network that an adapter may use, and what stops a call. */
+/** Parameters that a program passes: the network that an adapter may use, and the signal that stops a call. */
 export declare const outbound: Outbound
 export declare const signal: AbortSignal
 
-/** A request that came, as Node gives it. */
+/** A received request, as Node provides it. */
 export declare const headers: IncomingHttpHeaders
 export declare const body: string
 

@@ -8,8 +8,9 @@ import { finish } from './finish.ts'
 import { hashSources } from './sources.ts'
 
 /**
- * Builds pages into the `dist` of their package, unless what is there was made from the same sources. They are built beside
- * and moved into place, so that a server that starts meanwhile finds a whole build or none. null when nothing was built.
+ * Builds pages into the `dist` of their package, unless that was built from the same sources. They are built in another
+ * folder and then moved, so that a server that starts meanwhile finds a complete build or none. Returns null if nothing
+ * was built.
  */
 export function buildPages(root: string, pages: Bundle): { seconds: number; firstLoadBytes: number } | null {
   const startedAt = performance.now()
@@ -20,7 +21,7 @@ export function buildPages(root: string, pages: Bundle): { seconds: number; firs
   const fresh = join(home, `dist.${process.pid}`)
   try {
     bundle(home, fresh)
-    // The list of routes is made from the files, and may just have been made anew.
+    // Hashed again, because the build may have regenerated the list of routes, which is one of the sources.
     const firstLoadBytes = finish(fresh, pages, hashSources(root, pages.sources))
     replace(dist, fresh)
     return { seconds: (performance.now() - startedAt) / 1000, firstLoadBytes }
@@ -35,18 +36,18 @@ function sourcesOf(dist: string): string | undefined {
 }
 
 /**
- * Vite runs in a process of its own. Where memory is short, the system ends that process and not the start of the server.
+ * Runs Vite in its own process. If memory is short, the system kills that process and not the start of the server.
  */
 function bundle(home: string, outDir: string): void {
   mkdirSync(outDir, { recursive: true })
-  // Looked up here, and not above: a machine that has the pages already may lack Vite.
+  // Resolved only here, because a machine that already has the pages may lack Vite.
   const vite = join(dirname(fileURLToPath(import.meta.resolve('vite/package.json'))), 'bin/vite.js')
   const config = ['--config', join(home, 'vite.config.ts'), '--mode', 'production', '--logLevel', 'warn']
   const args = [vite, 'build', home, ...config, '--outDir', outDir, '--manifest', 'manifest.json']
   runBuild(args)
 }
 
-/** Runs Node with these arguments to its end, and names memory where the system killed it. */
+/** Runs Node with these arguments to its end. If the system killed it, the error names memory as the cause. */
 export function runBuild(args: string[]): void {
   const { error, status, signal } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   if (error) throw error

@@ -2,11 +2,11 @@ import type { FirstLoad } from './first-load.ts'
 
 /** Pages that are built, each into the `dist` of its package. */
 export interface Bundle {
-  /** Of the package. */
+  /** The name of the package. */
   name: 'connect' | 'dashboard'
-  /** Path that its files are served below, with a slash at the end. */
+  /** The path below which its files are served, with a slash at the end. */
   base: string
-  /** Everything that it is made from. The lockfile stands for what comes from elsewhere. */
+  /** The files and folders from which it is built. The lockfile stands for the dependencies. */
   sources: string[]
   firstLoad: FirstLoad
 }

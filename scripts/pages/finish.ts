@@ -15,7 +15,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** What a bundle still needs to be served: integrity of every script, compressed forms, the list -> bytes of a first load. */
+/** Adds what serving needs: integrity of every script, compressed files and a file list -> bytes of a first load. */
 export function finish(dist: string, { base, firstLoad }: Bundle, sources: string): number {
   const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as Manifest
   rmSync(join(dist, 'manifest.json'))
@@ -53,8 +53,8 @@ function describeFile(dist: string, name: string): BuiltFile {
 }
 
 /**
- * Holds scripts that are loaded later to their hashes, too; integrity attributes only reach those that the page names. null
- * where there is but one.
+ * Makes an import map with the hashes of scripts that are loaded later, because integrity attributes cover only scripts
+ * that the page names. Returns null if there is only one script.
  */
 function importMapOf(files: Record<string, BuiltFile>): string | null {
   const scripts = Object.entries(files).filter(([path]) => path.endsWith('.js'))
@@ -70,6 +70,6 @@ function withIntegrity(html: string, files: Record<string, BuiltFile>, importMap
     return `<${name}${before}${attribute}="${path}" integrity="${file.integrity}"${after}>`
   })
   if (importMap === null) return page
-  // Before anything that loads a module: browsers take no import map after that.
+  // Before anything that loads a module, because browsers accept no import map after that.
   return page.replace('<meta charset="utf-8">', `$&\n    <script type="importmap">${importMap}</script>`)
 }

@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** As Vite writes it: chunks by name, with what each imports at once. */
+/** The manifest as Vite writes it: chunks by name, with the static imports of each. */
 export type Manifest = Record<string, { file: string; imports?: string[] }>
 
-/** What a first load consists of, as chunks of the build, and how much script that may be. */
+/** The chunks of a first load, and the largest size that their scripts may have. */
 export interface FirstLoad {
   maxBytes: number
-  /** Chunks that are loaded before anything is seen. */
+  /** Chunks that are loaded before anything is shown. */
   entries: string[]
-  /** Whether a chunk is a page, of which one is loaded beside them. */
+  /** Whether a chunk is a page. One page is loaded together with the entries. */
   isPage?: (name: string) => boolean
 }
 
-/** Adds up the compressed scripts of a first load, with the largest page, and refuses a build that has grown too large. */
+/** Adds up the compressed scripts of a first load with the largest page. Throws if they are too large. */
 export function checkFirstLoad(dist: string, manifest: Manifest, { maxBytes, entries, isPage }: FirstLoad): number {
   const reached = (names: string[]): Set<string> => {
     const seen = new Set<string>()

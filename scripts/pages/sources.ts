@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** One hash over names and contents of what pages are made from, so that clocks and checkouts do not matter. */
+/** Hashes names and contents of the sources of pages. The times of files and the path of the checkout do not matter. */
 export function hashSources(root: string, sources: readonly string[]): string {
   const hash = createHash('sha256')
   for (const source of sources)

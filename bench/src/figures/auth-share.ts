@@ -5,7 +5,7 @@ import { type BenchOnPostgres, onDatabase } from '../figure.ts'
 import { compare } from '../measure.ts'
 import { makeTenant, request, usualSecrets } from '../tenant.ts'
 
-/** What is left of the rate of cached resolve when Skerry also asks who is there. */
+/** The rate of cached resolves with authentication, divided by the rate without. */
 export async function authShare(bench: BenchOnPostgres): Promise<number> {
   const settings = {
     ...onDatabase(await bench.postgres.createDatabase('auth_share')),

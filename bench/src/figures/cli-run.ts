@@ -10,9 +10,9 @@ import { median, say } from '../measure.ts'
 const path = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
 const main = path('packages/cli/src/main.js')
 
-/** How many times as long `skerry run -- true` takes as Node alone, on a machine on which it has run before. */
+/** The time of `skerry run -- true`, divided by the time of Node alone, on a machine on which it has run before. */
 export async function cliRun({ plan }: Bench): Promise<number> {
-  // As `npm start` does.
+  // Builds the command, as `npm start` does.
   execFileSync(process.execPath, [path('scripts/build.ts'), 'command'])
   await using server = await startServer({})
   const home = await mkdtemp(join(tmpdir(), 'skerry-bench-'))

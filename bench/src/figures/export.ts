@@ -9,8 +9,8 @@ import { type Bench, type BenchOnPostgres, onDatabase } from '../figure.ts'
 import { median, say } from '../measure.ts'
 import { makeTenant, newCiphertext, request, type Tenant, usualSecrets } from '../tenant.ts'
 
-// An export of one organization with a million versions: what memory the server has at most, and what is left of the rate at
-// which it answers others meanwhile. Those ask for a resolve that memory answers.
+// An export of one organization with a million versions. Measures the peak memory of the server, and the rate of cached
+// resolves during the export, divided by the rate without it.
 
 interface Outcome {
   peakMb: number
@@ -26,7 +26,7 @@ export const exportOthersPostgres = async (bench: BenchOnPostgres) => (await onP
 export const exportMemoryEmbedded = async (bench: Bench) => (await onEmbedded(bench)).peakMb
 export const exportOthersEmbedded = async (bench: Bench) => (await onEmbedded(bench)).ofRate
 
-/** Each is measured once, for two figures. */
+/** Each engine is measured once, for two figures. */
 const measured = new Map<string, Promise<Outcome>>()
 function once(engine: string, work: () => Promise<Outcome>): Promise<Outcome> {
   const known = measured.get(engine) ?? work()
@@ -74,7 +74,7 @@ async function measure(
   while (!exporting.isDone()) rates.push(await rate(bench.plan.roundMs))
   const { bytes, ms } = await exporting.ended
   const peakMb = await watching
-  // On both sides of it, because other things that the machine does come and go.
+  // Measured before and after the export, because other load on the machine changes.
   const alone = median([...before, ...(await several())])
   const beside = rates.slice(0, -1).reduce((sum, one) => sum + one, 0) / Math.max(1, rates.length - 1)
   say(
@@ -91,7 +91,7 @@ async function prepare(settings: Record<string, string>): Promise<Tenant> {
 
 const batch = 50_000
 
-/** Of one secret of it, by SQL. */
+/** Inserts versions of one secret of the tenant, by SQL. */
 async function addVersions(db: Sql, { orgId }: Tenant, count: number): Promise<void> {
   for (let from = 0; from < count; from += batch)
     await db.rows(
@@ -109,7 +109,7 @@ const job = ({ port }: Child, { environmentId, member }: Tenant, ms: number) => 
   requests: [request('GET', `/v1/resolve?env=${environmentId}`, member.bearer)],
 })
 
-/** Takes the archive and keeps none of it. */
+/** Downloads the archive and discards it. */
 function takeArchive({ url }: Child, { orgId, admin }: Tenant) {
   let done = false
   const take = async () => {

@@ -12,7 +12,7 @@ import { openTrail, stopSealing } from '../trail.ts'
 const asked = 5000
 const batch = 20_000
 
-/** How many milliseconds a proof takes, one after the other, of entries of a tree of a million. */
+/** The milliseconds of one proof in a tree of a million entries, when proofs are requested one after the other. */
 export async function inclusionProof({ plan, loader, postgres }: BenchOnPostgres): Promise<number> {
   const { secretCount: count } = plan
   if (count < 1_000_000) say(`  with only ${count} entries: this run is to be quick`)
@@ -20,7 +20,7 @@ export async function inclusionProof({ plan, loader, postgres }: BenchOnPostgres
   await using server = await startServer({ ...onDatabase(databaseUrl), ...withServerKey })
   const db = await openTrail(databaseUrl)
   try {
-    // The tree is planted; before there is an organization, the server has sealed nothing.
+    // The tree is inserted. Before there is an organization, the server has sealed nothing.
     await stopSealing(db)
     const { orgId, admin } = await makeTenant(server.url, 1)
     const entryIds = await plantTree(db, orgId, count)
@@ -35,7 +35,7 @@ export async function inclusionProof({ plan, loader, postgres }: BenchOnPostgres
   }
 }
 
-/** A tree as the server would have grown it, of entries that are not there themselves -> ids of some of them. */
+/** Inserts a tree as the server would have made it, for entries that do not exist -> the ids of some of them. */
 async function plantTree(db: Database, orgId: string, count: number): Promise<string[]> {
   const createdAt = new Date().toISOString()
   const nodes = collectNodes()

@@ -11,7 +11,7 @@ import { median, say } from '../measure.ts'
 const main = fileURLToPath(new URL('../../../packages/cli/src/main.js', import.meta.url))
 const megabyte = 1024 * 1024
 
-/** How fast `skerry kms encrypt` of 1 GiB is beside OpenSSL and sha256sum, one after the other: encrypted, and known unaltered. */
+/** The time of OpenSSL (encryption) plus sha256sum (integrity) for 1 GiB, divided by that of `skerry kms encrypt`. */
 export async function kmsEncrypt({ plan }: Bench): Promise<number> {
   await using server = await startServer({})
   const home = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
@@ -29,7 +29,7 @@ export async function kmsEncrypt({ plan }: Bench): Promise<number> {
     run(process.execPath, [main, 'kms', 'create', 'bench'])
     const ours = () => run(process.execPath, [main, 'kms', 'encrypt', 'bench', '--file', plain, '--out', sealed])
     const key = ['-K', randomBytes(32).toString('hex'), '-iv', randomBytes(16).toString('hex')]
-    // It writes to the disk, as ours does before it ends.
+    // `sync` writes the file to the disk, as `skerry kms encrypt` does before it ends.
     const floor = () =>
       run('openssl', ['enc', '-aes-256-ctr', ...key, '-in', plain, '-out', sealed]) +
       run('sync', [sealed]) +

@@ -13,8 +13,8 @@ import {
 } from '../lease-target.ts'
 import { say } from '../measure.ts'
 
-// How soon accounts are gone from PostgreSQL when their leases end: one alone, five hundred together, and one whose end came
-// while the server was down. The shortest lease there is lives for a minute, so the bench is as long in short rounds.
+// The time until accounts are removed from PostgreSQL after their leases end: one alone, five hundred together, and one
+// whose lease ends while the server is down. The shortest lease lives for a minute, so a quick run takes as long.
 
 interface Outcome {
   aloneSeconds: number
@@ -27,7 +27,7 @@ const together = 500
 const lookMs = 20
 const giveUpMs = 180_000
 
-/** After the first mint. The first two are apart so that the mints of the five hundred fit in, the last so that these can end. */
+/** Counted from the first mint. The first gap leaves time to mint the five hundred, the second one to end them. */
 const endsAfterMs = { alone: 60_000, together: 100_000, last: 165_000 }
 
 export const leaseEnd = async (bench: BenchOnPostgres) => (await once(bench)).aloneSeconds
@@ -53,7 +53,7 @@ async function measure({ postgres }: BenchOnPostgres): Promise<Outcome> {
   return { ...seen, afterDowntimeSeconds: seconds }
 }
 
-/** The first two ends; the third comes after the server is down. */
+/** Measures the first two ends. The third one comes after the server has stopped. */
 async function endWhileUp(target: LeaseTarget, settings: Record<string, string>) {
   await using server = await startServer(settings)
   const [mint] = (await openMints(server.url, [target])) as [Mint]
@@ -82,7 +82,7 @@ interface Minted {
   endsAt: number
 }
 
-/** How long after their end the last of these accounts is gone, and over how many connections at most it went. */
+/** Waits until the accounts are gone -> the time since their end, and the most connections that were open meanwhile. */
 async function gone(
   { root }: LeaseTarget,
   { names, endsAt }: Minted,

@@ -18,8 +18,8 @@ import { median, say } from '../measure.ts'
 const liveLeases = 2000
 
 /**
- * From the wish for an account on PostgreSQL to the first answer that it got there, one after the other: through the server,
- * and by a program that signs in as admin, makes the role and is done. More than 1 would be faster than that program.
+ * Compares two ways to get a PostgreSQL account and sign in with it, one account after the other: through the server,
+ * and with a program that signs in as admin and makes the role. Above 1 the server would be faster than that program.
  */
 export async function leaseMint(bench: BenchOnPostgres): Promise<number> {
   await using target = await openTarget()
@@ -36,7 +36,7 @@ export async function leaseMint(bench: BenchOnPostgres): Promise<number> {
   return one / other
 }
 
-/** How much longer the same takes on a target that has so many live leases, as against one that has few. */
+/** The time of a lease and sign-in on a target with 2000 live leases, divided by the time on a target with few. */
 export async function leaseMintAtMany(bench: BenchOnPostgres): Promise<number> {
   await using few = await openTarget()
   await using many = await openTarget()
@@ -63,7 +63,7 @@ async function makeRole({ address }: LeaseTarget, { name, verifier }: Account): 
 
 type Work = (account: Account) => Promise<unknown>
 
-/** The median times of both in milliseconds, each with accounts of its own, after a few rounds that do not count. */
+/** The median times of both kinds of work in milliseconds, each with a new account. The first 5 rounds do not count. */
 async function alternate(rounds: number, work: { one: Work; other: Work }): Promise<{ one: number; other: number }> {
   const time = async (make: Work) => {
     const account = await newAccount()

@@ -9,7 +9,7 @@ import { addEntries, openTrail, untilTrue } from '../trail.ts'
 
 const usualEntries = 100_000
 
-/** Audit entries per second that arrive at a collector, of those that have waited for it, from the first to the last. */
+/** Audit entries per second that a collector gets out of a backlog, from the first request to the last. */
 export async function logSink({ plan, postgres }: BenchOnPostgres): Promise<number> {
   const count = Math.min(usualEntries, plan.secretCount / 10)
   await using collector = await startCollector()
@@ -31,7 +31,7 @@ export async function logSink({ plan, postgres }: BenchOnPostgres): Promise<numb
   }
 }
 
-/** Takes everything, and counts the records by the one member that each has once. */
+/** Accepts everything, and counts the records by a field that each has once. */
 async function startCollector() {
   const seen = { records: 0, first: 0, firstRecords: 0, last: 0 }
   const server = createServer((request, response) => {

@@ -6,17 +6,18 @@ import { median, say } from '../measure.ts'
 import { makeTenant, newCiphertext, request, secretName, type Tenant, usualSecrets } from '../tenant.ts'
 import { addEntries, openTrail, untilSealed } from '../trail.ts'
 
-// One organization with an audit log of a million entries sends its heaviest requests, as many as it can. Measured is what is
-// left of the rate at which the server answers another one: from memory, and from the database.
+// One organization with an audit log of a million entries sends as many of its heaviest requests as it can. Measures
+// the rate at which the server answers another organization meanwhile, from the cache and from the database, divided by
+// its usual rate.
 
 interface Outcome {
   cached: number
   uncached: number
 }
 
-/** Requests of the greedy organization that are under way at once. */
+/** The number of simultaneous requests of the greedy organization. */
 const greedyAtOnce = 48
-/** As often as the rate limit of a token lets it ask, which is off here: 200 a second. */
+/** The pause that the rate limit of a token, 200 a second, would force on it. The limit is off here. */
 const greedyPauseMs = (1000 * greedyAtOnce) / 200
 const connections = 16
 const versions = 200
@@ -65,7 +66,7 @@ async function measure({ plan, loader, postgres }: BenchOnPostgres): Promise<Out
   return { cached: ratioOf('cached'), uncached: ratioOf('uncached') }
 }
 
-/** A long log that is sealed, and a secret with long versions. */
+/** Inserts a long audit log and long versions of a secret, and waits until the log is sealed. */
 async function fill(db: Database, { orgId, environmentId }: Tenant, entries: number): Promise<void> {
   await addEntries(db, orgId, entries)
   await db.rows(
@@ -96,7 +97,7 @@ function heaviestOf({ orgId, environmentId }: Tenant): [method: string, path: st
   ]
 }
 
-/** Asks again and again, and says at the end how often it was answered with what. */
+/** Sends requests again and again. `stop` returns how often each status was answered. */
 function press({ url }: Child, greedy: Tenant) {
   const headers = { authorization: `Bearer ${greedy.admin.bearer}` }
   const stopping = new AbortController()

@@ -5,7 +5,7 @@ import { median, say } from '../measure.ts'
 const ruleCount = 1000
 const decisionsEach = 2000
 
-/** Rules of APIs as they are: some begin with names of their own, some have a name in the middle. */
+/** Rules like those of real APIs: one path begins with a name of its own, the other has it after a wildcard. */
 const rulesOf = (hosts: number) =>
   Array.from({ length: ruleCount }, (_, at) => ({
     host: `api-${Math.floor((at * hosts) / ruleCount)}.example.com`,
@@ -15,8 +15,8 @@ const rulesOf = (hosts: number) =>
   }))
 
 /**
- * The processor time of one decision, in microseconds, where the last of a thousand rules decides: of a hundred hosts, and of
- * one alone, of which the slower counts.
+ * The processor time of one decision, in microseconds, if the last of a thousand rules decides. It is measured with a
+ * hundred hosts and with one; the slower one counts.
  */
 export async function policyDecide(bench: Bench): Promise<number> {
   return Math.max(...[100, 1].map((hosts) => decisionTime(bench, hosts)))

@@ -3,10 +3,10 @@ import type { Bench } from '../figure.ts'
 import { compare } from '../measure.ts'
 import { request } from '../tenant.ts'
 
-/** A small answer, so that what is measured is the proxy and not the copying. */
+/** A small answer, so that the figure measures the proxy and not the copying. */
 export const body = JSON.stringify({ items: Array.from({ length: 20 }, (_, id) => ({ id, name: `item ${id}` })) })
 
-/** All that comes in goes to the upstream. */
+/** Settings that send every request to the upstream. */
 export const routeTo = (port: number) =>
   `[[route]]\nprefix = "/"\nupstream = "http://127.0.0.1:${port}"\nallow = ["API_KEY"]\n`
 

@@ -8,7 +8,7 @@ import { compare } from '../measure.ts'
 import { request } from '../tenant.ts'
 import { body, routeTo } from './proxy-route.ts'
 
-/** Requests inside of CONNECT, on kept connections; both proxies end the TLS of the client and begin one to the upstream. */
+/** Requests inside of CONNECT, on kept connections. Both proxies end the client's TLS and use TLS to the upstream. */
 export async function proxyTunnel(bench: Bench): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-bench-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }

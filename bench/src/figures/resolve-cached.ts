@@ -9,7 +9,7 @@ export const resolveCached = async (bench: Bench): Promise<number> => (await cac
 export const resolveCachedLarge = async (bench: Bench): Promise<number> =>
   (await cached(bench, { secretCount: 2000, connections: 10 })).perSecond
 
-/** More than an address may have otherwise. */
+/** More connections than one address may have by default. */
 const many = { connections: 1000, more: { SKERRY_CONNECTIONS_PER_ADDRESS: '5000' } }
 
 /** Measured once for the two figures that it gives. */

@@ -4,9 +4,9 @@ import { median, say } from '../measure.ts'
 import { makeTenant, newCiphertext, request, secretName, type Tenant, usualSecrets } from '../tenant.ts'
 import { openTrail, stopSealing, untilSealed } from '../trail.ts'
 
-// What sealing the audit trail takes from requests: two servers, one of which seals nothing. A round is as long as two
-// sealings, and begins when all of the round before is sealed and written to the tables' files, so that each side pays for
-// its own entries alone. The sides take turns in being first: a database that has just rested is faster.
+// The cost of sealing the audit log for requests. There are two servers, one of which seals nothing. A round is as long
+// as two sealings. It begins when the entries of the last round are sealed and written to the tables' files, so that
+// each side pays only for its own entries. The sides take turns in being first, because a rested database is faster.
 
 const connections = 32
 const roundMs = 20_000
@@ -28,7 +28,7 @@ const puts = ({ orgId, environmentId, admin }: Tenant) =>
 
 interface Round {
   perSecond: number
-  /** Microseconds of the server's own process for each request. */
+  /** The processor time of the server's process for each request, in microseconds. */
   cpuEach: number
 }
 

@@ -3,7 +3,7 @@ import { type BenchOnPostgres, onDatabase, poolSize } from '../figure.ts'
 import { compare } from '../measure.ts'
 import { makeTenant, newCiphertext, newEnvironments, request, secretName } from '../tenant.ts'
 
-/** New names lie in so many environments that none comes near the 5,000 secrets that it may hold: there, writes are counted. */
+/** Environments for the new secrets, so many that none comes near 5,000 secrets: at that limit, writes are counted. */
 const environmentCount = 120
 
 export async function secretPut(bench: BenchOnPostgres): Promise<number> {
@@ -12,7 +12,7 @@ export async function secretPut(bench: BenchOnPostgres): Promise<number> {
   const requests = await puts(server.url)
   const floorUrl = await bench.postgres.createDatabase('secret_put_floor')
   await using floor = await startFloor('insert', { databaseUrl: floorUrl, poolSize })
-  // A slow path gets hot slowly.
+  // A longer warm-up, because Node optimizes the code of a slow path later.
   const patient = { ...bench, plan: { ...bench.plan, warmUpMs: bench.plan.warmUpMs * 3 } }
   const { perSecond } = await compare(
     patient,
@@ -22,7 +22,7 @@ export async function secretPut(bench: BenchOnPostgres): Promise<number> {
   return perSecond
 }
 
-/** Half of the names are new, half get another version. */
+/** Half of the requests create a secret, and half write another version of one. */
 export async function puts(url: string): Promise<string[]> {
   const tenant = await makeTenant(url, 200)
   const { orgId, environmentId, admin } = tenant

@@ -16,7 +16,7 @@ const changesEach = 5
 const burstMaxMs = 180_000
 const lookMs = 50
 
-/** A run over many names of which none has changed. The figure is the requests that it wrote with. */
+/** Runs a sync of many names, none of which has changed -> the number of its requests that wrote. */
 export async function syncRun(): Promise<number> {
   await using scene = await openScene()
   const names = Object.fromEntries(Array.from({ length: unchangedCount }, (_, i) => [`NAME_${i}`, `value ${i}`]))
@@ -32,13 +32,13 @@ export async function syncRun(): Promise<number> {
   return scene.platform.pushes.length - before
 }
 
-/** What comes of 1,000 changes in 200 environments that are bound, each to a destination of its own. */
+/** The outcome of 1,000 changes in 200 environments, each bound to its own destination. */
 interface Burst {
-  /** From one change alone, before them, to its value being there. */
+  /** The time from a single change, before the others, until its value is at the destination. */
   changeSeconds: number
-  /** The share of changes that had no push of their own, because it went with another. */
+  /** The share of changes that had no push of their own, because they were pushed with another change. */
   joined: number
-  /** The server's memory at most, over what it had before the changes. */
+  /** The server's peak memory, minus its memory before the changes. */
   grownMb: number
 }
 
@@ -66,7 +66,7 @@ async function burst({ plan, postgres }: BenchOnPostgres): Promise<Burst> {
   await watch(server, () => platform.values(appOf(0)).get('VALUE') === 'alone')
   const changeSeconds = (performance.now() - changedAt) / 1000
   const [before, idleMb, startedAt] = [platform.pushes.length, await server.residentMb(), performance.now()]
-  // In rounds, so that the last change of each is known.
+  // In rounds, so that the last value of each environment is known.
   const writing = async () => {
     for (let round = 1; round <= changesEach; round++)
       await each(bindingCount, (i) => put(bounds[i] as Bound, 'VALUE', `${round}`))
@@ -86,7 +86,7 @@ async function burst({ plan, postgres }: BenchOnPostgres): Promise<Burst> {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-/** The most memory that the server has until something is so. */
+/** Waits until the condition is true -> the peak memory of the server meanwhile. */
 async function watch(server: Child, isSo: () => boolean): Promise<number> {
   const deadline = performance.now() + burstMaxMs
   let peakMb = 0
@@ -106,7 +106,7 @@ interface Run {
 
 type Api = <T>(method: string, path: string, body?: object) => Promise<T>
 
-/** An environment that is bound, with what it takes to write in it. */
+/** A bound environment, with everything that is needed to write to it. */
 interface Bound {
   api: Api
   environmentId: string
@@ -118,11 +118,11 @@ interface Scene extends AsyncDisposable {
   platform: AppPlatform
   server: Child
   api: Api
-  /** A new environment with these values, bound to an app of that name. */
+  /** Creates an environment with these values, and binds it to an app of that name. */
   bind: (appName: string, mode: 'manual' | 'auto', values: Record<string, string>) => Promise<Bound>
 }
 
-/** A server, a platform of one kind of destination, and a connection between them. */
+/** Starts a server and a platform, and creates a connection between them. */
 async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
   const platform = await startAppPlatform()
   const server = await startServer({ ...platform.settings, ...settings })
@@ -157,7 +157,7 @@ async function openScene(settings: Record<string, string> = {}): Promise<Scene> 
   return { platform, server, api, bind, [Symbol.asyncDispose]: close }
 }
 
-/** A value gets another version, sealed as clients do. */
+/** Writes a version of a secret, encrypted as clients do. */
 async function put({ api, environmentId, dek }: Bound, name: string, value: string): Promise<void> {
   const ciphertext = await sealSecret(value, dek, environmentId, name)
   await api('PUT', `/envs/${environmentId}/secrets/${name}`, { ciphertext })

@@ -22,7 +22,7 @@ const settings = {
   NODE_EXTRA_CA_CERTS: fileURLToPath(new URL('../../../packages/server/test/tls/ca.pem', import.meta.url)),
 }
 
-/** Seconds from 10,000 events being there until a fast receiver has had all of them, while another webhook never answers. */
+/** The seconds until a fast receiver has got all of 10,000 events, while another webhook never answers. */
 export async function vaultWebhooks({ postgres }: BenchOnPostgres): Promise<number> {
   const databaseUrl = await postgres.createDatabase('vault_webhooks')
   await using server = await startServer({ ...onDatabase(databaseUrl), ...settings })
@@ -64,12 +64,12 @@ export async function vaultWebhooks({ postgres }: BenchOnPostgres): Promise<numb
 
 const silent = openLog('silent', () => {})
 
-/** By what the server itself calls, committed at once: through the API they take four minutes, which says nothing of delivery. */
+/** Emits the events with the server's own code, in one commit. Through the API alone it would take four minutes. */
 async function emitAll(db: Database, orgId: string, connections: VaultConnection[]): Promise<void> {
   const events = openEvents(openQueue(db, jobs), subscribers, () => new Date())
   const emit = (tx: Sql, connection: VaultConnection) =>
     events.emit(tx, 'vault.connection.ready', orgId, { projectId: connection.projectId, connection })
-  // The queue looks its table up with the first one, for which it wants no transaction to be open.
+  // With the first event the queue looks up its table, which must happen outside of a transaction.
   await emit(db, connections[0] as VaultConnection)
   await db.transaction(async (tx) => {
     for (const connection of connections.slice(1)) await emit(tx, connection)

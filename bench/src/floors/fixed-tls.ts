@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import { given, listen, loopbackCertificate } from './listen.ts'
 
-// As `fixed`, with TLS, on a port of its own.
+// Like `fixed`, but with TLS and on its own port.
 
 const { folder, port, body } = await given<{ folder: string; port: number; body: string }>()
 const bytes = Buffer.from(body)

@@ -1,6 +1,6 @@
 import { given, listen } from './listen.ts'
 
-// Checks nothing and sends the same bytes to everyone.
+// A server that checks nothing and sends the same bytes to everyone.
 
 const { body, contentType, etag } = await given<{ body: string; contentType: string; etag: string }>()
 const bytes = Buffer.from(body)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import pg from 'pg'
 import { abort, given, listen } from './listen.ts'
 
-// Puts the ciphertext of each request into a table, durably, and does nothing else with it.
+// A server that inserts the ciphertext of each request into a table, durably, and does nothing else with it.
 
 const { databaseUrl, poolSize } = await given<{ databaseUrl: string; poolSize: number }>()
 const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize })

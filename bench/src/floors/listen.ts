@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers'
 import type { SecureContext } from 'node:tls'
 import { openAuthority } from '@skerry/proxy/authority'
 
-/** What a floor was told on its standard input. */
+/** Reads the parameters of a floor from its standard input. */
 export const given = async <T>(): Promise<T> => JSON.parse(await text(process.stdin)) as T
 
-/** A bare node:http server: no router, no checks, one handler. `/ready` says that it listens. */
+/** Starts a bare node:http server: no router, no checks, one handler. `/ready` shows that it listens. */
 export function listen(handle: (request: IncomingMessage, response: ServerResponse) => void): void {
   const server = createServer((request, response) => {
     if (request.url === '/ready') return response.end()
@@ -17,13 +17,13 @@ export function listen(handle: (request: IncomingMessage, response: ServerRespon
   process.on('SIGTERM', () => process.exit(0))
 }
 
-/** For `localhost`, of the authority in a folder, which the first that asks makes there. */
+/** A certificate for `localhost`, signed by the authority in a folder. The first caller creates the authority. */
 export async function loopbackCertificate(folder: string): Promise<SecureContext> {
   const authority = await openAuthority(join(folder, 'ca.pem'), join(folder, 'key.pem'))
   return authority.contextFor('localhost')
 }
 
-/** For the promise of a handler: a floor that fails ends, and with it the figure. */
+/** Ends the floor when a handler fails. The figure then fails too. */
 export function abort(error: unknown): never {
   process.stderr.write(`floor: ${error instanceof Error ? error.stack : error}\n`)
   process.exit(1)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { abort, given, listen, loopbackCertificate } from './listen.ts'
 
-// As `passing`, for what comes in by CONNECT: its TLS is ended here, and the upstream is asked with TLS.
+// Like `passing`, for requests inside of CONNECT. It ends the client's TLS, and uses TLS to the upstream.
 
 const { folder, port, upstream } = await given<{ folder: string; port: number; upstream: number }>()
 const secureContext = await loopbackCertificate(folder)

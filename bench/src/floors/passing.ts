@@ -1,7 +1,7 @@
 import { Agent, request as ask } from 'node:http'
 import { abort, given, listen } from './listen.ts'
 
-// A proxy that looks at nothing: headers are handed on, and streams are copied.
+// A proxy that inspects nothing: it forwards headers and copies streams.
 
 const { port } = await given<{ port: number }>()
 const agent = new Agent({ keepAlive: true })

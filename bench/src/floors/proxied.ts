@@ -3,7 +3,7 @@ import { startProxy } from '@skerry/proxy/start'
 import { createClient } from '@skerry/sdk/client'
 import { given } from './listen.ts'
 
-// The agents' proxy as `skerry proxy run` starts it, with one secret. Every name leads to this machine.
+// The agents' proxy as `skerry proxy run` starts it, with one secret. Every host name resolves to this machine.
 
 const { settings, upstreamCa } = await given<{ settings: string; upstreamCa?: string }>()
 const resolved = {

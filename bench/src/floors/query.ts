@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { abort, given, listen } from './listen.ts'
 
-// Answers resolve with one prepared query and without asking who calls: the environment is in the query string, the
+// Answers resolve with one prepared query and without authentication. The environment is in the query string, and the
 // principal whose keys it sends is fixed. No branches, no `with`, no checks; the same answer, byte for byte.
 
 interface Given {

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import pg from 'pg'
 import { abort, given, listen } from './listen.ts'
 
-// Releases a credential with the two queries that there must be, who asks and what is stored, both prepared, on one
-// connection after the other. No router, no checks of form or state, no audit, no meter; the same answer, byte for byte.
+// Releases a credential with the two queries that are always needed: one for the caller and one for the credential.
+// Both are prepared, and sent one after the other. No router, no checks of form or state, no audit, no meter; the same
+// answer, byte for byte.
 
 const { databaseUrl, poolSize } = await given<{ databaseUrl: string; poolSize: number }>()
 const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize })

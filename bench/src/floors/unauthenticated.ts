@@ -9,20 +9,20 @@ import { openLog } from '../../../packages/server/src/kernel/log.ts'
 import { startServer } from '../../../packages/server/src/server.ts'
 import { given } from './listen.ts'
 
-// Skerry's whole server with one route more: the answers of resolve for everyone. In one process, what differs between the
-// two is to ask who is there, and nothing else.
+// Skerry's whole server with one more route, which gives the answers of resolve to everyone. Both routes are in one
+// process, so that they differ only in authentication.
 
 const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' as const }
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 
-/** As features/resolve/resolve.ts does, without the token. */
+/** Works like features/resolve/resolve.ts, but without the token. */
 const fastPath: FastPath<ResolveContext> = (context, { headers }, rawQuery, counted) => {
   const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
   if (!answer || !context.limiter.admits('principal', 'everyone', counted)) return undefined
   return choose(context, headers, answer)
 }
 
-/** Keeps, and then gives to everyone, what the first who asks is answered. */
+/** Caches the answer for the first caller, and then gives it to everyone. */
 async function get({ context, headers, rawQuery }: In<typeof unauthenticated, object, ResolveContext>) {
   const generation = context.cache.generation()
   const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../packages/server/test/services/free-port.ts'
 import { start } from '../start.ts'
 
-test('one call starts all that takes part, and ends it', async () => {
+test('one call starts all parts of the example, and ends them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-example-'))
   const running = await start(folder, { product: await freePort(), executor: await freePort() })
   const { url, serverUrl } = running

@@ -19,13 +19,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** The requests that the provider got. */
+/** The keys and tokens in the requests to the provider. */
 const presented: string[] = []
 provider.server.on('request', ({ headers }) => {
   presented.push(String(headers['x-api-key'] ?? ''), headers.authorization?.replace('Bearer ', '') ?? '')
 })
 
-/** The tokens that it has given out. */
+/** The tokens that the provider has issued. */
 const issued: string[] = []
 provider.server.prependListener('request', ({ url: path }, response) => {
   if (path !== '/token') return
@@ -51,7 +51,7 @@ async function comeBack(name: string, answer: string): Promise<void> {
   await page.getByText(answer).waitFor()
 }
 
-test('a person connects an account by an API key, and the product gets what the provider answers', async () => {
+test('a person connects an account with an API key, and the product gets the provider’s answer', async () => {
   await agree('Weather')
   await page.getByLabel('Weather key').first().fill(provider.apiKey)
   await press(visitor, 'Connect')
@@ -72,7 +72,7 @@ test('a person connects an account by signing in at its provider', async () => {
   await page.getByText('sunny, 24 degrees').waitFor()
 })
 
-test('what the server keeps has none of the credentials, nor the refresh token, which goes to the executor alone', async () => {
+test('the data of the server contains no credential, and the refresh token goes only to the executor', async () => {
   const used = new Set(presented.filter((text) => text !== ''))
   expect(used).toEqual(new Set([provider.apiKey, issued[0]]))
   const secrets = [provider.apiKey, ...issued]
@@ -87,7 +87,7 @@ test('what the server keeps has none of the credentials, nor the refresh token, 
   ).toEqual([])
 })
 
-test('an account that is disconnected is not used any more', async () => {
+test('a disconnected account is no longer used', async () => {
   await page.goto(url)
   await press(visitor, 'Your connected accounts')
   await screen(visitor, 'Your connected accounts')
@@ -97,11 +97,11 @@ test('an account that is disconnected is not used any more', async () => {
   await page.goto(url)
   await page.getByRole('button', { name: 'Connect weather' }).waitFor()
   await page.getByText('Lunch with Grace').waitFor()
-  // The sign-in pages of oidc-provider ask for a font, which a machine without the internet does not get.
+  // The sign-in pages of oidc-provider load a font, which fails on a machine without internet access.
   expect(visitor.complaints.filter((text) => !text.includes('fonts.googleapis.com'))).toEqual([])
 })
 
-/** Every file below a folder, byte for byte. */
+/** The content of every file below a folder. */
 async function contentOf(top: string): Promise<Place[]> {
   const entries = await readdir(top, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

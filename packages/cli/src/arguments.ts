@@ -8,8 +8,8 @@ const shared: Readonly<Record<string, boolean>> = {
 }
 
 /**
- * Command lines as people type them -> as the commands are declared: `help secrets set` and `version` are options there,
- * and `leading` options, which all commands share, stand behind the command's name.
+ * Brings a typed command line into the declared form. `help secrets set` and `version` become options. `leading` are
+ * the shared options before the command's name, which the caller moves behind it.
  */
 export function normalize(args: string[]): { leading: string[]; rest: string[] } {
   const leading: string[] = []

@@ -1,19 +1,19 @@
 import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-// The command is also built into few files, which Node finds and links sooner (scripts/command.ts). They are used as long
-// as every file that they were made from has the size and the time that it had then; otherwise the sources run.
+// The command is also built into a few files, which Node finds and links faster (scripts/command.ts). They are used
+// while every source file has the size and the time that it had at the build. Otherwise the sources run.
 
 const folder = fileURLToPath(new URL('../dist/', import.meta.url))
 
 /**
  * @typedef {object} Build
  * @property {string} program  the name of the file that is loaded first
- * @property {string[]} files  the names of all
- * @property {Record<string, string>} sources  their paths, from the folder of the build -> stampOf
+ * @property {string[]} files  the names of all files
+ * @property {Record<string, string>} sources  the `stampOf` each source, by its path from the folder of the build
  */
 
-/** The command as it is built: undefined where it is not, or where its sources are others by now. */
+/** Returns the URL of the built command; undefined if there is no build, or if its sources have changed since. */
 export function builtProgram() {
   const build = readBuild()
   if (!build) return
@@ -29,7 +29,7 @@ export function readBuild() {
 }
 
 /**
- * What tells a file from one that was written later; undefined without a file.
+ * Returns a stamp that changes when the file is written again; undefined without a file.
  * @param {string} file
  */
 export function stampOf(file) {

@@ -11,7 +11,7 @@ import { boundPlace, findPlace } from './places.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
-/** One thing that was looked at; `next` says how to mend it. */
+/** The result of one check; `next` says how to fix the problem. */
 export interface Check {
   what: string
   state: 'ok' | 'warn' | 'fail'
@@ -22,10 +22,10 @@ export interface Check {
 const nodeMajor = 24
 const skewWarnSeconds = 60
 
-/** Looks at everything between this machine and a secret, in the order in which it must work. */
+/** Checks everything between this machine and a secret, in the order in which it must work. */
 export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
   yield checkNode()
-  // Modes first: reading the settings mends them.
+  // Check file modes first, because reading the settings corrects them.
   yield checkCredentialsFile()
   yield checkMode('credentials folder', dirname(credentialsPath()), 'chmod 700')
   yield checkMode('cache folder', cacheFolder(), 'chmod 700')
@@ -54,7 +54,9 @@ function checkNode(): Check {
   }
 }
 
-/** Reading it, which comes next, closes it: what remains to be said is who may have read it. */
+/**
+ * Only warns, because the next check reads the file, which sets its mode to 0600. Other users may have read it before.
+ */
 function checkCredentialsFile(): Check {
   const check = checkMode('credentials file', credentialsPath(), 'chmod 600')
   if (check.state === 'ok') return check
@@ -125,7 +127,7 @@ async function checkDatabase(url: string): Promise<Check> {
     : { what, state: 'ok', message: 'ready' }
 }
 
-/** Expiry, and the age of copies, are reckoned with both clocks. HTTP dates are whole seconds. */
+/** Compares the clocks, because expiry and the age of cached copies depend on both. HTTP dates are whole seconds. */
 function checkClock(date: string | null, nowMs: number): Check {
   const what = 'clock'
   const serverMs = date === null ? Number.NaN : Date.parse(date)
@@ -146,7 +148,7 @@ async function checkCredential(session: Session): Promise<Check> {
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
 }
 
-/** Of the environment that `run` would take. */
+/** Checks the key of the environment that `run` would use. */
 async function checkKey(session: Session, flags: Flags): Promise<Check> {
   const what = 'key'
   const { app, env, branch, scopeIsExplicit } = session.settings

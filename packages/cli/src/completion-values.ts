@@ -38,7 +38,10 @@ const ask: Record<Kind, (session: Session, flags: Flags) => Promise<string[]>> =
 const inOrg = async (session: Session) => ({ orgId: (await session.org()).id })
 const slugs = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug)
 
-/** The values of this kind, by the options that were typed already. A failure gives none, and does not disturb the person. */
+/**
+ * Returns the values of this kind, for the options that were already typed. A failure gives none, and does not disturb
+ * the person.
+ */
 export async function valuesOf(kind: Kind, typed: readonly string[]): Promise<string[]> {
   try {
     const flags = flagsIn(typed)

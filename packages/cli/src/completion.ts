@@ -1,6 +1,6 @@
 export const shells = ['bash', 'zsh', 'fish'] as const
 
-/** Options whose values the server knows, and what these are. */
+/** Options whose values the server knows, with the kind of each value. */
 export const ServerWords = {
   '--app': 'app',
   '--group': 'group',
@@ -10,26 +10,26 @@ export const ServerWords = {
   '--except': 'secret',
 } as const
 
-/** By a command's path, '' for `skerry` itself: what can be written behind it. */
+/** The words that can follow a command, by the command's path; '' stands for `skerry` itself. */
 export type Words = Map<
   string,
   {
     subcommands: { name: string; summary: string }[]
     options: string[]
-    /** By option: the values that it takes, where they are few. */
+    /** The values of each option that accepts only a few. */
     choices: Record<string, readonly string[]>
-    /** Its arguments are names of secrets. */
+    /** Whether its arguments are names of secrets. */
     takesSecrets: boolean
   }
 >
 
-/** The text of a completion script. The shell asks `skerry` while one types only for names that the server knows. */
+/** Returns a completion script. While the user types, the shell calls `skerry` only for names that the server knows. */
 export function completionFor(shell: (typeof shells)[number], words: Words): string {
   if (shell === 'bash') return bash(words)
   return shell === 'zsh' ? zsh(words) : fish(words)
 }
 
-/** `case` arms from a path and the word before, to what the option of that name takes. */
+/** Returns `case` arms that map a path and the word before, which is an option, to the values of that option. */
 function valueArms(words: Words, asked: string): string {
   const fixed = [...words].flatMap(([path, { choices }]) =>
     Object.entries(choices).map(([long, values]) => `    '${path}'*' ${long}') list='${values.join(' ')}' ;;`),
@@ -44,7 +44,9 @@ function valueArms(words: Words, asked: string): string {
 const secretPaths = (words: Words) =>
   [...words].flatMap(([path, { takesSecrets }]) => (takesSecrets ? [`'${path}'*`] : [])).join('|')
 
-/** `case` arms from a path to its words, longest first. A path also stands for itself with anything behind it. */
+/**
+ * Returns `case` arms that map a path to its words, longest path first. A path also matches with more words after it.
+ */
 function arms(words: Words): string {
   return [...words]
     .sort(([a], [b]) => b.split(' ').length - a.split(' ').length)

@@ -8,8 +8,8 @@ interface Listed {
 }
 
 /**
- * Says what is deleted with environments: `12 secrets in development and production`. Secrets are counted as far as this
- * credential may list them.
+ * Says what is deleted with environments: `12 secrets in development and production`. Secrets are counted as far as
+ * this credential may list them.
  */
 export async function contentsOf(session: Session, environments: readonly Listed[]): Promise<string> {
   if (environments.length === 0) return 'no environment'
@@ -17,7 +17,7 @@ export async function contentsOf(session: Session, environments: readonly Listed
   return `${await secretsIn(session, environments)} in ${names}`
 }
 
-/** `12 secrets`, or `all secrets` where they cannot be counted. */
+/** `12 secrets`, or `all secrets` if they cannot be counted. */
 export async function secretsIn(session: Session, environments: readonly Listed[]): Promise<string> {
   const counts = await Promise.all(environments.map((one) => countSecrets(session, one)))
   if (counts.includes(undefined)) return 'all secrets'
@@ -25,7 +25,7 @@ export async function secretsIn(session: Session, environments: readonly Listed[
   return `${total} ${total === 1 ? 'secret' : 'secrets'}`
 }
 
-/** Undefined where this credential holds no key, because it may not list names there either. */
+/** Undefined if this credential has no key, because it may then not list the names either. */
 async function countSecrets(session: Session, { id: envId, canDecrypt }: Listed): Promise<number | undefined> {
   if (canDecrypt === false) return undefined
   const { id: orgId } = await session.org()

@@ -8,28 +8,31 @@ import { note, warn } from './output.ts'
 /** One server and organization that this user works with. */
 export interface Profile {
   url: string
-  /** A person's session has none: it reaches every organization that the person is in. */
+  /** Absent for a person's session, which reaches every organization that the person is in. */
   org?: { id: string; slug: string }
-  /** The machine client that made the token. `secret` is absent when it lives in the environment. */
+  /** The machine client that made the token. `secret` is absent if an environment variable has it. */
   client?: { id: string; secret?: string }
-  /** A service token, whole: it holds key material. */
+  /** A complete service token, which contains key material. */
   token?: string
   session?: PersonSession
 }
 
-/** A person's CLI session. Its bearer lies in the system's keyring, or here, sealed under a key that lies elsewhere. */
+/**
+ * A person's CLI session. Its bearer is in the system's keyring, or here, encrypted under a key that is stored
+ * elsewhere.
+ */
 export interface PersonSession {
   id: string
   userId: string
   email: string | null
   expiresAt: string
-  /** Absent when the system's keyring has the bearer. */
+  /** The encrypted bearer. Absent if the system's keyring has it. */
   sealed?: string
 }
 
 export interface CredentialsFile {
   version: 1
-  /** The profile that commands use outside of a project that names another. */
+  /** The profile that commands use unless the project names another. */
   current: string | null
   profiles: Record<string, Profile>
 }
@@ -42,7 +45,7 @@ export function profileName(url: string, who: string): string {
   return `${who}@${host}${pathname.replace(/\/+$/, '')}`
 }
 
-/** A file that others can read is closed to them before it is used, and its owner is told. */
+/** If other users can read the file, its mode is set to 0600 before it is used, with a warning. */
 export function readCredentials(): CredentialsFile {
   const path = credentialsPath()
   const text = readIfThere(path)
@@ -52,12 +55,12 @@ export function readCredentials(): CredentialsFile {
     const file = JSON.parse(text) as CredentialsFile
     if (file.version === 1 && typeof file.profiles === 'object' && file.profiles !== null) return file
   } catch {
-    // Told below: a parser's message could quote the file.
+    // The error below reports it without the parser's message, which could quote the file.
   }
   throw new Failure('failure', `${path} is not a credentials file of this version`, 'move it away and sign in again')
 }
 
-/** A file that is mounted into a container may be root's: only root can close it. */
+/** A file that is mounted into a container may belong to root, and then only root can change its mode. */
 function closeToOthers(path: string): void {
   try {
     chmodSync(path, 0o600)
@@ -68,7 +71,7 @@ function closeToOthers(path: string): void {
   warn(`${path} could be read by other users; its mode is 0600 now`)
 }
 
-/** Reads, changes and writes the file under a lock, so that two commands at a time do not lose each other's entry. */
+/** Reads, changes and writes the file under a lock, so that two commands at once do not lose each other's entry. */
 export function updateCredentials(change: (file: CredentialsFile) => void): void {
   const path = credentialsPath()
   withLock(`${path}.lock`, () => {
@@ -79,8 +82,8 @@ export function updateCredentials(change: (file: CredentialsFile) => void): void
 }
 
 /**
- * Stores a profile and, unless told otherwise, makes it the current one. A token that it replaces is kept aside, never dropped: it may hold the
- * only key to what was stored with it.
+ * Stores a profile and, unless `makeCurrent` is false, makes it the current one. A replaced token is kept under another
+ * name, because it may be the only key to secrets that were stored with it.
  */
 export function saveProfile(name: string, profile: Profile, makeCurrent = true): void {
   updateCredentials((file) => {
@@ -95,13 +98,15 @@ export function saveProfile(name: string, profile: Profile, makeCurrent = true):
   })
 }
 
-/** Whether a profile was put aside by a newer one of its name. */
+/** Whether a profile was replaced by a newer one of the same name. */
 export const isReplaced = (name: string) => /~\d+$/.test(name)
 
-/** Profiles that no command takes unless it is told to. */
+/** Replaced profiles, which a command uses only with `--profile`. */
 export const keptAside = (): string[] => Object.keys(readCredentials().profiles).filter(isReplaced)
 
-/** The name that `--profile` gives to a new credential. A session that it would replace without ending it stays. */
+/**
+ * Checks the name that `--profile` gives to a new credential. A token must not replace a session that is still open.
+ */
 export function checkNewProfile(name: string | undefined, url: string, isPerson: boolean): void {
   if (name === undefined) return
   if (!/^[A-Za-z0-9][\w.@:/-]*$/.test(name)) {
@@ -120,7 +125,7 @@ function freeName(file: CredentialsFile, name: string): string {
 }
 
 const lockStaleMs = 10_000
-/** Longer than a lock lasts whose process died: nobody is turned away because of one. */
+/** Longer than the lock of a dead process lasts, so that no command fails because of one. */
 const lockWaitMs = 30_000
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
@@ -146,7 +151,7 @@ export function withLock(path: string, work: () => void): void {
   }
 }
 
-/** The work under the lock takes milliseconds: an old lock is one whose process died. */
+/** The work under the lock takes milliseconds, so the process of an old lock has died. */
 function isStale(path: string): boolean {
   try {
     return Date.now() - statSync(path).mtimeMs > lockStaleMs

@@ -7,7 +7,10 @@ export interface BrowserOptions extends Flags {
   browser: boolean
 }
 
-/** Prints the address of a page of the organization in the dashboard, and opens it unless told otherwise. `next` says what to do there. */
+/**
+ * Prints the address of a page of the organization in the dashboard, and opens it unless `--no-browser` is given.
+ * `next` says what to do there.
+ */
 export async function showPage(
   session: Session,
   path: string,

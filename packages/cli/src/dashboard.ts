@@ -4,7 +4,7 @@ import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { Failure } from './failure.ts'
 import { ownFile } from './own-file.ts'
 
-/** As much of a package's dist/build.json as is compared. */
+/** The part of a package's dist/build.json that is compared. */
 interface Build {
   files: Record<string, { integrity: string }>
   importMapSha256: string | null
@@ -15,12 +15,12 @@ export interface Difference {
   what: string
 }
 
-/** Where keys and credentials are encrypted before they reach the server. */
+/** The pages that encrypt keys and credentials before these reach the server. */
 const pages = ['dashboard', 'connect']
 
-/** Fetches every file of this installation's pages from a server, and compares what comes with what is here. */
+/** Fetches every file of this installation's pages from a server, and compares it with the local file. */
 export async function compareDashboard(url: string): Promise<{ files: number; differences: Difference[] }> {
-  // No credential is sent, so plain HTTP betrays nothing; what comes over it proves little, which the person knows.
+  // Plain HTTP is allowed, because no credential is sent. A result over HTTP proves little, and the user knows that.
   const baseUrl = parseBaseUrl(url, { allowInsecure: true })
   const differences: Difference[] = []
   let files = 0
@@ -62,6 +62,6 @@ async function answer(url: string): Promise<Response> {
   }
 }
 
-/** Each answer has a nonce of its own, in one place; it lets styles in and no script. */
+/** Removes the nonce, which is different in each answer and occurs once. It allows styles but no scripts. */
 const withoutNonce = (bytes: Uint8Array) =>
   new TextDecoder().decode(bytes).replace(/(<meta name="skerry-nonce" nonce=")[\w-]{43}(">)/, '$1__SKERRY_NONCE__$2')

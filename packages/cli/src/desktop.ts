@@ -1,26 +1,26 @@
 import { Failure } from './failure.ts'
 import { printable } from './output.ts'
 
-/** Whether a browser that opens here opens before the person: not over SSH, and not without a desktop. */
+/** Whether the person would see a browser that opens on this machine: not over SSH, and not without a desktop. */
 export function hasDesktop(env: NodeJS.ProcessEnv = process.env, platform: string = process.platform): boolean {
   if (env.SSH_CONNECTION || env.SSH_TTY || env.SSH_CLIENT) return false
   if (platform === 'darwin' || platform === 'win32') return true
   return Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)
 }
 
-/** A server names this address: anything but a web page could start a program here. */
+/** Checks an address that the server names. An address that is no web page could start a program here. */
 export function checkWebAddress(address: string): string {
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return printable(address)
   throw new Failure('refused', 'the server names an address that is no web page', 'is it a Skerry server?')
 }
 
-/** Best effort: the address stands on the terminal, too. */
+/** Opens a browser if possible. The terminal shows the address too. */
 export async function openBrowser(address: string): Promise<void> {
   try {
     const { default: open } = await import('open')
     const child = await open(address)
     child.on('error', () => {})
   } catch {
-    // No browser: the person opens it.
+    // Without a browser, the person opens the printed address.
   }
 }

@@ -4,10 +4,13 @@ import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
 
-/** What people call what an id names; undefined where this credential may not know, or it is gone. */
+/** Returns the name that people use for an id; undefined if this credential may not know it, or if it was deleted. */
 export type Directory = (id: string | null) => string | undefined
 
-/** Asks for what the ids need, by what they begin with. Names are for people alone: where they are refused, ids stand alone. */
+/**
+ * Loads the names for the ids, whose prefixes say what to load. Names are only for people, so where the server refuses
+ * them, commands show the ids alone.
+ */
 export async function openDirectory(session: Session, ids: readonly (string | null)[]): Promise<Directory> {
   const { client } = session
   const params = { orgId: (await session.org()).id }

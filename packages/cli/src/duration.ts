@@ -2,14 +2,14 @@ import { usage } from './failure.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** `30s`, `15m`, `24h`, `7d` -> seconds. The unit is never guessed. */
+/** Parses `30s`, `15m`, `24h` or `7d` into seconds. The unit is required. */
 export function parseDuration(text: string): number {
   const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   if (digits === undefined) throw usage(`'${text}' is not a duration`, 'write 30s, 15m, 24h or 7d')
   return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
-/** Seconds -> the largest unit that says it well: `45 s`, `12 min`, `5 h`, `3 d`. */
+/** Formats seconds in the largest unit that is still precise: `45 s`, `12 min`, `5 h`, `3 d`. */
 export function formatAge(seconds: number): string {
   if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`

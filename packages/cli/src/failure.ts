@@ -20,7 +20,7 @@ export const exitCodes = {
 
 export type FailureKind = Exclude<keyof typeof exitCodes, 'ok'>
 
-/** A failure that tells what to do next. Its message is for people and holds no value, token or secret. */
+/** An error that says what to do next. Its message is for people and contains no value, token or secret. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly kind: FailureKind
@@ -35,7 +35,9 @@ export class Failure extends Error {
 
 export const usage = (message: string, next?: string) => new Failure('usage', message, next)
 
-/** What the server calls a refusal -> how this command ends. What is not listed here is a plain failure. */
+/**
+ * Maps an error code to the kind of failure, which sets the exit code. A code that is not listed is a plain failure.
+ */
 const kindOfCode: Readonly<Record<string, FailureKind>> = {
   invalid_request: 'failure',
   unauthorized: 'refused',
@@ -77,7 +79,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
 }
 
-/** The fields of requests, in the words of a command line. A field that is not listed is shown by its own name. */
+/** Maps the fields of requests to command-line options. A field that is not listed is shown by its own name. */
 const nameOnCommandLine: Readonly<Record<string, string>> = {
   actorId: '--actor',
   alphabet: '--alphabet',
@@ -110,12 +112,13 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   with: '--with',
 }
 
-/** Anything thrown -> what to tell and how to exit. */
+/** Turns any thrown value into a failure with a message, a hint and an exit code. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   const { code, message, next } = (error ?? {}) as { code?: unknown; message?: unknown; next?: unknown }
   const name = typeof code === 'string' ? code : ''
-  // A fault here, or an answer that no server of this version gives: the words of the engine help nobody.
+  // A bug of skerry, or an answer that no server of this version gives. The JavaScript engine's message alone helps
+  // nobody.
   if (error instanceof TypeError || error instanceof RangeError) return unexpected(message)
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
@@ -127,7 +130,7 @@ export function toFailure(error: unknown): Failure {
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
 }
 
-/** Nobody signs in in a pipeline: its token is replaced where it is kept. */
+/** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
 const inPipeline =
   'the token may have expired or been revoked (`skerry token list` shows that); make another with `skerry token create`, and put it where the pipeline keeps SKERRY_TOKEN'
 
@@ -136,14 +139,14 @@ function hintOf(code: string): string | undefined {
   return code === 'unauthorized' && isPipeline ? inPipeline : rowOf(nextOfCode, code)
 }
 
-/** `query.limit: must be <= 200` -> `--limit must be at most 200`; undefined for a value that was not typed as it is. */
+/** `query.limit: must be <= 200` -> `--limit must be at most 200`; undefined if no option sets the field. */
 function optionProblem(text: string): string | undefined {
   const [, field = '', problem = ''] = /^(?:body|query)\.(\w+): (must .*)/.exec(text) ?? []
   const option = rowOf(nameOnCommandLine, field)
   return option && `${option} ${field.endsWith('Seconds') ? inUnits(inWords(problem)) : inWords(problem)}`
 }
 
-/** A person who typed a command knows neither the request nor its fields. */
+/** Replaces the path of a request field with its option, because the user knows neither the request nor its fields. */
 function withoutPlace(text: string): string {
   const [, path, problem] = /^((?:body|query|params)\.[\w.]+|\w+): (.*)/s.exec(text) ?? []
   if (path === undefined || problem === undefined) return inWords(text)
@@ -166,7 +169,7 @@ function unexpected(message: unknown): Failure {
   return new Failure('failure', text, 'see `skerry doctor`; --debug shows where it happened')
 }
 
-/** The code is a server's word, and `constructor` is a word, too. */
+/** The code comes from the server and could be `constructor`, so only own properties are read. */
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
   Object.hasOwn(table, code) ? table[code] : undefined
 
@@ -178,8 +181,8 @@ export function describe({ message, next }: Failure): string {
 }
 
 /**
- * Takes credentials out of a text. No message is supposed to hold one; this is the second wall, for messages that come
- * from elsewhere and may repeat what they were given.
+ * Redacts credentials in a text. No message should contain one. This is a second line of defence for messages from
+ * elsewhere, which may repeat their input.
  */
 export function redact(text: string): string {
   return text

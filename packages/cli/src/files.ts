@@ -46,7 +46,7 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Writes beside the target and renames, so that a reader sees the old text or the new one. */
+/** Writes a temporary file and renames it, so that a reader sees either the old text or the new text. */
 export function writeWhole(path: string, text: string, mode: number): void {
   writeBeside(path, text, { mode, force: true })
 }
@@ -56,7 +56,7 @@ function writeBeside(path: string, text: string, { mode, force }: Overwriting & 
   try {
     const file = openSync(beside, 'wx', mode)
     try {
-      // Not `writeSync`, which on a full disk writes a part and is content.
+      // Not `writeSync`, which can write only a part on a full disk without an error.
       writeFileSync(file, text)
       fsyncSync(file)
     } finally {
@@ -86,12 +86,15 @@ export function writeNamed(
   writeBeside(targetOf(path, { force }), text, { mode, force })
 }
 
-/** Refuses a file that exists before a command does anything else: a refusal afterwards would lose its result. */
+/** Refuses an existing file before a command does anything else, because a later refusal would lose its result. */
 export function checkWritable(path: string | undefined, overwriting: Overwriting): void {
   if (path !== undefined && path !== '-') targetOf(path, overwriting)
 }
 
-/** Gives a complete file its final name. Without `force`, it links the file, which fails if another file has that name by now. */
+/**
+ * Gives a complete file its final name. Without `force` it creates a link, which fails if another file has that name by
+ * now.
+ */
 export function putInPlace(beside: string, path: string, { force }: Overwriting): void {
   if (!force && tryLink(beside, path)) rmSync(beside)
   else renameSync(beside, path)
@@ -109,8 +112,8 @@ function tryLink(beside: string, path: string): boolean {
 }
 
 /**
- * The path to write for a path that a person names. A symbolic link is followed, so that its target is replaced and not the
- * link. Pipes and devices are refused, because renaming would replace them.
+ * The path to write for a path that a person names. A symbolic link is followed, so that its target is replaced and not
+ * the link. Pipes and devices are refused, because renaming would replace them.
  */
 export function targetOf(path: string, { force }: Overwriting): string {
   let status: Stats

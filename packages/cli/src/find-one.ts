@@ -10,7 +10,7 @@ interface Names<T> {
   nameOf: (row: T) => string | null
 }
 
-/** The row that a person names by its id, or by a name that only one row has. */
+/** Finds the row that the user names by its id, or by a name that only one row has. */
 export function findOne<T extends { id: string }>(rows: readonly T[], wanted: string, names: Names<T>): T {
   const { kind, noun, list, nameOf } = names
   const found = rows.filter((row) => isNamed(wanted, kind, { id: row.id, name: nameOf(row) }))

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 const ownerOnly = 0o700
 
 /**
- * An XDG base folder: the variable when it holds an absolute path, else the folder in the home.
+ * Returns an XDG base folder: the variable if it is an absolute path, else the folder in the home folder.
  * @param {string} variable
  * @param {string} inHome
  */
@@ -14,7 +14,7 @@ function baseFolder(variable, inHome) {
   return set?.startsWith('/') ? set : join(home(), inHome)
 }
 
-/** With HOME empty or relative, credentials would be written into whatever folder a command runs in. */
+/** If HOME is empty or relative, credentials would be written into the current folder of the command. */
 const home = () => (isAbsolute(homedir()) ? homedir() : userInfo().homedir)
 
 export const configFolder = () => join(baseFolder('XDG_CONFIG_HOME', '.config'), 'skerry')
@@ -22,7 +22,7 @@ export const stateFolder = () => join(baseFolder('XDG_STATE_HOME', '.local/state
 export const cacheFolder = () => join(baseFolder('XDG_CACHE_HOME', '.cache'), 'skerry')
 
 /**
- * Makes a folder that only its owner can enter, or of a folder one.
+ * Makes a folder that only its owner can enter, or closes an existing folder to others.
  * @param {string} folder
  */
 export function makePrivate(folder) {
@@ -31,7 +31,7 @@ export function makePrivate(folder) {
 }
 
 /**
- * Not `recursive`, with which Node tries for ever where a folder exists and takes no others: /proc, for one.
+ * Does not use `recursive`, with which Node retries for ever in a folder that accepts no new folders, such as /proc.
  * @param {string} folder
  */
 function makeFolder(folder) {
@@ -40,7 +40,7 @@ function makeFolder(folder) {
   try {
     mkdirSync(folder, ownerOnly)
   } catch (error) {
-    // Another command made it meanwhile.
+    // Another command has made the folder in the meantime.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }

@@ -5,13 +5,16 @@ import { headers } from './formats/read.ts'
 import { isSecretName } from './names.ts'
 
 interface FormatSettings {
-  /** The values are texts as they are stored, with references, and not what a program gets. */
+  /** The values are stored texts with references, not the values that a program gets. */
   isStored?: boolean
-  /** What a Kubernetes Secret is called. */
+  /** The name of a Kubernetes Secret. */
   name?: string
 }
 
-/** Values -> text that reads back as exactly these values, or a refusal that names what the format cannot hold. */
+/**
+ * Formats values as a text that reads back as exactly these values. It refuses values that the format cannot hold, by
+ * name.
+ */
 export function formatValues(values: Values, format: ExportFormat, settings: FormatSettings = {}): Formatted {
   if (format === 'dotenv') return formatDotenv(values, settings.isStored === true)
   const entries = [...values]
@@ -22,7 +25,7 @@ export function formatValues(values: Values, format: ExportFormat, settings: For
   throw new Failure('failure', `the ${format} format cannot hold ${impossible.join(', ')}`, 'use --format json')
 }
 
-/** By the file's name; dotenv where that says nothing. */
+/** Finds the format by the end of the file's name; dotenv if it is unknown. */
 export function formatOf(path: string): ExportFormat {
   if (path.endsWith('.json')) return 'json'
   return /\.ya?ml$/.test(path) ? 'yaml' : 'dotenv'
@@ -30,14 +33,16 @@ export function formatOf(path: string): ExportFormat {
 
 type Entry = [name: string, value: string]
 
-/** Docker reads lines and knows no quotes. It reads no line of 64 KiB, and takes a carriage return for part of its end. */
+/**
+ * Docker reads lines and knows no quotes. It reads no line of 64 KiB, and drops a carriage return at the end of a line.
+ */
 const refused: Partial<Record<ExportFormat, RegExp>> = { docker: /\n|\r$|^.{65000}/ }
 
 const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settings: FormatSettings) => string> = {
   json: (entries) => `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`,
-  // In single quotes a POSIX shell takes everything as it is, except a single quote itself and NUL.
+  // In single quotes, a POSIX shell changes no character. Only a single quote and NUL cannot be in them.
   shell: (entries) => lines(entries, (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
-  // Names in quotes, too: NO and ON are no texts in YAML 1.1.
+  // Names are in quotes too, because NO and ON are booleans in YAML 1.1.
   yaml: (entries) => (entries.length === 0 ? '{}\n' : lines(entries, (name, value) => `"${name}": ${yamlText(value)}`)),
   docker: (entries) => lines(entries, (name, value) => `${name}=${value}`),
   k8s: (entries, { name = 'skerry' }) => {
@@ -56,21 +61,23 @@ const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settin
 const lines = (entries: Entry[], line: (name: string, value: string) => string) =>
   entries.map(([name, value]) => `${line(name, value)}\n`).join('')
 
-/** JSON's texts are YAML's, except for a few characters that YAML wants escaped. */
+/** JSON strings are YAML strings, except for a few characters that YAML wants escaped. */
 const yamlText = (value: string) =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** A line that the value does not have. */
+/** A delimiter that the value does not contain. */
 function delimiterFor(value: string): string {
   let end = 'SKERRY_EOF'
   while (value.includes(end)) end += '_'
   return end
 }
 
-/** A JSON object of texts. Numbers and booleans are refused rather than guessed at: `1.0` and `1` would be one. */
+/**
+ * Reads a JSON object of strings. Numbers and booleans are refused, because `1.0` and `1` would become the same value.
+ */
 export function readJsonValues(text: string, from: string): Values {
   let parsed: unknown
   try {

@@ -4,23 +4,24 @@ import { findNamed, findPlace, namedPlace, type Place } from './places.ts'
 import { type Org, openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
-// The frame runs a command around its action. `register` names the frame, which says what the command needs:
+// A frame runs the steps around the action of a command. Each `register` function chooses a frame:
 //
 //   leaf(command, 'list', 'List applications').action(inOrg(list))
 //   addressed(leaf(command, 'generate <NAMES...>', '...')).action(atPlace(generate, parseGenerate))
 //
-// An action gets the arguments of the command line and, last, what the frame has opened. It returns an `Output`, which the frame
-// writes as JSON or as text, so an action does not look at --json. The frame works in this order:
+// An action gets the arguments of the command line and, as the last argument, the objects that the frame has opened. It
+// returns an `Output`, which the frame writes as JSON or as text, so an action ignores --json. The frame's steps:
 //
-// 1. It calls the second function, the preparation, so that a mistake on the command line costs no request. The action gets
-//    the result as `input`.
+// 1. It calls the second function, the preparation, so that a mistake on the command line costs no request. The action
+//    gets the result as `input`.
 // 2. It opens the session.
 // 3. It looks up the organization or the environment.
 // 4. It runs the action and writes the output.
 //
-// An action without an output writes by itself: `audit` line by line, `ssh` and `provisioner` as long as they run. These commands
-// have no frame: `run`, `shell` and `proxy run`, which start a program; `mcp` and `completion`, which speak a protocol; `doctor`, which
-// writes while it looks; `login` and `signup`, which make the credential; and `dashboard`, which needs no session to start.
+// An action that returns no output writes by itself: `audit` line by line, `ssh` and `provisioner` while they run.
+// These commands have no frame: `run`, `shell` and `proxy run`, which start a program; `mcp` and `completion`, which
+// speak a protocol; `doctor`, which writes each check as it ends; `login` and `signup`, which create the credential;
+// and `dashboard`, which needs no session to start.
 
 /** The last argument of an action of a signed-in command. `P` is the type of the function that prepares the `input`. */
 export interface SignedIn<F extends Flags = Flags, P extends Prepare = () => undefined> {
@@ -40,7 +41,9 @@ export interface AtPlace<F extends Flags = Flags, P extends Prepare = () => unde
   place: Place
 }
 
-/** A preparation checks the command line before the session is opened, and reads files or standard input for the action. */
+/**
+ * A preparation checks the command line before the session is opened, and reads files or standard input for the action.
+ */
 export type Prepare = (...given: never[]) => unknown
 
 /** The function that commander calls with the arguments, the options and the command. */
@@ -64,7 +67,9 @@ interface Frame<Base extends Flags, More> {
   ): Run
 }
 
-/** Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line. */
+/**
+ * Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line.
+ */
 export function lookingUp<Base extends Flags, More>(
   lookUp: (session: Session, flags: Base, named: string) => Promise<More>,
 ): Frame<Base, More> {
@@ -103,7 +108,9 @@ export const withoutSession =
   async (...given) =>
     writeOutput(await action(...(given.slice(0, -1) as A)), given.at(-2) as Flags)
 
-/** Options before a subcommand's name belong to it as well, except for a `--yes`, which was given to the command above. */
+/**
+ * Passes options before a subcommand's name to the subcommand too, except `--yes`, which confirms the command above.
+ */
 export const withOptionsAbove =
   (run: Run): Run =>
   (...given) => {

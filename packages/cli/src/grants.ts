@@ -8,7 +8,7 @@ import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 import { findToken, wantedTokenName } from './tokens/find.ts'
 
-/** An environment whose key this credential has, ready to be granted. */
+/** An environment with its opened key, ready to be granted. */
 export interface OpenPlace {
   orgId: string
   envId: string
@@ -17,8 +17,8 @@ export interface OpenPlace {
 }
 
 /**
- * An environment and, for an application's, the environments of the groups composed into it: a resolve is refused as a
- * whole when one of these keys is missing. All keys are fetched before anything changes.
+ * Opens an environment, the environments of the groups composed into it, and the parent of a branch. A resolve is
+ * refused as a whole if one of these keys is missing. All keys are fetched before anything changes.
  */
 export async function openWithGroups(session: Session, place: Place): Promise<OpenPlace[]> {
   const targets = [{ envId: place.envId, label: place.label }, ...(await composedEnvironments(session, place))]
@@ -36,8 +36,8 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
 }
 
 /**
- * Opens every environment that this credential can decrypt. Branches do not say whether it can, so each is tried. A key that
- * is not trusted is an error, because leaving the environment out could go unnoticed.
+ * Opens every environment that this credential can decrypt. The server does not say which branches it can decrypt, so
+ * each branch is tried. An untrusted key is an error, because leaving the environment out could go unnoticed.
  */
 export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   const { id: orgId } = await session.org()
@@ -58,7 +58,7 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
 /** Explains why there is no key: none was granted, or the key has changed since this machine last used it. */
 export function keyFailure(error: unknown, session: Session, label: string): unknown {
   if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
-  // An environment's key is asked for by its id: here is what people call it.
+  // The original error names the environment by its id. This one uses its label.
   if (!(error instanceof RollbackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
   return new Failure(
     toFailure(error).kind,
@@ -67,10 +67,12 @@ export function keyFailure(error: unknown, session: Session, label: string): unk
   )
 }
 
-/** This credential was granted no key of an environment. */
+/** The credential has no key to an environment. */
 class NoKeyFailure extends Failure {}
 
-/** What to do about an environment that this credential cannot read: somebody who can must act. */
+/**
+ * The error for an environment that this credential cannot read. It says that somebody who can read it must grant it.
+ */
 export function noKey(session: Session, label: string): Failure {
   const { type, name } = session.principal
   const who = type === 'user' ? `--user ${name}` : `--token ${name}`
@@ -81,7 +83,7 @@ export function noKey(session: Session, label: string): Failure {
   )
 }
 
-/** The environments of composed groups that have one of the same slug; others contribute nothing. */
+/** Finds the environment with the same slug in each composed group. A group without one contributes nothing. */
 async function composedEnvironments(session: Session, place: Place): Promise<{ envId: string; label: string }[]> {
   if (place.kind === 'group') return []
   const { orgId, parentId } = place
@@ -110,7 +112,7 @@ async function parentOf(session: Session, place: Place) {
   return [{ envId: environment.id, slug: environment.slug, label: place.label.replace(/@.*$/, '') }]
 }
 
-/** Grants each place's key -> the labels that were granted and those that the grantee held already. */
+/** Grants the key of each environment. Returns the granted labels, and those whose key the grantee already had. */
 export async function grantAll(session: Session, places: OpenPlace[], grantee: Grantee) {
   const granted: string[] = []
   const held: string[] = []
@@ -138,8 +140,8 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
 }
 
 /**
- * A token by id or name, or a person by id or e-mail address, with the key that the server has on record. The server finds the
- * id for a name, so call `acceptGrantees` before something is wrapped to the key.
+ * Finds a token by id or name, or a person by id or e-mail address, with the public key that the server reports. The
+ * server looks up the id for a name, so call `acceptGrantees` before something is wrapped to the key.
  */
 export async function lookUpGrantee(
   session: Session,

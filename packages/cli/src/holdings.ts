@@ -3,7 +3,9 @@ import { note, warn } from './output.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 
-/** The environments whose key a principal holds, as `web/production` and the like. Ask before its grants are dropped. */
+/**
+ * Lists the environments whose key a principal has, such as `web/production`. Call it before the grants are deleted.
+ */
 async function heldBy(session: Session, principalId: string): Promise<string[]> {
   const { id: orgId } = await session.org()
   const held: string[] = []
@@ -14,11 +16,11 @@ async function heldBy(session: Session, principalId: string): Promise<string[]> 
   return held
 }
 
-/** The same for a command that ends somebody's access, which must not fail because this does. */
+/** Like `heldBy`, but undefined if the list fails, because that must not stop a command that ends somebody's access. */
 export const heldByIfKnown = (session: Session, principalId: string): Promise<string[] | undefined> =>
   heldBy(session, principalId).catch(() => undefined)
 
-/** After somebody's access ended: what they may still open, and what to run about it. */
+/** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
 export function hintRekey(who: string, held: string[] | undefined): void {
   if (held === undefined) warn(`which keys ${who} held is not known: see \`skerry grant list\``)
   if (held === undefined || held.length === 0) return

@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Fetch, FetchAnswer } from '@skerry/sdk/internal/transport'
 
 /**
- * What the SDK needs of `fetch`, over Node's HTTP client: loading the global one takes about as long as Node itself to
- * start. Importing `node:http` would load it, too, so the module is had without an import. No redirect is followed and no
- * compression asked for. A proxy is taken from the environment as by `fetch`, where NODE_USE_ENV_PROXY says so.
+ * The part of `fetch` that the SDK needs, over Node's HTTP client. Loading the global `fetch` takes about as long as
+ * the start of Node itself. An import of `node:http` would load it too, so this code gets the module without an import.
+ * It follows no redirect and requests no compression. With NODE_USE_ENV_PROXY it uses the proxy of the environment, as
+ * `fetch` does.
  */
 export const fetchOverHttp: Fetch = async (url, { method = 'GET', headers, body, signal }) => {
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')

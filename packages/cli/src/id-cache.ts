@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { readIfThere, writePrivate } from './files.ts'
 import { cacheFolder } from './folders.js'
 
-// Ids that were looked up once: slugs never change, so `skerry run` need not ask again, and can work offline. Nothing
-// here is secret, and losing it costs a question to the server.
+// A cache of ids that were looked up. Slugs never change, so `skerry run` needs no second request and can work offline.
+// Nothing in it is secret, and losing it costs one request.
 
 const entriesMax = 500
 
@@ -35,6 +35,6 @@ function write(entries: [string, unknown][]): void {
   try {
     writePrivate(path(), JSON.stringify(Object.fromEntries(entries.slice(-entriesMax))))
   } catch {
-    // A read-only home costs the next command a question, no more.
+    // A read-only home folder only costs the next command another request.
   }
 }

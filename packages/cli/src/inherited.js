@@ -1,10 +1,9 @@
 /**
  * Loads the modules that would open the standard streams, without opening them.
  *
- * A stream that is opened makes its pipe or terminal non-blocking, for everyone who shares it: also for the program that
- * `skerry run` becomes, which then loses what it writes to a slow reader. `process.stdout` and the others open at the
- * first look, and both modules look when they are first imported, as dependencies do. So they are imported here, while
- * there is nothing to see.
+ * An open stream makes its pipe or terminal non-blocking for every process that shares it. The program that `skerry
+ * run` becomes would then lose output to a slow reader. `process.stdout` and the others open on the first access, and
+ * both modules access them at their first import. They are therefore imported here, while the properties are undefined.
  */
 export async function leaveStreamsClosed() {
   const names = /** @type {const} */ (['stdin', 'stdout', 'stderr'])

@@ -4,11 +4,11 @@ import { unreadable } from './files.ts'
 import { isTerminal } from './output.ts'
 import { askHidden, canAsk } from './prompt.ts'
 
-/** Said wherever something secret was put on the command line. The text itself is not repeated. */
+/** The reason in the error about a secret on the command line. The error does not repeat the secret. */
 export const whyNotArguments =
   'secret values are not taken from the command line, where other users and the shell’s history can see them'
 
-/** A secret value for a name: from a file, from stdin, or from a hidden question; exactly as it is. */
+/** Reads a secret value from a file, from stdin or from a hidden prompt, without changes. */
 export async function readValue(name: string, options: { file?: string }): Promise<string> {
   if (options.file !== undefined) return readTextFile(options.file)
   if (!isTerminal.stdin()) return readStdin()
@@ -16,7 +16,7 @@ export async function readValue(name: string, options: { file?: string }): Promi
   return askHidden(`Value of ${name} (is not shown)`)
 }
 
-/** A credential: from stdin or from a hidden question. A line's end, which `echo` and editors add, is not part of it. */
+/** Reads a credential from stdin or a hidden prompt. The line end that `echo` and editors add is removed. */
 export async function readCredential(what: string): Promise<string> {
   const text = isTerminal.stdin() ? await askHidden(`${what} (is not shown)`) : readStdin()
   const credential = text.trim()
@@ -24,7 +24,7 @@ export async function readCredential(what: string): Promise<string> {
   return credential
 }
 
-/** `-` is stdin. */
+/** Reads a text file; `-` is stdin. */
 export function readTextFile(path: string): string {
   if (path === '-') return readStdin()
   let bytes: Buffer
@@ -36,7 +36,7 @@ export function readTextFile(path: string): string {
   return decode(bytes, path)
 }
 
-/** All of standard input, exactly as it is. */
+/** Reads all of standard input, without changes. */
 export function readStdin(): string {
   const chunks: Buffer[] = []
   const chunk = Buffer.alloc(65_536)
@@ -46,7 +46,7 @@ export function readStdin(): string {
       if (length === 0) break
       chunks.push(Buffer.from(chunk.subarray(0, length)))
     } catch (error) {
-      // A pipe that its writer made non-blocking has nothing yet: wait for more.
+      // The writer has made the pipe non-blocking, and it is empty: wait for more.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw unreadable('stdin', error)
       Atomics.wait(pause, 0, 0, 5)
     }
@@ -56,7 +56,7 @@ export function readStdin(): string {
 
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
-/** Bytes that are no UTF-8 would come back changed, so they are refused. A byte order mark is kept for the caller. */
+/** Refuses bytes that are not UTF-8, because they would come back changed. A byte order mark is kept for the caller. */
 function decode(bytes: Buffer, from: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

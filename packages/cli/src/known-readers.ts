@@ -8,15 +8,16 @@ import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
 import { ownPublicKey, type Session } from './session.ts'
 
-// The server says who holds a key. A hostile server could list a reader of its own, and be given the next key. This
-// file remembers to whom this machine gave each key, and whom a person accepted. What the server merely lists is not added.
+// The server reports who has a key. A malicious server could list a reader of its own and so receive the next key. This
+// module remembers the readers to whom this machine gave each key, and the readers whom a person accepted. It does not
+// add readers that the server merely lists.
 
-/** Something that readers share: the key of an environment, a managed key, the recovery key of an organization. */
+/** A thing whose key is shared by readers: an environment, a managed key, or the recovery key of an organization. */
 export interface Shared {
   orgId: string
   /** The id of the environment or of the other thing. */
   id: string
-  /** Tells one key of the thing from the next. Readers of another key count as unknown; undefined: any key. */
+  /** Identifies one key of the thing. Readers of another key count as unknown. If undefined, any key matches. */
   key?: string | undefined
 }
 
@@ -27,11 +28,11 @@ interface Reader {
 
 interface Known {
   key: string
-  /** By principal, the fingerprint of the public key. */
+  /** The fingerprint of each reader's public key, by principal. */
   readers: Record<string, string>
 }
 
-/** By server and organization, then by the id of the thing that is shared. */
+/** The known readers by server and organization, then by the id of the shared thing. */
 interface ReadersFile {
   version: 1
   shared: Record<string, Record<string, Known>>
@@ -41,14 +42,16 @@ const readersPath = () => join(configFolder(), 'known-readers.json')
 
 const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
 
-/** The key of an environment, as this machine tells it from the one after a re-key. */
+/** The current key of an environment, identified by its fingerprint. A re-key gives another fingerprint. */
 export const environmentShared = async (orgId: string, envId: string, key: { bytes: Bytes }): Promise<Shared> => ({
   orgId,
   id: envId,
   key: await fingerprintOf(key.bytes),
 })
 
-/** The keys of an environment's branches. A reader who was accepted for a branch is not thereby one of the environment. */
+/**
+ * The keys of an environment's branches. A reader who was accepted for a branch is not accepted for the environment.
+ */
 export const branchesShared = (parent: Shared): Shared => ({ ...parent, id: branchesOf(parent.id) })
 
 const branchesOf = (envId: string) => `branches of ${envId}`
@@ -65,7 +68,7 @@ export async function unknownReaders<R extends Reader>(
   return readers.filter(({ principalId }, at) => !isSameKey || known.readers[principalId] !== fingerprints[at])
 }
 
-/** This machine has given the key to these readers, or a person has accepted them. */
+/** Remembers readers to whom this machine has given the key, or whom a person has accepted. */
 export async function noteReaders(session: Session, shared: Shared, readers: readonly Reader[]): Promise<void> {
   if (readers.length === 0) return
   const { orgId, id, key = '' } = shared
@@ -81,7 +84,7 @@ export async function noteReaders(session: Session, shared: Shared, readers: rea
   })
 }
 
-/** This machine has made the key of an environment, for its own principal and for these readers. */
+/** Remembers that this machine made an environment's key, for its own principal and for these readers. */
 export async function noteKeyMade(
   session: Session,
   place: { orgId: string; envId: string },
@@ -92,7 +95,9 @@ export async function noteKeyMade(
   await noteReaders(session, await environmentShared(place.orgId, place.envId, key), [own, ...readers])
 }
 
-/** This machine has ended the reader's access: to one thing and its branches, or to all of the organization. */
+/**
+ * Forgets a reader whose access this machine has ended: to one thing and its branches, or to the whole organization.
+ */
 export function forgetReader(session: Session, orgId: string, principalId: string, id?: string): void {
   change((file) => {
     for (const [sharedId, { readers }] of Object.entries(file.shared[placeOf(session, orgId)] ?? {}))
@@ -117,7 +122,7 @@ function readFile(): ReadersFile {
     const file = JSON.parse(text) as ReadersFile
     if (file.version === 1 && typeof file.shared === 'object' && file.shared !== null) return file
   } catch {
-    // Told below.
+    // The error below reports it.
   }
   const next = 'restore it, or move it away and compare the readers again'
   throw new Failure('failure', `${readersPath()} is not a list of known readers`, next)

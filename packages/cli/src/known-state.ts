@@ -9,7 +9,9 @@ import { warn } from './output.ts'
 import { isRemoved, noteReturned } from './removed-layers.ts'
 import type { Settings } from './settings.ts'
 
-/** Another way to look than to refuse and remember: to find out what would be refused, or to accept it. */
+/**
+ * Replaces the default, which is to refuse and remember: to list the changes that would be refused, or to accept them.
+ */
 export interface Look {
   store?: Cache
   onRollback: (error: RollbackError) => void
@@ -20,10 +22,10 @@ export const isStrict = () => process.env.SKERRY_STRICT === '1'
 export const memoryHere = (): Cache => diskMemory({ directory: join(stateFolder(), 'seen') })
 
 /**
- * What this machine has seen of environments, kept in its state folder. A change that an honest server seldom shows is
- * refused until a person accepts it. The exception is reading with SKERRY_TOKEN: a deployment must not stand still
- * because somebody re-keyed an environment or took a group out of it, so it is warned, unless SKERRY_STRICT=1. That
- * another environment goes by a known name is refused there too.
+ * The known state of environments, which this machine keeps in its state folder. A change that an honest server seldom
+ * shows is refused until a person accepts it. Reading with SKERRY_TOKEN only warns, unless SKERRY_STRICT=1, so that a
+ * deployment does not stop because somebody re-keyed an environment or removed a group. A known name that means another
+ * environment is refused even then.
  */
 export function knownStateHere(
   settings: Pick<Settings, 'url' | 'credential'>,
@@ -41,7 +43,7 @@ function warnUnlessSwap(error: RollbackError): void {
   warn(`${error.message}: this may be an old answer, or a false one`)
 }
 
-/** `knownStateHere` makes every `Look` strict: a person who finds out or accepts what changed is told of everything. */
+/** `knownStateHere` makes every `Look` strict, so that a person who lists or accepts changes sees all of them. */
 function openKnownState(
   { url }: Pick<Settings, 'url'>,
   principalId: string,
@@ -70,11 +72,11 @@ function openKnownState(
   return { ...createKnownState(settings), check }
 }
 
-/** What went back, and how a person accepts it in that environment and no other. */
+/** A rollback error whose hint is the command that accepts it in this environment alone. */
 export class RollbackHere extends RollbackError {
   readonly next: string
 
-  /** @param label none where the credential alone says what is read. */
+  /** @param label undefined if the credential alone determines the environment. */
   constructor(changes: readonly Rollback[], label: string | undefined) {
     super(changes)
     this.next = trustHint(label)
@@ -85,7 +87,10 @@ function refuse(error: RollbackError): never {
   throw error
 }
 
-/** What people call what was asked for: `shop/production`, `shop/production@pr-7`; none where nothing was named. */
+/**
+ * The label of the requested environment: `shop/production`, `shop/production@pr-7`. Undefined if the command named
+ * none.
+ */
 function labelOf({ meanings, environments = [], query }: Shown, changes: readonly Rollback[]): string | undefined {
   if (meanings?.bound !== undefined) return undefined
   const swapped = changes.find((change) => isSwap(change))?.what
@@ -96,10 +101,10 @@ function labelOf({ meanings, environments = [], query }: Shown, changes: readonl
 
 const told = new Set<string>()
 
-/** Whether what was seen cannot be kept, and that has been said. */
+/** Whether this command has warned that the known state cannot be stored. */
 export const isMemoryLost = () => told.size > 0
 
-/** A command looks several times, and fails each time for the same reason. */
+/** Warns once. A command uses the known state several times, and each time it fails for the same reason. */
 function tellOnce(message: string): void {
   if (told.has(message)) return
   told.add(message)

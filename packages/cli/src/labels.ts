@@ -1,6 +1,9 @@
-// What people call an environment: `web/production`, `web/production@pr-7`, `shared:production`.
+// A label is the name of an environment for people: `web/production`, `web/production@pr-7`, `shared:production`.
 
-/** The options that name this place again, for messages that tell what to run; `<slug>` for what a label does not tell. */
+/**
+ * Returns the options that name a labelled environment, for hints about the next command. `<slug>` stands for a part
+ * that the label lacks.
+ */
 export function placeOptions(label: string): string {
   const [group, groupEnv] = label.split(':')
   if (groupEnv !== undefined) return `--group ${group} --env ${groupEnv}`
@@ -8,7 +11,10 @@ export function placeOptions(label: string): string {
   return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
 }
 
-/** What to do when the server shows this place otherwise than before; without a label, what the credential reads. */
+/**
+ * The hint for an environment that the server shows differently than before. Without a label, it is about the
+ * environment that the credential reads.
+ */
 export function trustHint(label: string | undefined): string {
   const command = ['skerry env trust', ...(label === undefined ? [] : [placeOptions(label)])].join(' ')
   return `the server may be lying; if someone meant it, accept it with \`${command}\``

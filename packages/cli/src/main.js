@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 
-// Read by any Node, to say in words which one is needed; what is loaded then takes it for granted.
+// Every version of Node can read this file, so that it can say which version is needed. The loaded code requires that
+// version.
 const needed = 24
 if (Number.parseInt(process.versions.node, 10) < needed) {
   process.stderr.write(`skerry: Node ${needed} or newer is needed, and this is ${process.versions.node}\n`)

@@ -7,7 +7,7 @@ const slugForm = new RegExp(slugPattern)
 export const isSecretName = (name: string) => secretNameForm.test(name)
 const isSlug = (slug: string) => slugForm.test(slug)
 
-/** The text is not repeated when it is no name: it may be a value that got into the wrong place. */
+/** The error does not repeat the text, because it may be a value in the wrong place. */
 export function checkSecretName(name: string): string {
   if (isSecretName(name)) return name
   throw usage('that is not a secret’s name', 'names are letters, digits and _, and do not begin with a digit')
@@ -18,13 +18,13 @@ export function checkSlug(slug: string, what: string): string {
   throw usage(`'${slug}' cannot be the slug of ${what}`, 'lowercase letters, digits and inner hyphens, at most 63')
 }
 
-/** Only the id of a token is public: a whole token on the command line has been seen by others by now. */
+/** Refuses a whole token, because others may have seen it on the command line. Only the id of a token is public. */
 export function checkTokenId(id: string): string {
   if (!/^skt_[^_]*_/.test(id)) return id
   throw usage('that is a whole token, not its id', 'give skt_ and the 22 characters behind it; revoke that token')
 }
 
-/** `Acme & Söhne GmbH` -> `acme-sohne-gmbh`; undefined when nothing usable is left. */
+/** Makes a slug: `acme-sohne-gmbh` from `Acme & Söhne GmbH`. Undefined if nothing usable is left. */
 export function slugFrom(text: string): string | undefined {
   const slug = text
     .normalize('NFKD')

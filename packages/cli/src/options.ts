@@ -3,8 +3,8 @@ import { usage } from './failure.ts'
 import { exportFormats } from './formats/names.ts'
 
 /**
- * One command that does something, with the options that all of them share. The shared ones stand on each command
- * rather than before it, so that they can be written where people write them: at the end.
+ * Adds a command that does something, with the options that all commands share. Each command has the shared options
+ * itself, so that users can write them at the end.
  */
 export function leaf(parent: Command, usage: string, summary: string): Command {
   return common(parent.command(usage).description(summary))
@@ -28,7 +28,7 @@ export function addressed(command: Command, options: { branch?: boolean } = {}):
   return options.branch === false ? command : command.option('--branch <slug>', 'branch of the environment')
 }
 
-/** The text of `--limit` -> how many; 0 only where that means all. */
+/** Parses `--limit`. 0 is allowed only if it means all. */
 export function parseLimit(text: string, least: 0 | 1): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
   throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
@@ -47,14 +47,14 @@ export const accepting = (command: Command) =>
     gather,
   )
 
-/** Why, for those who approve. */
+/** Adds `--note`, which gives the approvers a reason. */
 export const noted = (command: Command) =>
   command.option(
     '--note <text>',
     'why, for those who approve, where the environment is protected; the server can read it',
   )
 
-/** How a file of values is read. */
+/** Adds the options that control how a file of values is read. */
 export const reading = (command: Command) =>
   command
     .addOption(

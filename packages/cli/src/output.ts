@@ -2,12 +2,12 @@ import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { styleText } from 'node:util'
 
-// Data goes to stdout and everything that is meant for a person to stderr, so that a pipe never carries a remark. Written
-// to the descriptors directly: opening Node's streams costs start-up time and can leave a pipe in non-blocking mode,
-// which the program that `skerry run` becomes would inherit.
+// Data goes to stdout and messages for a person go to stderr, so that a pipe carries data alone. This module writes to
+// the descriptors directly. Opening Node's streams costs start-up time and can leave a pipe in non-blocking mode, which
+// the program that `skerry run` becomes would inherit.
 //
-// All printing goes through here, because names, notes and refusals are the words of a server, or of another person: in
-// every text, characters that steer a terminal or are invisible are shown by their numbers. Only values go out as they are.
+// All printing goes through this module, because names, notes and error texts come from a server or from another
+// person. It escapes control characters and invisible characters in every text. Only values are written as they are.
 
 const stdout = 1
 const stderr = 2
@@ -18,35 +18,36 @@ export const isTerminal = {
   stderr: () => isatty(stderr),
 }
 
-/** Shown in place of a value. Of fixed length, so that it does not tell the value's. */
+/** Shown in place of a value. Its fixed length hides the length of the value. */
 export const maskedValue = '********'
 
-/** Values are shown to pipes and files, and on a terminal only when asked for: someone may look over a shoulder. */
+/**
+ * Pipes and files get the values. A terminal gets them only with `--reveal`, because someone may look over a shoulder.
+ */
 export function showsValues(options: { reveal?: boolean }, stdoutIsTerminal = isTerminal.stdout()): boolean {
   return options.reveal === true || !stdoutIsTerminal
 }
 
-/** A value, byte for byte. */
+/** Writes a value, byte for byte. */
 export function writeData(text: string): void {
   writeAll(stdout, text)
 }
 
-/** Bytes as they are, of a file or a message. */
+/** Writes the bytes of a file or a message unchanged. */
 export function writeBytes(bytes: Uint8Array): void {
   writeAll(stdout, bytes)
 }
 
-/** One line. */
 export function writeLine(text: string): void {
   writeAll(stdout, `${printable(text)}\n`)
 }
 
-/** One line behind a coloured word. */
+/** Writes one line that begins with a coloured word. */
 export function writeMarked(style: Style, mark: string, text: string): void {
-  writeAll(stdout, `${paint(style, mark)}  ${printable(text)}\n`)
+  writeAll(stdout, `${paint(style, mark, isTerminal.stdout())}  ${printable(text)}\n`)
 }
 
-/** One JSON document. Its escapes are JSON's own, so a program that parses it gets the characters. */
+/** Writes one JSON document. Its escapes are valid JSON, so a program that parses it gets the original characters. */
 export function writeJson(value: unknown): void {
   writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
@@ -55,7 +56,7 @@ export function writeJson(value: unknown): void {
 export interface Output {
   /** A function if the document costs another request. */
   json: object | (() => Promise<object>)
-  /** Writes the output for people. Without `text`, the notes of the command have said everything. */
+  /** Writes the output for people. Without `text`, the notes that the command wrote are its whole output. */
   text?: () => void | Promise<void>
   after?: () => void | Promise<void>
 }
@@ -67,31 +68,30 @@ export async function writeOutput(output: Output | undefined, { json }: { json?:
   await output.after?.()
 }
 
-/** A remark for the person at the keyboard: one line. */
+/** Writes a message of one line for the person at the keyboard. */
 export function note(text: string): void {
   writeAll(stderr, `${printable(text)}\n`)
 }
 
 export function warn(text: string): void {
-  writeAll(stderr, `${paint('yellow', 'warning:')} ${printable(text)}\n`)
+  writeAll(stderr, `${paint('yellow', 'warning:', isTerminal.stderr())} ${printable(text)}\n`)
 }
 
-/** What a command failed with. */
+/** Writes the reason why a command failed. */
 export function writeFailure(text: string): void {
-  writeAll(stderr, `${paint('red', 'skerry:')} ${printable(text)}\n`)
+  writeAll(stderr, `${paint('red', 'skerry:', isTerminal.stderr())} ${printable(text)}\n`)
 }
 
-/** Text of several lines. */
+/** Writes a text of several lines. */
 export function writeStderr(text: string): void {
   writeAll(stderr, lines(text))
 }
 
-/** In place of the last line that was written so: for what changes while somebody waits at a terminal. */
+/** Replaces the line that it wrote last. It shows progress while somebody waits at a terminal. */
 export function writeOver(text: string): void {
   writeAll(stderr, `\r\u001b[K${printable(text)}`)
 }
 
-/** Rows in columns. */
 export function formatTable(header: string[], rows: string[][]): string {
   const cells = [header.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(printable))]
   const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
@@ -103,10 +103,13 @@ export function writeTable(header: string[], rows: string[][]): void {
   writeAll(stdout, formatTable(header, rows))
 }
 
-/** Controls, line and paragraph separators, and what has no width or turns the order of writing; joiners spell words. */
+/**
+ * Control characters, line and paragraph separators, and format characters. Joiners are excluded, because words need
+ * them.
+ */
 const unseen = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
-/** `\u001b` for an escape character, as JSON has it. */
+/** Replaces each unsafe character with its JSON escape, for example `\u001b`. */
 export function printable(text: string): string {
   return text.replace(unseen, (character) => {
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -118,9 +121,9 @@ const lines = (text: string) => text.split('\n').map(printable).join('\n')
 
 type Style = 'red' | 'green' | 'yellow' | 'bold'
 
-/** Colour on a terminal's stderr only, and not when NO_COLOR or a dumb terminal says so. */
-function paint(style: Style, text: string): string {
-  const plain = process.env.NO_COLOR || process.env.TERM === 'dumb' || !isTerminal.stderr()
+/** Colours a text that is written to a terminal, unless NO_COLOR is set or the terminal is dumb. */
+function paint(style: Style, text: string, toTerminal: boolean): string {
+  const plain = process.env.NO_COLOR || process.env.TERM === 'dumb' || !toTerminal
   return plain ? text : styleText(style, text, { validateStream: false })
 }
 
@@ -133,9 +136,9 @@ function writeAll(descriptor: number, data: string | Uint8Array): void {
       rest = rest.subarray(writeSync(descriptor, rest))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // Another process on the same pipe may have made it non-blocking: wait for room.
+      // Another process on the same pipe may have made it non-blocking: wait until it accepts data.
       if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, 2)
-      // The reader has gone (`skerry secrets list | head -1`): nothing is left to say, and it is no failure.
+      // The reader of the pipe has ended (`skerry secrets list | head -1`), which is no failure.
       else if (code === 'EPIPE' || code === 'EBADF') process.exit(0)
       else throw error
     }

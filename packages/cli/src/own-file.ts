@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
 
-/** The path of a file of `src`, by its path there: the same from this file as from those that it is built into. */
+/** Returns the path of a file in `src`. The result is the same from this file and from the built command. */
 export const ownFile = (path: string): string => fileURLToPath(new URL(path, new URL('../src/', import.meta.url)))

@@ -8,12 +8,12 @@ import type { Settings } from './settings.ts'
 
 /**
  * Whether a credential is a person's: a CLI session (`skc_...`), or a session token of the browser sign-in (a JWT). It
- * proves who someone is and holds no key: that is in the person's keyring.
+ * proves who someone is and contains no key, because the key is in the person's keyring.
  */
 export const isPersonBearer = (bearer: string) =>
   /^skc_[0-9A-Za-z]{22}_[A-Za-z0-9_-]{43}$/.test(bearer) || /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)
 
-/** Who a person's credential is: as stored at sign-in, or asked for once. */
+/** Returns the person of a credential: from the stored session, or from one request to the server. */
 export async function personOf(
   { url }: Pick<Settings, 'url'>,
   client: Client,
@@ -30,7 +30,7 @@ export async function personOf(
   return { id: user.id, email: user.email }
 }
 
-/** The bearer of a stored session, unless its time is over. */
+/** Returns the bearer of a stored session, unless the session has expired. */
 export async function bearerOf(profile: string, session: PersonSession): Promise<string> {
   if (Date.parse(session.expiresAt) <= Date.now()) {
     throw new Failure('refused', `your session ended on ${session.expiresAt}`, 'sign in again with `skerry login`')

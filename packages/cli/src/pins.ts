@@ -10,28 +10,29 @@ import { configFolder } from './folders.js'
 import { note } from './output.ts'
 import type { Session } from './session.ts'
 
-// Which public key belongs to whom is the server's word. A server that lies could have a key wrapped to itself, so the key
-// that was seen first is remembered, and another one is refused until a person has compared it and said so.
+// The server says which public key belongs to whom. A malicious server could show its own key and so receive secrets.
+// This module therefore remembers the first key of each principal. It refuses another key until a person has accepted
+// it.
 
-/** Someone to wrap a key to. `name` is for people; null where the server has none. */
+/** A principal to wrap a key to. `name` is for people; it is null if the server has none. */
 export interface PinnedGrantee {
   principalId: string
-  /** Where it is known: a reader of the server is nobody who could be asked. */
+  /** Set if known. It distinguishes the server's own readers, whom nobody can ask, from people and tokens. */
   principalType?: string
   name: string | null
   publicKeyJwk: string
-  /** The name or e-mail address that the person wrote to mean this one; undefined where they wrote the id. */
+  /** The name or e-mail address by which the user named this principal; undefined if the user wrote the id. */
   wantedName?: string | undefined
 }
 
 interface Pin {
-  /** A name that a person gave or accepted for this key. The id stands here where nobody did. */
+  /** The name that a person gave or accepted for this key, or the principal's id if nobody did. */
   name: string
   publicKeyJwk: string
   pinnedAt: string
 }
 
-/** By server and organization, then by principal. */
+/** The known keys by server and organization, then by principal. */
 interface PinsFile {
   version: 1
   keys: Record<string, Record<string, Pin>>
@@ -42,8 +43,9 @@ export type PinState = 'pinned' | 'new' | 'changed'
 const pinsPath = () => join(configFolder(), 'known-keys.json')
 
 /**
- * Compares each of the server's own keys with the one seen before, and remembers new ones. No person could read out the words
- * of these keys. For people and tokens, use `acceptReaders` and `acceptGrantees`. A refusal remembers nothing.
+ * Compares each of the server's own keys with the one seen before, and remembers new ones. Nobody can read out the
+ * words of these keys. For people and tokens, use `acceptReaders` and `acceptGrantees`. If one key is refused, none is
+ * remembered.
  */
 export async function checkKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<void> {
   const { id: orgId } = await session.org()
@@ -53,8 +55,8 @@ export async function checkKeys(session: Session, grantees: readonly PinnedGrant
 /**
  * Compares each key with the one seen before, and the caller's own with the caller's private key.
  *
- * @returns the grantees whose key was not seen before, or was not seen under the name by which the person means them. The
- * server finds the id for a name, so it could answer the id of anyone whose key is known.
+ * @returns the grantees whose key was not seen before, or not under the name that the user wrote. The server looks up
+ * the id for a name, so it could answer with the id of anyone whose key is known.
  */
 export async function compareKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<PinnedGrantee[]> {
   const { id: orgId } = await session.org()
@@ -80,7 +82,7 @@ export function isPinnedAs(session: Session, orgId: string, name: string, princi
   return known !== undefined && isSameName(principalId, known.name, name)
 }
 
-/** Upper and lower case are one in e-mail addresses, and differ in the names of tokens. */
+/** E-mail addresses are compared without regard to case, token names with it. */
 function isSameName(principalId: string, one: string, other: string): boolean {
   if (!principalId.startsWith(idPrefixes.user)) return one === other
   return one.toLowerCase() === other.toLowerCase()
@@ -95,15 +97,15 @@ export function pinState(session: Session, orgId: string, { principalId, publicK
 export const findPin = (session: Session, orgId: string, principalId: string): Pin | undefined =>
   readPins().keys[placeOf(session, orgId)]?.[principalId]
 
-/** Whether this machine knows the name as that of somebody else. */
+/** Whether this machine knows the name as the name of another principal. */
 export const isPinnedToAnother = (session: Session, orgId: string, name: string, principalId: string): boolean =>
   Object.entries(readPins().keys[placeOf(session, orgId)] ?? {}).some(
     ([id, known]) => isSameName(id, known.name, name) && id !== principalId,
   )
 
 /**
- * Remembers a key as the one to expect from now on. One name means one person or one token: another that had the name is known
- * by its id alone from now on. Else the server could show an old token of that name.
+ * Remembers a key as the one to expect from now on. A name belongs to one person or one token: a principal that had the
+ * name before is known by its id alone from now on. Otherwise the server could present an old token of that name.
  */
 export function pin(session: Session, orgId: string, grantee: PinnedGrantee): void {
   const { principalId } = grantee
@@ -112,7 +114,7 @@ export function pin(session: Session, orgId: string, grantee: PinnedGrantee): vo
   changePins(session, orgId, (pins) => ({ ...withoutName(pins, principalId, name), [principalId]: entry }))
 }
 
-/** Gives a known key another name. Null: it is known by the id alone. */
+/** Gives a known key another name. With null the key is known by its id alone. */
 export function renamePin(session: Session, orgId: string, principalId: string, name: string | null): void {
   const known = findPin(session, orgId, principalId)
   if (!known) return
@@ -141,7 +143,7 @@ function changePins(session: Session, orgId: string, edit: (pins: Pins) => Pins)
   })
 }
 
-/** The word list is loaded when words are shown: `skerry run` never shows any. */
+/** Loads the word list only when words are shown, because `skerry run` never shows any. */
 export async function wordsOf(publicKeyJwk: string): Promise<string> {
   const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
   return fingerprintWords(publicKeyJwk)
@@ -151,10 +153,10 @@ const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${
 
 const nameOf = ({ name, principalId }: PinnedGrantee) => name ?? principalId
 
-/** One text for one key: a server may spell it as it likes. */
+/** Normalizes a JWK, because a server may write the same key in different ways. */
 export const canonical = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
 
-/** Forgetting what is in a broken file would accept any key, so it is refused. */
+/** A broken file is refused, because starting again with an empty file would accept any key. */
 function readPins(): PinsFile {
   const path = pinsPath()
   const text = readIfThere(path)
@@ -164,7 +166,7 @@ function readPins(): PinsFile {
     const file = JSON.parse(text) as PinsFile
     if (file.version === 1 && typeof file.keys === 'object' && file.keys !== null) return file
   } catch {
-    // Told below.
+    // The error below reports it.
   }
   throw new Failure('failure', `${path} is not a list of known keys`, 'bring it back, or move it away and compare anew')
 }

@@ -17,11 +17,11 @@ export interface Place {
   /** `web/development`, `web/development@pr-7`, `shared:development`. */
   label: string
   kind: 'app' | 'branch' | 'group'
-  /** Of the application environment that a branch was forked from; the environment itself otherwise. */
+  /** The id of the environment that a branch was forked from; otherwise the environment's own id. */
   parentId: string
 }
 
-/** What names an environment. Without `group`, an environment of an application. */
+/** The names that identify an environment. Without `group`, it is an environment of an application. */
 export interface PlaceName {
   app?: string | undefined
   group?: string | undefined
@@ -47,28 +47,37 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
   throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group list`')
 }
 
-/** Settings and options -> the names that a command means. `--group` puts the application aside. */
+/**
+ * Finds the names of the environment in options and settings. With `--group`, it ignores the application of the
+ * settings.
+ */
 export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
   if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
   if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
   return { group: flags.group, env: settings.env }
 }
 
-/** An id has a `_`, and a slug has none: a server that gives a slug the form of an id does not get in between. */
+/** An id contains `_` and a slug does not. A server can therefore not answer an id with a slug that looks like it. */
 const isNamed = (wanted: string | undefined) => (one: { id: string; slug: string }) =>
   wanted?.includes('_') ? one.id === wanted : one.slug === wanted
 
-/** Which environment a name means is the server's word: it is held against what the name meant before. */
+/**
+ * The server says which environment a name means. This compares its answer with the environment that the name meant
+ * before.
+ */
 export const checkNames = (session: Session, orgId: string, named: readonly { label: string; envId: string }[]) =>
   session.knownState.writing.check({
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
-/** What a command is given by its slug: an environment, or with `--branch` a branch of it. The settings' branch is not meant. */
+/**
+ * Finds the environment that an argument names, or with `--branch` a branch of it. It ignores the branch of the
+ * settings.
+ */
 export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
   findPlace(session, { ...namedPlace(session, flags), env: slug, branch: flags.branch })
 
-/** @throws RollbackError when the name means another environment than before. */
+/** @throws RollbackError if the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
     const isUnnamed = name.app === undefined && name.group === undefined
@@ -114,7 +123,7 @@ async function findGroupPlace(session: Session, groupSlug: string, env: string):
   throw new Failure('notFound', `there is no environment ${label}`, next)
 }
 
-/** The environment of a row that names nothing but its id, under the name that it had before. */
+/** Finds an environment by its id, and checks that its name means the same environment as before. */
 export async function findPlaceById(session: Session, orgId: string, envId: string): Promise<Place> {
   const place = await lookUpById(session, orgId, envId)
   await checkNames(session, orgId, [place])
@@ -153,7 +162,9 @@ export async function boundPlace(session: Session, branch?: string): Promise<Pla
   }
 }
 
-/** Every environment of the organization. Of branches the server does not say whether this credential can decrypt them. */
+/**
+ * Lists every environment of the organization. The server does not say whether this credential can decrypt a branch.
+ */
 export async function listPlaces(session: Session): Promise<{ envId: string; label: string; canDecrypt?: boolean }[]> {
   const { client } = session
   const { id: orgId } = await session.org()
@@ -180,7 +191,7 @@ export async function listPlaces(session: Session): Promise<{ envId: string; lab
   return (await Promise.all([...apps.map(ofApp), ...groups.map(ofGroup)])).flat()
 }
 
-/** `env`, `app/env`, `app/env@branch`, `env@branch`, `group:env` -> the names in it. */
+/** Parses `env`, `app/env`, `app/env@branch`, `env@branch` or `group:env`. */
 export function parsePlace(text: string, defaultApp: string | undefined): PlaceName {
   const slug = '[a-z0-9-]+'
   const [, group, groupEnv] = new RegExp(`^(${slug}):(${slug})$`).exec(text) ?? []

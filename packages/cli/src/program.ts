@@ -6,7 +6,7 @@ import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
 import { suggestionFor } from './suggestions.ts'
 
-/** Runs one command line, without the program's name -> exit code. */
+/** Runs one command line, given without the program's name. Returns the exit code. */
 export async function main(typed: string[]): Promise<number> {
   const { leading, rest } = normalize(typed)
   let args = rest
@@ -23,7 +23,7 @@ export async function main(typed: string[]): Promise<number> {
   }
 }
 
-/** All commands by name, and the wanted one in full. Completion is about all of them. */
+/** Lists all commands by name, and loads the wanted one in full. Completion needs all of them in full. */
 async function buildProgram(wanted: string | undefined): Promise<Command> {
   const program = new Command('skerry')
     .description('Secrets that only their readers can read')
@@ -44,7 +44,10 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
   return program
 }
 
-/** Messages come as exceptions, to be told in one way; help texts go where the writer of commander sends them. */
+/**
+ * Makes commander throw its messages, so that `report` prints all errors. Help texts go to stdout or stderr as
+ * commander decides.
+ */
 function quietly(program: Command): void {
   program.exitOverride().configureOutput({
     writeOut: writeData,
@@ -74,7 +77,10 @@ function report(error: unknown, args: string[]): number {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Commander repeats what it does not understand: a value in the wrong place is among that, so it is left out. */
+/**
+ * Removes values from commander's message, because it repeats arguments that it does not understand, and one could be a
+ * secret.
+ */
 function usageFailure(error: CommanderError, path: Command[]): Failure {
   const command = path.map((one) => one.name()).join(' ')
   if (error.code === 'commander.unknownCommand') return unknownCommand(error.message, path)
@@ -85,7 +91,7 @@ function usageFailure(error: CommanderError, path: Command[]): Failure {
   return new Failure('usage', message.split('\n').join(' '), `see \`${command} --help\``)
 }
 
-/** What was asked for and what is wrong: help and the version are told by an exception, too. */
+/** Whether the command line is wrong. Commander throws for help and the version too. */
 const isUsage = (error: unknown): error is CommanderError =>
   error instanceof CommanderError && !/^commander\.(help|version)/.test(error.code)
 

@@ -5,7 +5,7 @@ import { Failure } from './failure.ts'
 import { readableByAll, readIfThere, writeWhole } from './files.ts'
 import { isSecretName } from './names.ts'
 
-/** What a folder's commands work on. Nothing in it is secret: it is made to be committed. */
+/** The application and the environment of the commands in a folder. Nothing in it is secret, so it can be committed. */
 interface ProjectScope {
   app?: string
   env?: string
@@ -16,20 +16,20 @@ export interface Project extends ProjectScope {
   url?: string
   org?: string
   paths?: Record<string, ProjectScope>
-  /** Secrets that programs may be given although their names make programs load or trust something. */
+  /** Secrets that programs get although their names make programs load or trust something. */
   allowNames?: string[]
 }
 
 export interface FoundProject {
   file: string
   project: Project
-  /** The scope for the folder that was asked about: the nearest entry of `paths` over the file's own. */
+  /** The scope for the given folder: the nearest entry of `paths` overrides the file's own. */
   scope: ProjectScope
 }
 
 export const projectFileName = 'skerry.json'
 
-/** The nearest `skerry.json`, up to the repository's root or the home folder. */
+/** Finds the nearest `skerry.json`, up to the repository's root or the home folder. */
 export function findProject(folder: string): FoundProject | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const file = join(at, projectFileName)
@@ -46,7 +46,7 @@ export function writeProject(file: string, project: Project): void {
   writeWhole(file, `${JSON.stringify(project, null, 2)}\n`, readableByAll)
 }
 
-/** The entry of `paths` that encloses the folder most closely wins, member by member. */
+/** Merges the entries of `paths` that enclose the folder. The closest entry wins, member by member. */
 function scopeOf(project: Project, folder: string): ProjectScope {
   const segments = folder.split(sep).join('/')
   const enclosing = Object.entries(project.paths ?? {})

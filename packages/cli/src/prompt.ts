@@ -6,7 +6,7 @@ import { isTerminal, printable } from './output.ts'
 // The prompt library is loaded at the first question: most commands never ask one. Questions go to stderr, because
 // stdout is for data.
 
-/** Whether someone is there to answer. */
+/** Whether a person can answer a question. */
 export const canAsk = () => isTerminal.stdin() && isTerminal.stderr()
 
 /** Asks for a value that does not show while it is typed. */
@@ -14,7 +14,7 @@ export async function askHidden(question: string): Promise<string> {
   const { password, isCancel } = await import('@clack/prompts')
   let lines = 1
   let tabs = false
-  // The question ends at the first line break and keeps no Tab: what was pasted would be cut without a word.
+  // The prompt ends at the first line break and drops Tabs, so it would cut pasted text without a warning.
   const look = (chunk: Buffer) => {
     const text = chunk.toString('utf8')
     lines += text.replace(/[\r\n]+$/, '').split(/\r\n?|\n/).length - 1
@@ -30,7 +30,7 @@ export async function askHidden(question: string): Promise<string> {
   return answer ?? ''
 }
 
-/** Asks for a line of text, which shows. */
+/** Asks for a line of text, which is visible while it is typed. */
 export async function askText(question: string): Promise<string> {
   const { text, isCancel } = await import('@clack/prompts')
   const answer = await onTerminal((how) => text({ message: printable(question), ...how }))
@@ -45,7 +45,7 @@ export async function ask(question: string): Promise<boolean> {
   return answer
 }
 
-/** Asks for one of several; null where `signal` ends the question, or the person does. */
+/** Asks for one of several options. Returns null if `signal` or the person ends the question. */
 export async function choose<T extends string>(
   question: string,
   options: readonly { value: T; label: string }[],
@@ -59,7 +59,7 @@ export async function choose<T extends string>(
   return isCancel(answer) ? null : (answer as T)
 }
 
-/** Asks for one of several; the cursor begins at `initial`. */
+/** Asks for one of several choices. The cursor starts at `initial`. */
 export async function askChoice(
   question: string,
   choices: readonly { value: string; hint?: string }[],
@@ -80,9 +80,9 @@ export async function askChoice(
 
 type Asked = { input: ReadStream; output: NodeJS.WriteStream; signal: AbortSignal }
 
-/** Ctrl-C cancels, and so does the end of input (Ctrl-D), after which nothing would ever answer. */
+/** Ctrl-C cancels the question. So does the end of input (Ctrl-D), because no answer can follow it. */
 async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
-  // A terminal that does not know its width says 0, at which every character would stand on a line of its own.
+  // A terminal that does not know its width reports 0, which would put each character on its own line.
   if (process.stderr.columns === 0) process.stderr.columns = 80
   const ended = new AbortController()
   const end = () => ended.abort()
@@ -98,8 +98,8 @@ async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
 }
 
 /**
- * The terminal on stdin, opened once more: reading makes a descriptor non-blocking, and descriptor 0 is the program's that
- * `run` may start after the question.
+ * Opens the terminal on stdin a second time. Reading makes a descriptor non-blocking, and the program that `run` may
+ * start after the question inherits descriptor 0.
  */
 function openTerminal(): ReadStream {
   return process.platform === 'win32' ? process.stdin : new ReadStream(openSync('/dev/stdin', 'r'))

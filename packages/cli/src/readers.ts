@@ -23,12 +23,15 @@ export interface ReaderFlags {
   reader?: string[]
 }
 
-/** The readers of one thing. */
+/** The readers who would get a key. */
 interface Receivers extends Shared {
-  /** In words for people: `the key of shop/production`. */
+  /** The key in words for people: `the key of shop/production`. */
   what: string
   readers: readonly PinnedGrantee[]
-  /** Readers of the source get the key unasked: a branch is for those who read its parent. The source gains no reader by it. */
+  /**
+   * The readers of the source get the key without a question, as a branch is for the readers of its parent. The source
+   * itself gains no reader.
+   */
   source?: Shared
 }
 
@@ -41,12 +44,12 @@ interface Audience {
 export interface Acceptance {
   /** Answers true for a reader that was accepted with this public key, and throws for any other. */
   isAccepted: (reader: PinnedGrantee) => true
-  /** Remembers the accepted readers. To be called when nothing else can refuse the command. */
+  /** Remembers the accepted readers. Call it when nothing else can refuse the command. */
   keep: () => Promise<void>
 }
 
 /**
- * To be called before a key is wrapped to readers that the server lists. Readers that this machine does not know are shown
+ * Call it before a key is wrapped to readers that the server lists. It shows readers that this machine does not know
  * with the words of their keys. A person accepts them all, or `--reader` names each; `--yes` accepts none of them.
  */
 export async function acceptReaders(session: Session, audience: Audience, flags: ReaderFlags): Promise<Acceptance> {
@@ -88,15 +91,16 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
 
 /** People and tokens that the command line names. */
 interface Grantees {
-  /** In words for people: `the key of shop/production`. */
+  /** The key in words for people: `the key of shop/production`. */
   what: string
   grantees: readonly PinnedGrantee[]
 }
 
 /**
- * Call it before a key is wrapped to somebody whom the command line names. The user names who gets the key, and the server
- * supplies the public key. A public key that this machine has not seen, or not under the name that the user wrote, is shown
- * with its words. The user accepts it on a terminal, or names its holder with `--reader`; `--yes` does not accept it.
+ * Call it before a key is wrapped to somebody whom the command line names. The user names who gets the key, and the
+ * server supplies the public key. A public key that this machine has not seen, or not under the name that the user
+ * wrote, is shown with its words. The user accepts it on a terminal, or names its holder with `--reader`; `--yes` does
+ * not accept it.
  *
  * @returns a function that remembers the public keys. Call it when nothing else can refuse the command.
  */
@@ -124,8 +128,8 @@ export async function acceptGrantees(
 const identityOf = ({ principalId, publicKeyJwk }: PinnedGrantee) => `${principalId} ${canonical(publicKeyJwk)}`
 
 /**
- * The name to remember with a key: the one that the person wrote, or accepted with the words of the key. A `--reader` with an
- * id accepts no name, because the server alone says it; the key is then known by the id.
+ * The name to remember with a key: the name that the user wrote, or accepted with the words of the key. `--reader` with
+ * an id accepts no name, because that name comes from the server alone. The key is then known by its id.
  */
 function acceptedName({ principalId, called, wantedName }: Named, named: ReadonlyMap<string, string>): string | null {
   if (wantedName !== undefined) return wantedName
@@ -133,8 +137,8 @@ function acceptedName({ principalId, called, wantedName }: Named, named: Readonl
 }
 
 /**
- * The readers that `--reader` names, by id, e-mail address or token name -> the value that names each, by id. A value that names
- * nobody is refused.
+ * Finds the readers that `--reader` names by id, e-mail address or token name. The map goes from a reader's id to the
+ * value that names the reader. A value that matches no reader is refused.
  */
 async function findNamed(
   session: Session,
@@ -163,9 +167,9 @@ async function findNamed(
 }
 
 /**
- * Whether `--reader` may name this reader by a name. The server says who has a name, so a name that this machine knows stays
- * with its id, and an id that it knows is not accepted under another name. A token that the command line already names by its
- * name takes the id.
+ * Whether `--reader` may name this reader by a name. The server reports who has a name. A name that this machine knows
+ * therefore stays with its id, and a known id is not accepted under another name. If the command line already names a
+ * token by its name, `--reader` must use the id.
  */
 function isCalled(session: Session, orgId: string, reader: Named, value: string): boolean {
   const { called, principalId, principalType, wantedName } = reader
@@ -178,11 +182,11 @@ function isCalled(session: Session, orgId: string, reader: Named, value: string)
 type Named = PinnedGrantee & {
   label: string
   called: string | undefined
-  /** How this machine knows the key, where that is not the name that the person wrote. */
+  /** Says how this machine knows the key, if that is not the name that the user wrote. */
   mismatch: string | undefined
 }
 
-/** The server leaves out the names of tokens; lists have them. */
+/** Adds labels. The server lists readers without the names of tokens, so these names come from the directory. */
 async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
   if (readers.length === 0) return []
   const { id: orgId } = await session.org()
@@ -199,7 +203,7 @@ async function nameReaders(session: Session, readers: readonly PinnedGrantee[]):
   })
 }
 
-/** Says how this machine knows a key, where that is not the name that the person wrote. */
+/** Says how this machine knows a key, if that is not the name that the user wrote. */
 export function mismatchOf(
   session: Session,
   orgId: string,
@@ -211,7 +215,7 @@ export function mismatchOf(
   return `this machine knows ${principalId} ${name}, and not as ${wantedName}`
 }
 
-/** The name of a reader of the server; undefined for a person or a token. */
+/** The name of one of the server's own readers; undefined for a person or a token. */
 function serverWords({ principalType = '', name }: PinnedGrantee): string | undefined {
   const kind = { principalType }
   return isReader(kind) ? (name ?? readerWords[kind.principalType]) : undefined
@@ -226,7 +230,7 @@ async function showReaders(readers: readonly Named[], what: string): Promise<voi
     note(`    ${await wordsOf(publicKeyJwk)}`)
     if (mismatch !== undefined) warn(mismatch)
   }
-  // The server's own readers have no person who could read out the words.
+  // Nobody can read out the words of the server's own readers.
   if (readers.some((one) => serverWords(one) === undefined))
     note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
 }

@@ -13,7 +13,7 @@ export interface RotationOptions {
 
 type Config = { kind: RotationKind } & Record<string, unknown>
 
-/** The field of a config that each option sets: of a random value, and of the password of an account. */
+/** The config field that each option sets: for a random value, and for the password of an account. */
 const fields: Record<keyof RotationOptions, { flag: string; generated?: string; account?: string }> = {
   length: { flag: '--length', generated: 'length', account: 'passwordLength' },
   alphabet: { flag: '--alphabet', generated: 'alphabet' },
@@ -24,13 +24,13 @@ const fields: Record<keyof RotationOptions, { flag: string; generated?: string; 
   statement: { flag: '--statement', account: 'statements' },
 }
 
-/** Settings that `--unset` takes back to their defaults. */
+/** Settings that `--unset` resets to their defaults. */
 export const unsettable = ['length', 'alphabet', 'alternate-username', 'username-secret', 'statement'] as const
 export type Unsettable = (typeof unsettable)[number]
 
 const familyOf = (kind: RotationKind) => (kind === 'generated' ? 'generated' : 'account')
 
-/** Options of a command line -> the config of a new policy. The server says what its fields may hold. */
+/** Builds the config of a new policy from the options. The server checks the values of its fields. */
 export function rotationConfig(kind: RotationKind, options: RotationOptions): Config {
   const settings = settingsOf(kind, options)
   if (kind !== 'generated' && options.username === undefined) throw usage('no account is named', 'use --username')
@@ -38,7 +38,8 @@ export function rotationConfig(kind: RotationKind, options: RotationOptions): Co
 }
 
 /**
- * The config of a policy with the settings that the options name, and its own for the others. Undefined if they name none.
+ * Returns a policy's config with the settings that the options name. All other settings stay. Undefined if the options
+ * name none.
  *
  * @throws Failure `usage` for an option that the policy's kind does not have, or that is set and unset at once.
  */
@@ -53,7 +54,7 @@ export function editedConfig(current: Config, options: RotationOptions, unset: r
   return unset.length === 0 && Object.keys(settings).length === 0 ? undefined : edited
 }
 
-/** The settings of a policy that another config would change or drop, as people read them. */
+/** The settings that another config would change or drop, in words for people. */
 export const lostSettings = (current: Config, next: Config): string[] =>
   Object.entries(current)
     .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(next[name]))

@@ -4,7 +4,7 @@ import { Failure, usage } from './failure.ts'
 import { checkSecretName, isSecretName } from './names.ts'
 import { gather } from './options.ts'
 
-/** Which of an environment's secrets a command takes, and what it calls them. */
+/** Options that select secrets of an environment, and a prefix for their names. */
 export interface Selection {
   only?: string[]
   except?: string[]
@@ -23,7 +23,7 @@ export function selective(command: Command): Command {
     .option('--except <NAME,...>', 'all secrets but these; repeatable', gather)
 }
 
-/** Told before anything is fetched. */
+/** Checks the options before anything is fetched. */
 export function checkSelection({ only, except, prefix }: Selection): void {
   if (only && except) throw usage('--only and --except exclude each other')
   for (const [option, names] of [
@@ -31,7 +31,7 @@ export function checkSelection({ only, except, prefix }: Selection): void {
     ['--except', except],
   ] as const) {
     for (const name of names ?? []) checkSecretName(name)
-    // `--only "$UNSET"` is no wish to start without any.
+    // `--only "$UNSET"` is a mistake, and not a wish to start without secrets.
     if (names?.length === 0) throw usage(`${option} names nothing`, 'name secrets, or leave it out')
   }
   if (prefix !== undefined && !isSecretName(prefix)) {
@@ -39,7 +39,7 @@ export function checkSelection({ only, except, prefix }: Selection): void {
   }
 }
 
-/** The secrets that are taken, by the names that they are stored under. One that is named and not there refuses all. */
+/** Returns the selected secrets by their stored names. It fails if an option names a secret that does not exist. */
 export function select({ values, unexpanded }: Selectable, { only, except = [] }: Selection): Map<string, string> {
   const isThere = (name: string) => values[name] !== undefined || unexpanded.has(name)
   for (const [option, names] of [

@@ -18,34 +18,34 @@ import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
-/** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
+/** The person or token that a credential belongs to. `name` is for people: an e-mail address, or the id. */
 interface Principal {
   type: 'service_token' | 'user'
   id: string
   name: string
 }
 
-/** A signed-in command: where it works, as whom, and what opens keys that are wrapped to it. */
+/** A signed-in command: its settings, its principal, and the private key that opens keys wrapped to the principal. */
 export interface Session {
   settings: Settings
   client: Client
   principal: Principal
   /**
-   * A token's is derived from it; a person's is in their keyring, and asking for it may ask for the passphrase. It
-   * remembers the keys of environments.
+   * Opens the private key. A token's key is derived from the token. A person's key is in their keyring, and opening it
+   * may ask for the passphrase. The returned holder remembers the keys of environments.
    */
   key: () => Promise<RememberingHolder>
-  /** The same as the SDK takes it. */
+  /** The credential of this session in the form that the SDK takes. */
   reader: () => Promise<Reader>
-  /** What this machine has seen: to be asked before anything is written, or read. */
+  /** The known state of this machine, which is compared before anything is written or read. */
   knownState: Record<'writing' | 'reading', KnownState>
-  /** Asked for once, at the first use: a token that is bound to an environment can resolve without it. */
+  /** Requested once, at the first use, because a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
-  /** The same session, which looks in another way. */
+  /** Returns this session with another way to compare the known state. */
   looking: (look: Look) => Session
 }
 
-/** What a session is made of, whichever way it looks. */
+/** The parts of a session that do not depend on how it compares the known state. */
 interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader'> {
   holder: () => Promise<KeyHolder>
   /** The organization that the credential was stored with. */
@@ -122,7 +122,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The credential to work with. A machine client that has none yet is given its own, made here. */
+/** Finds the credential to use. A machine client that has no service token yet gets one here. */
 async function findBearer(settings: Settings): Promise<{ bearer: string; profile?: Profile }> {
   const { credential } = settings
   if (credential.from === 'environment') return { bearer: credential.token }
@@ -155,7 +155,7 @@ function notSignedIn(): Failure {
   )
 }
 
-/** A stored credential goes to the server that it was made for and to no other, whatever a project's file says. */
+/** A stored credential is sent only to the server that it was made for, whatever the project's file says. */
 function checkServer(profile: Profile, settings: Settings, name: string): void {
   if (profile.url === settings.url) return
   throw new Failure(
@@ -165,7 +165,7 @@ function checkServer(profile: Profile, settings: Settings, name: string): void {
   )
 }
 
-/** The machine client makes the service token that does the rest, because it holds no key itself. */
+/** Makes a service token with a machine client. The client has no key, so the token does all other work. */
 export async function makeAdminToken(
   settings: Settings,
   machine: { id: string; secret: string; keepSecret: boolean },
@@ -192,8 +192,9 @@ export async function makeAdminToken(
 }
 
 /**
- * The organization that a credential works in. A person who is in several must say which. It is held against memory also
- * when it was recalled: what names mean is remembered by organization, so another one would make all of them new.
+ * Finds the organization that a credential works in. A person in several organizations must name one. The result is
+ * compared with the known state even if it was cached. Names are remembered per organization, so in another one all
+ * names are new.
  */
 async function findOrg(client: Client, settings: Settings, principal: Principal, knownState: KnownState): Promise<Org> {
   const org = await lookUpOrg(client, settings, principal)
@@ -214,7 +215,7 @@ async function lookUpOrg(client: Client, settings: Settings, { type, id }: Princ
   return { id: org.id, slug: org.slug }
 }
 
-/** Every organization is meant where none is named. */
+/** Without a wanted name, every organization matches. */
 const isOrg = ({ id, slug: name }: Org, wanted: string | undefined) =>
   wanted === undefined || isNamed(wanted, 'organization', { id, name })
 
@@ -229,7 +230,7 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
   throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry init`')
 }
 
-/** What names an organization by its slug or id must not be passed over. */
+/** Refuses a credential of another organization than the one that the command or the project names. */
 export function checkOrg(org: Org, wanted: { org?: string | undefined }): Org {
   if (isOrg(org, wanted.org)) return org
   throw new Failure(

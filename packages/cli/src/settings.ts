@@ -24,7 +24,7 @@ export interface Confirmable extends Flags {
   yes?: boolean
 }
 
-/** Where the credential comes from, most explicit first: `--profile`, the environment, the credentials file. */
+/** The source of the credential, most explicit first: `--profile`, the environment, the credentials file. */
 type CredentialSource =
   | { from: 'environment'; token: string }
   | { from: 'machine'; clientId: string; clientSecret: string; name: string; cached: Profile | undefined }
@@ -39,15 +39,17 @@ export interface Settings {
   env: string | undefined
   branch: string | undefined
   group: string | undefined
-  /** Application or environment were named by an option or a variable, not by the project's file alone. */
+  /** Whether an option or a variable names the application or environment, and not the project's file alone. */
   scopeIsExplicit: boolean
-  /** Of `skerry.json`. */
+  /** The names that `skerry.json` allows. */
   allowNames: readonly string[]
   found: FoundProject | null
   credential: CredentialSource
 }
 
-/** Options, then variables, then `skerry.json`, then the profile, then the default: the first that says it wins. */
+/**
+ * Reads each setting from the first source that has it: options, variables, `skerry.json`, the profile, the default.
+ */
 export function readSettings(flags: Flags): Settings {
   checkVariables(process.env)
   const variable = (name: string) => process.env[name] || undefined
@@ -75,7 +77,7 @@ export function readSettings(flags: Flags): Settings {
   }
 }
 
-/** For commands that store a credential: there, `--profile` may name a new one, for which nothing is known yet. */
+/** For commands that store a credential. Their `--profile` may name a profile that does not exist yet. */
 export function readSettingsToStore(flags: Flags, isPerson: boolean): Settings {
   const { profile, ...rest } = flags
   const isNew = profile !== undefined && !Object.hasOwn(readCredentials().profiles, profile)
@@ -103,7 +105,10 @@ function checkUrl(url: string, allowInsecure: boolean): string {
   }
 }
 
-/** Half a machine client is a slip: the stored credential, which would do the work instead, may be another's. */
+/**
+ * Refuses half a machine client, which is a mistake. The command would use the stored credential instead, which may
+ * belong to somebody else.
+ */
 export function refuseHalfClient({ profile }: Flags): void {
   const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
   if (profile !== undefined || SKERRY_TOKEN || !SKERRY_CLIENT_ID === !SKERRY_CLIENT_SECRET) return
@@ -136,7 +141,7 @@ function pickCredential(flags: Flags, url: string | undefined, org: string | und
 
 const isOrg = ({ org }: Profile, wanted: string) => org?.slug === wanted || org?.id === wanted
 
-/** A profile by its name, or by its organization's slug when only one has it. */
+/** Finds a profile by its name, or by the slug of its organization if only one profile has it. */
 export function namedProfile(wanted: string): { name: string; profile: Profile } {
   const { profiles } = readCredentials()
   const exact = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined

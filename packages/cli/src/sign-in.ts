@@ -15,8 +15,8 @@ const pollMinSeconds = 1
 const pollMaxSeconds = 30
 
 /**
- * Signs a person in: the credential is made here, and the server gets its hash; a person who is signed in to the browser
- * approves the code that stands on both screens. Until then the credential opens nothing.
+ * Signs a person in. The credential is made here, and the server gets its hash. A person who is signed in to the
+ * browser approves the code that both screens show. Until then the server accepts the credential for nothing.
  */
 export async function signInPerson(settings: Settings, options: { browser: boolean; profile?: string }) {
   const id = newId('cliSession')
@@ -41,7 +41,10 @@ interface Asked {
   pollIntervalSeconds: number
 }
 
-/** Waits for the person -> until when the session holds. A server that is away for a moment is waited out. */
+/**
+ * Waits until the person approves, and returns the time when the session expires. It retries while the server is
+ * unavailable.
+ */
 async function approved(client: ReturnType<typeof connect>, asked: Asked): Promise<string> {
   const { code, id, pollIntervalSeconds } = asked
   const seconds = Math.min(Math.max(pollIntervalSeconds, pollMinSeconds), pollMaxSeconds)
@@ -81,7 +84,7 @@ async function keep(
   return { profile: name, user, orgs, sessionId: id, expiresAt, kept }
 }
 
-/** The session that this one replaces, so that no credential is left that nobody has any more. */
+/** Ends the session that the new one replaces. Its credential is overwritten here, but would still be valid. */
 async function endEarlier(settings: Settings, name: string): Promise<void> {
   const earlier = readCredentials().profiles[name]?.session
   if (!earlier) return
@@ -89,6 +92,6 @@ async function endEarlier(settings: Settings, name: string): Promise<void> {
     const client = connect(settings, { bearer: await openBearer(name, earlier) })
     await client.cliSessions.revoke({ params: { cliSessionId: earlier.id } })
   } catch {
-    // It has ended already, or ends by itself.
+    // The session has ended already, or will expire.
   }
 }

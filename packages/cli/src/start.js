@@ -4,9 +4,9 @@ import { builtProgram } from './built.js'
 import { cacheFolder, makePrivate } from './folders.js'
 import { leaveStreamsClosed } from './inherited.js'
 
-// Compiled code is kept between runs: it more than halves the time until `skerry run` starts a program, as long as nothing is
-// loaded that strips types; so this file and what it imports are plain JavaScript. It is code that will be executed, so it
-// lies where nobody else can write; without such a place, every run compiles.
+// Compiled code is cached between runs. That more than halves the start of `skerry run`, as long as no loaded file has
+// types to strip. This file and its imports are therefore plain JavaScript. The cache contains code that will be
+// executed, so it is in a folder where nobody else can write. Without such a folder, every run compiles.
 try {
   makePrivate(cacheFolder())
   enableCompileCache(join(cacheFolder(), 'compiled'))

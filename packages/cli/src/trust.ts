@@ -7,19 +7,19 @@ import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
-/** Looks at an environment as its commands would -> what is otherwise than before, and nothing is remembered. */
+/** Reads an environment as other commands would, and returns what has changed. It remembers nothing. */
 export async function changesOf(session: Session, asked: Asked): Promise<{ place: Place; changes: Rollback[] }> {
   const found: Rollback[] = []
   const store = { ...memoryHere(), write: async () => {} }
   const place = await lookAt(session.looking({ store, onRollback: ({ changes }) => found.push(...changes) }), asked)
-  // A key that changed shows in every look.
+  // Every check reports a changed key, so duplicates are removed.
   return { place, changes: found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at) }
 }
 
 const isSame = (a: Rollback, b: Rollback) =>
   a.kind === b.kind && a.environmentId === b.environmentId && (a.kind === 'key_changed' || a.what === b.what)
 
-/** Takes what the server shows now as what is to be expected. */
+/** Accepts what the server shows now as the known state. */
 export async function acceptNow(session: Session, asked: Asked): Promise<void> {
   await lookAt(session.looking({ onRollback: ({ message }) => note(`accepted: ${message}`) }), asked)
 }
@@ -30,7 +30,10 @@ interface Asked {
   with?: string[]
 }
 
-/** What commands look at, one after the other: which environment is meant, what a program gets, what is stored there. */
+/**
+ * Runs the checks of all commands: which environment the name means, which values a program gets, which secrets are
+ * stored.
+ */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
   const place = await placeOf(session, asked.flags)
   const { client, settings, knownState } = session
@@ -50,7 +53,7 @@ async function lookAt(session: Session, asked: Asked): Promise<Place> {
   return place
 }
 
-/** The same that `skerry run` would take: a bound token goes before a project's file. */
+/** Finds the environment that `skerry run` would use: a bound token overrides the project's file. */
 async function placeOf(session: Session, flags: Flags): Promise<Place> {
   const { scopeIsExplicit, branch } = session.settings
   const bound = scopeIsExplicit || flags.group !== undefined ? undefined : await boundPlace(session, branch)

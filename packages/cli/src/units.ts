@@ -5,7 +5,7 @@ const sizes = [
 ] as const
 
 /**
- * Seconds in the unit that people would use. A length that fits no unit is rounded up to whole minutes.
+ * Formats seconds in the unit that people would use. A duration that fits no unit is rounded up to whole minutes.
  *
  * @example formatDuration(300) // '5 minutes'
  */

@@ -19,7 +19,7 @@ const own = [
   'SKERRY_TASK',
 ]
 
-/** Of the server, the executor and the checks of this project, which may stand in the same environment. */
+/** Variables of the server, the executor and the tests of this project, which may be set in the same environment. */
 const others = [
   ...['HOST', 'PORT', 'BASE_URL', 'ALLOW_PLAINTEXT', 'TRUSTED_PROXIES', 'DATABASE_URL', 'DATABASE_POOL'],
   ...['DATABASE_SILENT_SECONDS', 'DATA_DIR', 'ADAPTER_PROCESSES'],
@@ -40,10 +40,10 @@ const others = [
   ...['REQUIRE_SERVICES', 'CRASH_ROUNDS', 'POSTGRES_BIN', 'SCREENSHOTS', 'PICTURES'],
 ].map((name) => `SKERRY_${name}`)
 
-/** What Kubernetes tells every program of a service that is called skerry. */
+/** Variables that Kubernetes sets in every program for a service named skerry. */
 const ofKubernetes = /^SKERRY_(SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 
-/** Names that people try, because others call it so. */
+/** Names that people try, because other tools use them. */
 const aliases: Readonly<Record<string, string>> = {
   SKERRY_API_URL: 'SKERRY_URL',
   SKERRY_APPLICATION: 'SKERRY_APP',
@@ -52,7 +52,7 @@ const aliases: Readonly<Record<string, string>> = {
   SKERRY_SERVER: 'SKERRY_URL',
 }
 
-/** Refuses a variable that nobody knows: SKERRY_ENV_NAME=production would run development. */
+/** Refuses an unknown variable. Otherwise, with SKERRY_ENV_NAME=production, a command would use development. */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment)) {
     if (!/^SKERRY_/i.test(name) || own.includes(name) || environment[name] === '') continue
@@ -66,11 +66,11 @@ export function checkVariables(environment: NodeJS.ProcessEnv): void {
   }
 }
 
-/** SKERRY_ENV of SKERRY_ENV_NAME, SKERRY_TOKEN of SKERRY_API_TOKEN. */
+/** Finds SKERRY_ENV in SKERRY_ENV_NAME, and SKERRY_TOKEN in SKERRY_API_TOKEN. */
 const longestIn = (name: string): string | undefined =>
   own.filter((known) => `${name}_`.includes(`${known.slice('SKERRY'.length)}_`)).sort((a, b) => b.length - a.length)[0]
 
-/** At most two letters were added, left out or taken for others; of a short word, one, or two neighbours changed places. */
+/** Whether two names differ by at most two letters (short names: one), or by two adjacent letters that are swapped. */
 function isNear(a: string, b: string): boolean {
   const allowed = b.length > 'SKERRY_TOKEN'.length ? 2 : 1
   return areSwapped(a, b) || (Math.abs(a.length - b.length) <= allowed && editDistance(a, b) <= allowed)
@@ -81,7 +81,7 @@ function areSwapped(a: string, b: string): boolean {
   return a.slice(0, at) + a[at + 1] + a[at] + a.slice(at + 2) === b
 }
 
-/** Levenshtein's. */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...a].entries()) {

@@ -7,13 +7,13 @@ import { leafHash } from '../../server/src/features/audit-proof/tree.ts'
 import { openWorld, type World } from '../../server/test/world.ts'
 import { type Machine, signedUp } from './machine.ts'
 
-// What somebody with the database does to a trail, and what the command says of it.
+// Somebody with access to the database damages the audit log. Each test checks the report of `skerry audit verify`.
 
 let world: World
 const machines: Machine[] = []
 beforeAll(async () => {
   world = await openWorld()
-  // Sealing is what is tried here: nobody else does it meanwhile.
+  // The tests seal the log themselves, so the server's queue is stopped.
   await world.server.context.queue.stop()
 })
 afterAll(async () => {
@@ -24,18 +24,18 @@ afterAll(async () => {
 const sealed = () => seal(world.server.context)
 const db = () => world.server.context.db
 
-/** By hand, in the database, as its owner can. */
+/** Changes the database directly, as its owner can. */
 const byHand = (table: string, sql: string) =>
   db().script(`alter table ${table} disable trigger user; ${sql}; alter table ${table} enable trigger user`)
 
 interface Trail {
   machine: Machine
   orgId: string
-  /** Of the sealed entries, in their order. */
+  /** The ids of the sealed entries, in their order. */
   ids: string[]
 }
 
-/** A machine that has verified a trail of some thirty entries of its organization once. */
+/** A machine that has verified the audit log of its organization once, with some thirty entries. */
 async function verified(name: string): Promise<Trail> {
   const machine = await signedUp(world.url, name)
   machines.push(machine)
@@ -61,7 +61,7 @@ interface Found {
   entryId?: string
 }
 
-/** What `verify` says, which has to end with 3, in words and as JSON. */
+/** The report of `verify`, which must exit with 3, as text and as JSON. */
 async function found({ machine }: Trail): Promise<{ stderr: string; findings: Found[] }> {
   const { code, stdout, stderr } = await machine.shell('skerry audit verify')
   expect([code, stdout]).toEqual([3, ''])
@@ -71,7 +71,7 @@ async function found({ machine }: Trail): Promise<{ stderr: string; findings: Fo
   return { stderr, findings: JSON.parse(asJson.stdout).findings }
 }
 
-describe('verify names', () => {
+describe('skerry audit verify reports', () => {
   test('an entry that was changed', async () => {
     const trail = await verified('Changed')
     const [entryId, index] = [trail.ids[7], 7]
@@ -90,7 +90,7 @@ describe('verify names', () => {
     expect(findings).toMatchObject([{ kind: 'removed', entryId, index }])
   })
 
-  test('an entry that was inserted among sealed ones, sealed since or hidden from it', async () => {
+  test('an inserted entry, whether it was sealed later or never', async () => {
     const trail = await verified('Inserted')
     const insert = (id: string, xid: string) =>
       byHand(
@@ -112,7 +112,7 @@ describe('verify names', () => {
     ])
   })
 
-  test('an entry whose stored hash was changed, also when the server has noticed and seals nothing more', async () => {
+  test('an entry whose stored hash was changed, also after the server has noticed and stopped sealing', async () => {
     const trail = await verified('Hash')
     const last = trail.ids.length - 1
     await byHand(
@@ -133,7 +133,7 @@ describe('verify names', () => {
     ])
   })
 
-  test('the part of sixteen entries in which one was changed together with its stored hash', async () => {
+  test('the range of sixteen entries in which one entry and its stored hash were changed', async () => {
     const trail = await verified('Both')
     const setHash = (position: number, hash: Buffer) =>
       byHand(
@@ -170,7 +170,7 @@ describe('verify names', () => {
   })
 })
 
-test('checkpoints of two histories that the server has signed, of one size or of two, do not pass for one', async () => {
+test('skerry audit checkpoint --compare refuses a signed checkpoint of another history, whatever its size', async () => {
   const { machine, orgId, ids } = await verified('Two histories')
   await machine.shell('skerry audit checkpoint > early')
   await machine.shell('skerry group create later')

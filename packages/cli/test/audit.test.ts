@@ -16,8 +16,8 @@ afterAll(async () => {
   await server?.close()
 })
 
-describe.skipIf(isQuick)('the trail', () => {
-  test('verify says how much is as it was signed, and the next one goes on from there', async () => {
+describe.skipIf(isQuick)('skerry audit', () => {
+  test('verify counts the signed entries, and the next run continues from there', async () => {
     // The server seals by itself, within a minute of its start.
     await expect
       .poll(async () => (await machine.shell('skerry audit verify')).code, { interval: 500, timeout: 300_000 })
@@ -30,7 +30,7 @@ describe.skipIf(isQuick)('the trail', () => {
     ])
   }, 400_000)
 
-  test('a checkpoint that somebody else was shown is held against one’s own; one that was made up is refused', async () => {
+  test('checkpoint --compare accepts a checkpoint of the same history and refuses a forged one', async () => {
     const same = await machine.shell('skerry audit checkpoint > note && skerry audit checkpoint --compare note')
     expect([same.code, same.stderr]).toEqual([0, expect.stringContaining('of one history')])
     const forged = await machine.shell(`sed '2s/.*/1/' note > forged && skerry audit checkpoint --compare forged`)
@@ -41,7 +41,7 @@ describe.skipIf(isQuick)('the trail', () => {
     expect(forged.code).not.toBe(0)
   })
 
-  test('a server that signs with another key than before is not believed', async () => {
+  test('checkpoint refuses a server that signs with another key than before', async () => {
     const path = await machine.shell('find "$HOME" -path "*checkpoints*" -name "*.json"')
     const file = path.stdout.trim().split('\n').at(-1) as string
     const kept = JSON.parse((await machine.shell(`cat "${file}"`)).stdout)
@@ -51,7 +51,7 @@ describe.skipIf(isQuick)('the trail', () => {
   })
 })
 
-test('the timeline counts the entries of each day or hour, under the filters of the list', async () => {
+test('skerry audit timeline counts the entries of each day or hour, with the filters of skerry audit', async () => {
   const { code, stdout, stderr } = await machine.shell('skerry audit timeline')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toMatch(/^DAY +ENTRIES +OF$/)
@@ -65,7 +65,7 @@ test('the timeline counts the entries of each day or hour, under the filters of 
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('at most 366 days')])
 })
 
-test('a search that the server stops goes on by itself, and says how far it came', async () => {
+test('skerry audit continues a search that the server has stopped, and says how far back it has searched', async () => {
   const liar = await openLiar(server.url)
   const searcher = await signedUp(liar.url, 'Searched')
   try {
@@ -86,7 +86,7 @@ test('a search that the server stops goes on by itself, and says how far it came
   }
 })
 
-test('a log sink is set without showing a header, tried, and removed', async () => {
+test('skerry log-sink sets a sink without showing its header, tests it and removes it', async () => {
   const set = await machine.shell(
     `echo 'authorization: Bearer canary-header' | skerry log-sink set https://10.0.0.1/v1/logs --headers-file - --json`,
   )

@@ -27,13 +27,13 @@ export async function runBehind({ machine }: Proxied, rules: string, ca: string,
   return ended
 }
 
-/** An upstream with TLS, and programs that reach it behind the proxy. */
+/** Starts an upstream with TLS. `run` starts a program that reaches it through the proxy. */
 export async function startBehind(proxied: Proxied, listener: RequestListener) {
   const upstream = await startUpstream(listener, { host })
   return { ...upstream, run: (script: string) => runBehind(proxied, headerRules, upstream.ca, script) }
 }
 
-/** The Python that has a module, or null. */
+/** Finds a Python that has the module, or returns null. */
 export function pythonWith(module: string): string | null {
   for (const python of ['python3', '/usr/bin/python3'])
     try {

@@ -9,8 +9,8 @@ import { call, type World } from '../../server/test/world.ts'
 import { type Machine, newMachine, signedUp } from './machine.ts'
 import { ok as okOn, openPeopleServer, type PeopleServer, passphrase, signIn } from './people.ts'
 
-// A token proposes on the command line; a person, signed in with an identity provider, decides over the API. At the end,
-// two people do both on the command line.
+// A token proposes changes on the command line. A person, signed in with an identity provider, decides through the API.
+// In the last tests, two people do both on the command line.
 
 let server: PeopleServer
 let machine: Machine
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const ok = (command: string): Promise<string> => okOn(machine, command)
 
-/** Proposes on the command line -> the id of the change. */
+/** Proposes a change on the command line and returns its id. */
 async function propose(command: string): Promise<string> {
   return JSON.parse(await ok(`${command} --json`)).changeRequest.id
 }
@@ -52,7 +52,7 @@ const approve = (changeRequestId: string, comment = 'fine') =>
   send(changes.approve, { as: reviewer, params: { orgId, changeRequestId }, body: { comment } })
 const shown = async (id: string) => JSON.parse(await ok(`skerry changes show ${id} --reveal --json`))
 
-describe('what is proposed on the command line', () => {
+describe('a change that is proposed on the command line', () => {
   test('becomes the value that programs get when it is approved, and not before', async () => {
     const id = await propose(`echo -n after | skerry secrets set DATABASE_URL --note 'für Döner 🌯, 100 %'`)
     expect(await shown(id)).toMatchObject({
@@ -66,7 +66,7 @@ describe('what is proposed on the command line', () => {
     expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +usr_\w+ +\S+ +fine/)
   })
 
-  test('needs two admins where two approvals are asked for, and one admin is told what cannot be approved', async () => {
+  test('cannot be made to need two approvals while the organization has only one admin', async () => {
     const alone = await machine.shell('skerry env protect development')
     expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining('only one member is an admin')])
     const refused = await machine.shell('skerry env protect development --approvals 2')
@@ -74,7 +74,7 @@ describe('what is proposed on the command line', () => {
     expect(await ok('skerry env show development')).toContain('protection: changes need 1 approval')
   })
 
-  test('on a branch waits as on its environment, until the protection of the branch alone is taken off', async () => {
+  test('waits for approval on a branch too, until the branch alone is unprotected', async () => {
     await ok('skerry branch create try --from development')
     const about = await ok('skerry env show development --branch try')
     expect(about).toContain('shop/development@try (try)')
@@ -87,14 +87,14 @@ describe('what is proposed on the command line', () => {
     expect(await ok('skerry env show development')).toContain('protection: changes need 1 approval')
   })
 
-  test('is restored with the value of the version that it names, and shown so before', async () => {
+  test('that restores a version shows the value of that version and then applies it', async () => {
     const id = await propose('skerry secrets restore DATABASE_URL 1')
     expect((await shown(id)).comparison).toMatchObject({ state: 'changed', current: 'after', proposed: 'before' })
     await approve(id)
     expect(await ok('skerry secrets get DATABASE_URL')).toBe('before')
   })
 
-  test('is told to have moved on when another change was faster', async () => {
+  test('is shown as outdated when another change of the secret was applied first', async () => {
     const [first, second] = [
       await propose('skerry secrets set RACED --random 8'),
       await propose('skerry secrets set RACED --random 8'),
@@ -104,7 +104,7 @@ describe('what is proposed on the command line', () => {
     expect(stderr).toContain('RACED has moved on')
   })
 
-  test('holds no value anywhere but in its ciphertext, masked or as JSON', async () => {
+  test('is shown without its value and ciphertext, as text and as JSON', async () => {
     const id = await propose('echo -n planted-plaintext | skerry secrets set MASKED')
     for (const flags of ['', '--json']) {
       const { stdout, stderr } = await machine.shell(`skerry changes show ${id} ${flags}; skerry changes list ${flags}`)
@@ -116,7 +116,7 @@ describe('what is proposed on the command line', () => {
 })
 
 describe('a value that does not open with the environment’s key', () => {
-  test('is named as such, and not approved from the command line', async () => {
+  test('is shown as unreadable, and skerry changes approve refuses it', async () => {
     const params = { orgId, envId, name: 'GARBAGE' }
     const { body } = await send(secrets.put, { as: proposer, params, body: { ciphertext: ciphertext() } })
     const { id } = (body as { changeRequest: { id: string } }).changeRequest
@@ -129,8 +129,8 @@ describe('a value that does not open with the environment’s key', () => {
   })
 })
 
-describe('without a key', () => {
-  test('a change is shown with everything but its values', async () => {
+describe('a token without the key', () => {
+  test('sees everything about a change except its values', async () => {
     const id = await propose('skerry secrets set UNSEEN --random 8 --note why')
     const token = (await ok('skerry token create --name bare --admin 2>/dev/null')).trim().split('\n').at(-1)
     const { code, stdout, stderr } = await machine.shell(`SKERRY_TOKEN=${token} skerry changes show ${id}`)
@@ -173,7 +173,7 @@ describe('a file proposed as one change', () => {
     expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain('nothing differs')
   })
 
-  test('is what an import comes to, and taken back by its group', async () => {
+  test('is also what an import creates, and can be withdrawn by the id of its group', async () => {
     await machine.write('more.env', 'MORE_A=1\nMORE_B=2\n')
     const { queued } = JSON.parse(await ok('skerry secrets import more.env --json'))
     const groups = new Set(queued.map((one: { groupId: string }) => one.groupId))
@@ -208,7 +208,7 @@ describe('two people, each signed in at a terminal', () => {
     }
   })
 
-  /** The machine of a person who was invited, has signed in, made keys and been granted the environment's. */
+  /** The machine of an invited person who has signed in, made keys and been granted the key of the environment. */
   async function joined(role: 'member' | 'admin'): Promise<Machine> {
     const email = `${role}@example.com`
     await ok(`skerry invite create ${email} --role ${role}`)
@@ -242,5 +242,22 @@ describe('two people, each signed in at a terminal', () => {
     expect(ciphertext).toMatch(/^sc1\./)
     expect(stored.secrets.find(({ name }) => name === 'AGREED')?.ciphertext).toBe(ciphertext)
     for (const one of [member, admin]) expect(await okOn(one, 'skerry run -- printenv AGREED')).toBe('agreed\n')
+  })
+
+  test('need a second admin where two approvals are required, and the second approval applies the value', async () => {
+    await ok('skerry env protect development --approvals 2')
+    expect(await ok('skerry env show development')).toContain('protection: changes need 2 approvals')
+    const proposed = 'echo -n both | skerry secrets set BY_TWO --json'
+    const { id } = JSON.parse(await okOn(member, proposed)).changeRequest
+    // A second approval by the same admin does not count.
+    for (const _ of [1, 2]) {
+      const { code, stderr } = await admin.shell(`skerry changes approve ${id}`)
+      expect([code, stderr]).toEqual([0, expect.stringContaining('1 of 2 approvals, so it still waits')])
+    }
+    expect((await shown(id)).changeRequest.status).toBe('open')
+    expect((await machine.shell('skerry secrets get BY_TWO')).code).toBe(4)
+    expect((await approve(id)).body.status).toBe('applied')
+    expect(await okOn(member, 'skerry run -- printenv BY_TWO')).toBe('both\n')
+    await ok('skerry env protect development --approvals 1')
   })
 })

@@ -7,7 +7,8 @@ import { readCredentials } from '../src/credentials.ts'
 import { describe, Failure } from '../src/failure.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skerry-credentials-'))
-// The user who runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
+// The user who runs the tests owns the files that they write, and root may change every mode. The refusal is therefore
+// simulated.
 beforeEach(() => {
   vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
     throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' })
@@ -21,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it('a credentials file that others can read and this user cannot close is refused, with what to do', () => {
+it('the CLI refuses a credentials file that others can read and this user cannot close, and says what to do', () => {
   vi.stubEnv('XDG_CONFIG_HOME', folder)
   mkdirSync(join(folder, 'skerry'))
   writeFileSync(join(folder, 'skerry', 'credentials.json'), '{"version":1,"current":null,"profiles":{}}', {

@@ -3,9 +3,10 @@ import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
 import { readDotenv } from '../src/dotenv-file.ts'
 
-// The dialect of `.env` files that `secrets import` reads: where it is unlike another, the line is named.
+// Tests the dialect of `.env` files that `secrets import` reads. A line that other dialects read differently is
+// reported.
 
-/** What a program gets of a file once it is imported. */
+/** The values that a program gets after the file was imported. */
 function given(text: string): Record<string, string | undefined> {
   const stored = Object.fromEntries(readDotenv(text).stored)
   return expandEach(stored).values
@@ -24,12 +25,12 @@ describe('a value in single quotes', () => {
     ['without quotes', ''],
     ['in double quotes', '"'],
     ['in backticks', '`'],
-  ])('is unlike one %s, where ${NAME} is a reference', (_, quote) => {
+  ])('differs from a value %s, where ${NAME} is a reference', (_, quote) => {
     expect(given(`HOST=db\nVALUE=${quote}at \${HOST}${quote}\n`).VALUE).toBe('at db')
   })
 })
 
-describe('what other readers take otherwise is named, with its line, and kept as it is written', () => {
+describe('differences between readers of .env files:', () => {
   it.each([
     ['a variable', '$HOME/bin', '$NAME stays as it is: a reference is written ${NAME}'],
     ['a default', '${PORT:-80}', '${NAME:-text} stays as it is: a reference has no default'],
@@ -37,13 +38,13 @@ describe('what other readers take otherwise is named, with its line, and kept as
     ['an escaped dollar', 'five \\$', '\\$ keeps its backslash; put the value into single quotes to keep a $'],
     ['an escaped quote', '"a \\"b\\" c"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
     ['an escaped backslash', '"C:\\\\dir"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
-  ])('%s: %s', (_, value, message) => {
+  ])('readDotenv reports %s with its line and keeps it as it is written: %s', (_, value, message) => {
     const text = `# first\nVALUE=${value}\n`
     expect(differencesOf(text)).toEqual([{ line: 2, message: `in VALUE, ${message}` }])
     expect(given(text).VALUE).toBe(value.replace(/^"(.*)"$/, '$1'))
   })
 
-  it('nothing is named of what all take alike', () => {
+  it('readDotenv reports nothing that all readers read alike', () => {
     expect(differencesOf('A=plain\nB="two words"\nC=${A}\nD="line\\nline"\nE=costs 5$\n')).toEqual([])
   })
 })
@@ -51,7 +52,7 @@ describe('what other readers take otherwise is named, with its line, and kept as
 describe('a dotted or hyphenated name', () => {
   const text = 'my.name=1\nmy-other=2\n'
 
-  it('is refused, unless it is to be renamed', () => {
+  it('is refused unless the caller asks to rename it', () => {
     const message = 'the name is not an environment variable name (letters, digits, _)'
     expect(readDotenv(text).problems).toEqual([
       { line: 1, message },
@@ -67,7 +68,7 @@ describe('a dotted or hyphenated name', () => {
     ])
   })
 
-  it('that becomes one that stands there is told of as twice the same', () => {
+  it('that is renamed to an existing name is reported as a duplicate', () => {
     expect(readDotenv('my_name=1\nmy-name=2\n', { rename: true }).warnings).toEqual([
       { line: 2, message: 'my_name stands on line 1 already; this one counts' },
     ])

@@ -39,7 +39,7 @@ const lines: Record<string, string> = {
 }
 
 describe('a file that exists', () => {
-  it.each(Object.entries(lines))('stays as it is: %s', async (command, rest) => {
+  it.each(Object.entries(lines))('is replaced by skerry %s only with --force', async (command, rest) => {
     await machine.write('mine', 'the work of a day')
     const refused = await machine.shell(`skerry ${command} ${rest}`)
     expect(refused).toMatchObject({ code: 5, stdout: '' })
@@ -54,7 +54,7 @@ describe('a file that exists', () => {
     await machine.shell('rm mine')
   })
 
-  it('stays also behind a link, and a device is never replaced', async () => {
+  it('is not replaced through a link, and a pipe is never replaced', async () => {
     await machine.shell('echo kept > target; ln -sf target link')
     expect((await machine.shell('skerry kms data-key box --out link')).code).toBe(5)
     expect(await machine.read('target')).toBe('kept\n')

@@ -15,14 +15,14 @@ afterAll(async () => {
   await server?.close()
 })
 
-/** The archive, and the key that the command showed with it. */
+/** Exports an archive and returns the key that the command has shown. */
 async function exported(path: string, ...options: string[]) {
   const { code, stdout, stderr } = await machine.shell(['skerry org export', path, ...options].join(' '))
   expect([code, stdout]).toEqual([0, ''])
   return { key: /--key ([\w-]{43})/.exec(stderr)?.[1] ?? '', stderr }
 }
 
-test('an archive is written for its owner alone, checked without a server, and refused after one changed byte', async () => {
+test('an archive is readable by its owner alone, and verifies without a server until one byte is changed', async () => {
   const { key, stderr } = await exported('whole.json')
   expect(stderr).toMatch(/exported is in whole\.json: \d+ bytes, \d+ lines/)
   expect((await machine.shell('stat -c %a whole.json')).stdout).toBe('600\n')
@@ -36,7 +36,7 @@ test('an archive is written for its owner alone, checked without a server, and r
   expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining('organization, row 1')])
 })
 
-test('an archive that a formatter has written again is accepted, and refused with an addition', async () => {
+test('verify accepts a reformatted archive, and refuses one with an addition', async () => {
   const { key } = await exported('sent.json')
   const sent = JSON.parse(readFileSync(join(machine.project, 'sent.json'), 'utf8'))
   const verified = async (archive: unknown) => {
@@ -57,7 +57,7 @@ test('an archive that a formatter has written again is accepted, and refused wit
   expect(await verified(twice)).toMatchObject({ code: 3, stderr: expect.stringContaining('manifest') })
 })
 
-test('a key of another server is no proof, and none at all has to be asked for', async () => {
+test('verify refuses the key of another server, and needs --key or --unsigned', async () => {
   await exported('other.json', '--no-audit')
   const other = await machine.shell(`skerry org export verify other.json --key ${'A'.repeat(43)}`)
   expect([other.code, other.stderr]).toEqual([3, expect.stringContaining('manifest')])

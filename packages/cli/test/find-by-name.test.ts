@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Machine, newMachine, signedUp } from './machine.ts'
-import { openServer, type Server } from './server.ts'
+import { newPersonMachine, openPeopleServer, type PeopleServer } from './people.ts'
 
-let server: Server
+let server: PeopleServer
 let machine: Machine
 beforeAll(async () => {
-  server = await openServer()
+  server = await openPeopleServer()
   machine = await signedUp(server.url, 'Names')
 })
 afterAll(async () => {
@@ -19,7 +19,7 @@ async function makeToken(name: string): Promise<{ id: string; token: string }> {
   return { id: serviceToken.id, token }
 }
 
-it('a token is revoked by its name, and several of one name are listed', async () => {
+it('a token can be revoked by its name, and a name of several tokens is refused with their ids', async () => {
   const first = await makeToken('ci')
   const revoked = await machine.shell('skerry token revoke ci --yes --json')
   expect(JSON.parse(revoked.stdout)).toMatchObject({ revoked: first.id })
@@ -34,7 +34,7 @@ it('a token is revoked by its name, and several of one name are listed', async (
   expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token list`\n" })
 })
 
-it('a grant to the name of a token that this machine does not know is refused, with the id to compare', async () => {
+it('a grant to the name of a token that this machine does not know is refused, and the error shows the id', async () => {
   const { id } = await makeToken('deploy')
   expect((await machine.shell('skerry grant --token deploy')).stderr).toContain(`${id} holds`)
   const other = await newMachine(server.url)
@@ -69,7 +69,35 @@ it('leases and audit entries are filtered by a name, and an unknown name is refu
   expect([several.code, several.stderr]).toEqual([2, expect.stringContaining(id)])
 })
 
-it('machine clients and decoys are named by their name and placement', async () => {
+it('a machine client can be renewed and revoked by its name, and a name of several clients is refused with their ids', async () => {
+  // Only a person may create, renew and revoke machine clients.
+  const person = await newPersonMachine(server, 'clients@example.com')
+  try {
+    await person.ok('skerry org create "Client Names"')
+    const create = async () => JSON.parse(await person.ok('skerry client create --name ci --json')).client.id as string
+    const first = await create()
+    expect(JSON.parse(await person.ok('skerry client renew ci --yes --json')).client.id).toBe(first)
+    expect(JSON.parse(await person.ok('skerry client revoke ci --yes --json'))).toMatchObject({ revoked: first })
+    const [second, third] = [await create(), await create()]
+    for (const command of ['renew', 'revoke']) {
+      const several = await person.shell(`skerry client ${command} ci --yes`)
+      expect(several).toMatchObject({ code: 2, stdout: '' })
+      for (const id of [second, third]) expect(several.stderr).toContain(id)
+      expect(several.stderr).not.toContain(first)
+    }
+    await person.ok(`skerry client revoke ${third} --yes`)
+    expect(JSON.parse(await person.ok('skerry client revoke ci --yes --json'))).toMatchObject({ revoked: second })
+    const none = await person.shell('skerry client revoke nobody --yes')
+    expect(none).toMatchObject({
+      code: 4,
+      stderr: "skerry: there is no machine client 'nobody'; see `skerry client list`\n",
+    })
+  } finally {
+    await person.remove()
+  }
+})
+
+it('a decoy can be removed by its placement', async () => {
   await machine.shell('skerry honey create --placement wiki')
   expect(await machine.shell('skerry honey rm wiki --yes')).toMatchObject({ code: 0 })
   const gone = await machine.shell('skerry honey rm wiki --yes')

@@ -19,8 +19,8 @@ function randomValues(next: () => number): Values {
 
 const textOf = (values: Values, format: ExportFormat) => formatValues(values, format, { isStored: true }).text
 
-describe('what is exported reads back exactly, or is refused by name', () => {
-  it('as dotenv, for 5,000 sets of values made of everything that is difficult', () => {
+describe('exported values read back exactly, or are refused by name,', () => {
+  it('as dotenv, for 5,000 sets of difficult values', () => {
     const next = random(20_261_004)
     let refused = 0
     for (let round = 0; round < 5000; round++) {
@@ -36,7 +36,7 @@ describe('what is exported reads back exactly, or is refused by name', () => {
       expect(parse(text)).toEqual(Object.fromEntries(values))
       expect(readDotenv(text)).toMatchObject({ values, stored: values, problems: [], warnings: [] })
     }
-    // A carriage return beside a literal \\n is what the grammar has no words for; nothing ordinary may be refused.
+    // The grammar cannot express a carriage return beside a literal \\n. No ordinary value may be refused.
     expect(refused).toBeLessThan(750)
   })
 
@@ -70,8 +70,8 @@ describe('what is exported reads back exactly, or is refused by name', () => {
   })
 })
 
-describe('every format that is exported can be imported, and is recognised by its content', () => {
-  it.each(['shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const)('%s', (format) => {
+describe('an exported file is recognised by its content on import:', () => {
+  it.each(['shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const)('%s reads back', (format) => {
     const next = random(20_261_126)
     let compared = 0
     for (let round = 0; round < 1500; round++) {
@@ -102,7 +102,7 @@ describe('every format that is exported can be imported, and is recognised by it
       '# skerry: docker env file\nA\n',
       'line 2: this is not an entry of the Docker',
     ],
-  ])('%s is refused in one message that names the place', (_, given, message) => {
+  ])('%s is refused with one message that names the place', (_, given, message) => {
     const [, path = 'file', text = given] = /^(values\.\w+):([\s\S]*)$/.exec(given) ?? []
     const format = formatOfFile(path, text) as Exclude<ExportFormat, 'dotenv' | 'json'>
     expect(() => readFormat(format, text, path)).toThrow(message)
@@ -114,7 +114,7 @@ describe('every format that is exported can be imported, and is recognised by it
   })
 })
 
-describe('what is exported is read exactly by a parser of the format', () => {
+describe('a parser of the format reads exported values exactly', () => {
   const sets = () => {
     const next = random(20_261_122)
     return Array.from({ length: 1500 }, () => randomValues(next))
@@ -136,7 +136,7 @@ describe('what is exported is read exactly by a parser of the format', () => {
     }
   })
 
-  it('as docker reads lines: up to the first =, and nothing of the value is changed', () => {
+  it('as a Docker env file, whose lines are split at the first =', () => {
     for (const values of sets()) {
       const held = new Map([...values].filter(([, value]) => !/\n|\r$/.test(value)))
       const read = textOf(held, 'docker')
@@ -147,7 +147,7 @@ describe('what is exported is read exactly by a parser of the format', () => {
     }
   })
 
-  it('as GitHub’s runner reads heredocs: no value holds the line that ends it', () => {
+  it('as heredocs of GitHub Actions, in which no value contains the line that ends it', () => {
     for (const values of sets()) {
       const read = new Map<string, string>()
       const lines = textOf(values, 'github-actions').split('\n')
@@ -162,7 +162,7 @@ describe('what is exported is read exactly by a parser of the format', () => {
 })
 
 describe('reading a .env file', () => {
-  it('gives what the dotenv package gives, for any text at all', () => {
+  it('gives the same values as the dotenv package, for any text', () => {
     const next = random(11)
     const pick = () => [...pieces, ...more, 'A=', 'B=', '\nC=', '\nexport D=', '\n# ', 'E: '][Math.floor(next() * 39)]!
     for (let round = 0; round < 20_000; round++) {
@@ -177,25 +177,25 @@ describe('reading a .env file', () => {
     ['a name with a hyphen', 'A=1\n\n\nmy-name=2\n', [4]],
     ['a name that begins with a digit', '1A=2\n', [1]],
     ['an open quote', 'A=1\nB="open\nC=3\n', [2]],
-    ['several', 'x\nA=1\ny\n', [1, 3]],
-    ['behind a value of several lines', 'A="1\n2\n3"\nx\n', [4]],
-    ['with Windows line ends', 'A=1\r\n\r\nx\r\n', [3]],
+    ['several problems', 'x\nA=1\ny\n', [1, 3]],
+    ['a problem after a value of several lines', 'A="1\n2\n3"\nx\n', [4]],
+    ['a problem in a file with Windows line ends', 'A=1\r\n\r\nx\r\n', [3]],
   ])('names the line of %s', (_, text, lines) => {
     expect(readDotenv(text).problems.map(({ line }) => line)).toEqual(lines)
   })
 
-  it('warns of a name that stands twice, with both lines', () => {
+  it('warns about a duplicate name, with both lines', () => {
     expect(readDotenv('A=1\n# A=2\nA=3\n').warnings).toEqual([
       { line: 3, message: 'A stands on line 1 already; this one counts' },
     ])
   })
 
-  it('warns of a # that cuts a value off', () => {
+  it('warns about a # that cuts a value off', () => {
     expect(readDotenv('A=abc#def\n').warnings).toHaveLength(1)
     expect(readDotenv('A=abc # a comment\nB="a#b"\nC=# a comment\n').warnings).toEqual([])
   })
 
-  it('never repeats a value in a remark', () => {
+  it('never repeats a value in a message', () => {
     const { problems, warnings } = readDotenv('hunter2\nA="hunter2\nB=hunter2#hunter2\nB=hunter2\nx-y=hunter2\n')
     expect(JSON.stringify([problems, warnings])).not.toContain('hunter2')
   })

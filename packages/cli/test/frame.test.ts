@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// The frame opens the session of a command and decides between JSON and text (src/frame.ts). Both lists may only shrink.
+// The frame opens the session of a command and decides between JSON and text (src/frame.ts). Both lists may only
+// shrink.
 
 const sources = fileURLToPath(new URL('../src', import.meta.url))
 
@@ -12,7 +13,7 @@ const filesWith = (pattern: RegExp): string[] =>
     .filter((file) => pattern.test(readFileSync(join(sources, file), 'utf8')))
     .sort()
 
-test('only the frame opens a session, besides commands that have no frame', () => {
+test('only the frame, and commands without a frame, open a session', () => {
   expect(filesWith(/\bopenSession\(/)).toEqual([
     // Tries the credential, as one of several checks.
     'checks.ts',
@@ -27,7 +28,7 @@ test('only the frame opens a session, besides commands that have no frame', () =
   ])
 })
 
-test('only the frame looks at --json, besides commands that write while they work', () => {
+test('only the frame, and commands that write while they work, read --json', () => {
   expect(filesWith(/\bflags\.json\b/)).toEqual([
     // Shows the rules before it asks whether to sign them.
     'agents/policies.ts',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// Secrets may be called what every object of JavaScript has already.
+// A secret may have the name of a property that every JavaScript object inherits.
 
 let server: Server
 let machine: Machine
@@ -26,10 +26,10 @@ const values: [string, string][] = [
 const dotenv = values.map(([name, value]) => `${name}=${value}\n`).join('')
 const expanded = [...values.slice(0, 4), ['valueOf', 'four one ${isPrototypeOf}']]
 
-/** In order, and with `__proto__` among them, which `toEqual` of two objects would not look at. */
+/** The entries in order, with `__proto__`, which `toEqual` ignores in objects. */
 const entries = (json: string) => Object.entries(JSON.parse(json))
 
-/** A program that says what it was given. */
+/** A program that prints the variables that it got. */
 const tell = [
   'node',
   '-e',
@@ -43,7 +43,7 @@ const done = async (args: string[], options: Parameters<Machine['skerry']>[1] = 
   return ended
 }
 
-describe('a secret that is called like what every object has', () => {
+describe('a secret with the name of an inherited property', () => {
   it('is imported from a .env file, and each name counts as new once', async () => {
     expect((await done(['secrets', 'import', '.env'])).stderr).toContain('5 new, 0 changed, 0 unchanged')
     expect((await done(['secrets', 'import', '.env'])).stderr).toContain('0 new, 0 changed, 5 unchanged')
@@ -64,7 +64,7 @@ describe('a secret that is called like what every object has', () => {
     expect(JSON.parse(shell.stdout)).toEqual(values)
   })
 
-  it('differs by name', async () => {
+  it('is compared by its name', async () => {
     for (const name of ['__proto__', 'constructor'])
       await done(['secrets', 'set', name, '--env', 'staging'], { input: 'x' })
     await done(['secrets', 'rm', 'toString', '--env', 'staging', '--yes'])
@@ -79,7 +79,7 @@ describe('a secret that is called like what every object has', () => {
     })
   })
 
-  it('is refused by name where dotenv cannot hold it: most readers of such a file would drop `__proto__`', async () => {
+  it('named __proto__ is refused in a dotenv export, because most readers of the file would drop it', async () => {
     expect(await machine.skerry(['secrets', 'export'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the dotenv format cannot hold __proto__; use --format json'),
@@ -100,7 +100,7 @@ describe('a secret that is called like what every object has', () => {
     expect(stderr).toBe('warning: a value refers to isPrototypeOf, which does not exist\n')
   })
 
-  it('reaches a program, alone or with the rest, and is told of', async () => {
+  it('reaches a program, alone or with all others, and is listed by --explain', async () => {
     const all = await done(['run', '--explain', '--', ...tell, ...names])
     expect(JSON.parse(all.stdout)).toEqual(expanded)
     expect(all.stderr).toMatch(/^__proto__ +shop\/development$/m)
@@ -114,7 +114,7 @@ describe('a secret that is called like what every object has', () => {
     expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('isPrototypeOf') })
   })
 
-  it('comes from --dotenv and from the process environment, too', async () => {
+  it('can also come from --dotenv and from the process environment', async () => {
     await machine.write('local.env', '__proto__=file\ntoString=file\n')
     const args = ['run', '--dotenv', 'local.env', '--explain', '--', ...tell, '__proto__', 'toString', 'constructor']
     const { stdout, stderr } = await done(args, { env: Object.fromEntries([['__proto__', 'process']]) })
@@ -126,14 +126,14 @@ describe('a secret that is called like what every object has', () => {
     expect(stderr).toMatch(/^__proto__ +process environment +local.env, shop\/development$/m)
   })
 
-  it('is no profile', async () => {
+  it('is not taken for a profile', async () => {
     expect(await machine.skerry(['whoami', '--profile', 'constructor'])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("there is no profile 'constructor'"),
     })
   })
 
-  it('is re-keyed with the rest', async () => {
+  it('is re-keyed with all others', async () => {
     await done(['env', 'rekey', '--yes'])
     expect(entries((await done(['secrets', 'export', '--stored', '--format', 'json'])).stdout)).toEqual(values)
   })

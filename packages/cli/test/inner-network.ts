@@ -2,19 +2,21 @@ import { expect } from 'vitest'
 import { type Machine, newMachine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-/** A server that is allowed into no network, an admin's machine, and one that has nothing but a provisioner's token. */
+/**
+ * A server that may reach no internal network, the machine of an admin, and a machine with only a provisioner's token.
+ */
 export interface InnerNetwork {
   server: Server
   machine: Machine
   inner: Machine
   tokenId: string
-  /** Runs a command of the admin that must end well. */
+  /** Runs a command of the admin that must succeed. */
   ok(args: string[], input?: string): Promise<{ stdout: string; stderr: string }>
-  /** The lease that was asked for last. */
+  /** The newest lease. */
   newest(): Promise<{ id: string; status: string; resourceRef: string; lastError: string | null }>
-  /** What answers at a target, once the provisioner has signed in to it. */
+  /** The server that answers at a target; null until the provisioner has signed in to the target. */
   serverOf(target: string): Promise<string | null>
-  /** `skerry provisioner`, once it waits for work. */
+  /** Starts `skerry provisioner`, and waits until it is ready for work. */
   startProvisioner(args?: string[]): Promise<ReturnType<Machine['start']>>
   close(): Promise<void>
 }
@@ -51,7 +53,7 @@ export async function openInnerNetwork(orgName: string): Promise<InnerNetwork> {
   }
 }
 
-/** Lets it finish what it has in hand. */
+/** Stops a provisioner after it has finished its jobs. */
 export async function stopped({ child, ended }: ReturnType<Machine['start']>): Promise<void> {
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0 })

@@ -3,7 +3,7 @@ import { type Machine, newMachine, signedUp } from './machine.ts'
 import { resolveAsPublished } from './published-client.ts'
 import { openServer, type Server } from './server.ts'
 
-// What a team does in its first week, from one `.env` to a machine without a server, on either engine.
+// The first week of a team, from one `.env` file to a machine without a server, on either database engine.
 
 let server: Server
 let owner: Machine
@@ -12,7 +12,7 @@ let token: string
 let classic: string
 
 const plain = Object.fromEntries(Array.from({ length: 49 }, (_, index) => [`SETTING_${index}`, `value ${index}`]))
-/** What `.env` files really hold. */
+/** Difficult values from real `.env` files. */
 const hard = {
   DB_USER: 'shop',
   DATABASE_URL: 'postgres://${DB_USER}@db/shop?sslmode=require#frag',
@@ -45,7 +45,10 @@ const dotenv = [
   `SPACED="${hard.SPACED}"`,
 ].join('\r\n')
 
-/** What programs get: a reference in double quotes is expanded, and text in single quotes stays as it was written. */
+/**
+ * The values that programs get. A reference in double quotes is expanded, and text in single quotes stays as it was
+ * written.
+ */
 const expected = {
   ...plain,
   ...hard,
@@ -75,7 +78,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('a .env of 60 variables goes into a group and an environment, and a branch overrides two', async () => {
+test('a program gets 60 variables that were imported into a group and an environment, with two overrides of a branch', async () => {
   await ok('skerry secrets import .env --group shared --env development')
   await owner.write('own.env', 'SETTING_0=own\nONLY_HERE=1\n')
   await ok('skerry secrets import own.env')
@@ -93,7 +96,7 @@ test('a .env of 60 variables goes into a group and an environment, and a branch 
   })
 })
 
-test('what comes out is what went in', async () => {
+test('an export that is imported again keeps every value', async () => {
   await ok('skerry secrets export --stored --group shared --env development > out.env')
   await ok('skerry group create copy && skerry env create development --group copy')
   await ok('skerry secrets import out.env --group copy --env development')
@@ -106,11 +109,11 @@ test('what comes out is what went in', async () => {
   expect(JSON.parse(second)).toEqual(JSON.parse(first))
 })
 
-test('a client written from the published formats alone reads what our CLI wrote', async () => {
+test('a client written from the published formats alone reads the secrets that our CLI wrote', async () => {
   expect(await resolveAsPublished(server.url, classic)).toEqual({ ...expected, SETTING_0: 'own', ONLY_HERE: '1' })
 })
 
-test('with the server stopped, --offline gives what was there, and a machine that never asked has nothing', async () => {
+test('without the server, --offline gives the cached values, and a machine without a cache gets nothing', async () => {
   await server.stop()
   try {
     expect(await environmentOf(machine, '--offline')).toMatchObject({ ...expected, SETTING_0: 'own' })
@@ -126,7 +129,7 @@ test('with the server stopped, --offline gives what was there, and a machine tha
   }
 })
 
-test('a revoked token is refused, and loses its copy', async () => {
+test('a revoked token is refused, and its cached copy is deleted', async () => {
   const id = token.split('_').slice(0, 2).join('_')
   await ok(`skerry token revoke ${id} --yes`)
   const env = { SKERRY_TOKEN: token }

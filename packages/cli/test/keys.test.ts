@@ -34,8 +34,8 @@ function kept(machine: PersonMachine): PersonMachine {
   return machine
 }
 
-describe('making keys', () => {
-  it('asks for the passphrase twice, shows the key as twelve words, and happens once', async () => {
+describe('skerry keys init', () => {
+  it('asks for the passphrase twice, shows the key as twelve words, and refuses to run again', async () => {
     const machine = await newcomer()
     const { code, stdout } = await machine.terminal('skerry keys init', [
       ['New passphrase', `${passphrase}\r`],
@@ -50,7 +50,7 @@ describe('making keys', () => {
     expect([again.code, again.stderr]).toEqual([5, expect.stringContaining('you have keys already')])
   })
 
-  it('does not take two different passphrases for one', async () => {
+  it('refuses two different passphrases', async () => {
     const machine = await newcomer()
     const { code, stdout } = await machine.terminal('skerry keys init', [
       ['New passphrase', `${passphrase}\r`],
@@ -69,7 +69,7 @@ describe('making keys', () => {
     expect(await machine.ok('skerry keys status')).toContain('none yet')
   })
 
-  it('is for people: a service token carries its key', async () => {
+  it('refuses a service token, which contains its key', async () => {
     const machine = await newcomer()
     const env = { SKERRY_TOKEN: '' }
     await machine.skerry(['signup', `Keys ${++count}`], { env })
@@ -78,8 +78,8 @@ describe('making keys', () => {
   })
 })
 
-describe('an unlocked keyring', () => {
-  it('opens keys without the passphrase until it is locked', async () => {
+describe('a keyring', () => {
+  it('opens keys without the passphrase while it is unlocked', async () => {
     const machine = await holder()
     await machine.ok(`skerry org create "Unlock ${count}" && skerry init --yes && echo -n v | skerry secrets set A`)
     const env = { SKERRY_PASSPHRASE_FILE: '' }
@@ -99,7 +99,7 @@ describe('an unlocked keyring', () => {
     expect(await machine.ok('skerry keys status')).toContain('\nlocked')
   })
 
-  it('leaves nothing secret in arguments, environment, files or output, and a socket for its owner alone', async () => {
+  it('leaves nothing secret in arguments, environment, files or output, and only its owner can use its socket', async () => {
     const machine = await holder()
     const { stdout, stderr } = await machine.skerry(['keys', 'unlock', '--debug', '--json'])
     const agents = await processesOf(machine.home)
@@ -133,7 +133,7 @@ describe('an unlocked keyring', () => {
     expect(Object.keys((await answerOf(socket, { op: 'status' })) as object)).toEqual(['status'])
   })
 
-  it('does not open with a wrong passphrase, and says no more than that', async () => {
+  it('does not open with a wrong passphrase, and the error does not repeat it', async () => {
     const machine = await holder()
     const wrong = 'five other words of mine'
     const { code, stderr } = await machine.skerry(['keys', 'unlock'], {
@@ -144,7 +144,7 @@ describe('an unlocked keyring', () => {
     expect(stderr).not.toContain(wrong)
   })
 
-  it('lets a person at a terminal mistype', async () => {
+  it('lets a person at a terminal type a wrong passphrase first', async () => {
     const machine = await holder()
     const { code } = await machine.terminal('env -u SKERRY_PASSPHRASE_FILE skerry keys unlock', [
       ['Passphrase', 'not the one\r'],
@@ -153,7 +153,7 @@ describe('an unlocked keyring', () => {
     expect(code).toBe(0)
   })
 
-  it('opens a last-known-good copy while the server is away', async () => {
+  it('opens a last-known-good copy while the server is unavailable', async () => {
     const machine = await holder()
     await machine.ok(`skerry org create "Away ${count}" && skerry init --yes && echo -n v | skerry secrets set A`)
     await machine.ok('skerry keys unlock && skerry run -- true && skerry keys lock')

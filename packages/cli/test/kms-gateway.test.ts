@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// The SDK of AWS as programs have it, before `skerry kms gateway`: nothing but its endpoint and its access key are set.
+// The unmodified AWS SDK uses `skerry kms gateway`. Only its endpoint and its access key are set.
 
 let server: Server
 let machine: Machine
@@ -57,7 +57,7 @@ afterAll(async () => {
 const open = (more: object = {}) => new KMSClient({ endpoint, region: 'local', credentials, maxAttempts: 1, ...more })
 
 describe('a key that encrypts', () => {
-  it('opens what it encrypted, in the same context alone', async () => {
+  it('decrypts its ciphertexts only in the same context', async () => {
     const EncryptionContext = { tenant: '17', use: 'card' }
     const { CiphertextBlob } = await client.send(
       new EncryptCommand({ KeyId: 'alias/billing', Plaintext: text.encode('secret'), EncryptionContext }),
@@ -74,7 +74,7 @@ describe('a key that encrypts', () => {
     ).rejects.toMatchObject({ name: 'IncorrectKeyException' })
   })
 
-  it('opens with the command line what the gateway encrypted, and the other way round', async () => {
+  it('decrypts on the command line what the gateway encrypted, and the other way round', async () => {
     const { CiphertextBlob } = await client.send(
       new EncryptCommand({ KeyId: 'alias/billing', Plaintext: text.encode('there') }),
     )
@@ -106,7 +106,7 @@ describe('a key that signs', () => {
   const Message = text.encode('a message')
   const digest = new Uint8Array(createHash('sha256').update(Message).digest())
 
-  it('signs a message and its digest alike: each verifies as the other, and with the public key elsewhere', async () => {
+  it('signs a message or its digest, and each signature verifies for both and with the exported public key', async () => {
     const KeyId = 'alias/releases'
     const SigningAlgorithm = 'ECDSA_SHA_256' as const
     const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId }))
@@ -136,7 +136,7 @@ describe('a key that signs', () => {
   })
 })
 
-it('lists and describes the keys', async () => {
+it('the gateway lists and describes the keys', async () => {
   const { Keys } = await client.send(new ListKeysCommand({}))
   expect(Keys).toHaveLength(3)
   const { KeyMetadata } = await client.send(new DescribeKeyCommand({ KeyId: 'alias/releases' }))
@@ -149,7 +149,7 @@ it('lists and describes the keys', async () => {
   })
 })
 
-it('takes what asks for nothing, and refuses what would be passed over', async () => {
+it('the gateway accepts unsupported fields with an empty value, and refuses them with another value', async () => {
   const input = { KeyId: 'alias/billing', Plaintext: text.encode('x') }
   const { CiphertextBlob } = await client.send(new EncryptCommand({ ...input, DryRun: false }))
   const opened = await client.send(new DecryptCommand({ CiphertextBlob, GrantTokens: [], DryRun: false }))
@@ -160,7 +160,7 @@ it('takes what asks for nothing, and refuses what would be passed over', async (
     })
 })
 
-it('lists the keys in pages', async () => {
+it('the gateway lists the keys in pages', async () => {
   const all = (await client.send(new ListKeysCommand({}))).Keys!.map(({ KeyId }) => KeyId)
   const first = await client.send(new ListKeysCommand({ Limit: 2 }))
   expect([first.Keys!.length, first.Truncated]).toEqual([2, true])
@@ -172,7 +172,7 @@ it('lists the keys in pages', async () => {
   await expect(wrong({ Marker: 'kms_unknown' })).rejects.toMatchObject({ name: 'InvalidMarkerException' })
 })
 
-describe('who has not the gateway’s access key', () => {
+describe('the gateway refuses', () => {
   it.each([
     [
       'another secret',
@@ -185,7 +185,7 @@ describe('who has not the gateway’s access key', () => {
       'UnrecognizedClientException',
     ],
     ['a clock that is an hour ahead', () => ({ systemClockOffset: 3_600_000 }), 'InvalidSignatureException'],
-  ])('%s: refused', async (_, more, name) => {
+  ])('a request with %s', async (_, more, name) => {
     const wrong = open(more())
     await expect(wrong.send(new ListKeysCommand({}))).rejects.toMatchObject({ name })
     wrong.destroy()
@@ -194,7 +194,7 @@ describe('who has not the gateway’s access key', () => {
   it.each([
     [3_600_000, 'Signature not yet current: '],
     [-3_600_000, 'Signature expired: '],
-  ])('a clock that is %i ms off: refused in the words of AWS, and the SDK corrects it', async (offset, words) => {
+  ])('a clock that is %i ms off with the message of AWS, so that the SDK corrects it', async (offset, words) => {
     const once = open({ systemClockOffset: offset })
     await expect(once.send(new ListKeysCommand({}))).rejects.toThrow(words)
     once.destroy()
@@ -209,14 +209,14 @@ describe('who has not the gateway’s access key', () => {
     }
   })
 
-  it('a page in a browser: refused, whatever it sends', async () => {
+  it('a page in a browser', async () => {
     const headers = { 'x-amz-target': 'TrentService.ListKeys', 'content-type': 'text/plain' }
     const answer = await fetch(endpoint, { method: 'POST', headers, body: '{}' })
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null])
   })
 })
 
-it('a key that is disabled stops within seconds', async () => {
+it('the gateway stops using a disabled key within seconds', async () => {
   await machine.skerry(['kms', 'disable', 'billing', '--yes'])
   const encrypt = () =>
     client.send(new EncryptCommand({ KeyId: 'alias/billing', Plaintext: text.encode('x') })).then(

@@ -32,8 +32,8 @@ const path = (name: string) => join(machine.project, name)
 const kms = async (line: string, input?: string | Buffer, on = machine) =>
   (await ok(['kms', ...line.split(' ')], input, on)).stdout
 
-describe('encrypting', () => {
-  it('a blob of version 1 opens after two rotations, for who held that version, in its context alone', async () => {
+describe('encryption:', () => {
+  it('a blob of version 1 opens after two rotations, only for a holder of that version and only in its context', async () => {
     await kms('create billing')
     const blob = await kms('encrypt billing --context customer/17', 'secret')
     expect(blob).toMatch(/^ce1\.kms_\w{22}\.1\.[\w-]+\.[\w-]+\n$/)
@@ -55,10 +55,10 @@ describe('encrypting', () => {
 
   it.each([
     ['empty', 0],
-    ['of one byte more than a line takes', 65_537],
-    ['of exactly a chunk', 1_048_576],
-    ['of several', 3_500_000],
-  ])('a file that is %s comes back as it was', async (_, length) => {
+    ['of one byte more than fits into a line', 65_537],
+    ['of exactly one chunk', 1_048_576],
+    ['of several chunks', 3_500_000],
+  ])('a file that is %s decrypts to the same bytes', async (_, length) => {
     await kms(`create files-${length}`)
     const bytes = randomBytes(length)
     await writeFile(path('plain'), bytes)
@@ -72,7 +72,7 @@ describe('encrypting', () => {
     expect((await readFile(path('back'))).equals(bytes)).toBe(true)
   })
 
-  it('a file that was cut, appended to, reordered or altered does not open, and leaves what was there', async () => {
+  it('a file that was cut, appended to, reordered or altered does not open, and the existing output file stays', async () => {
     await kms('create damage')
     await writeFile(path('plain'), randomBytes(3 * 1_048_576))
     await kms('encrypt damage --file plain --out sealed --force')
@@ -103,7 +103,7 @@ describe('encrypting', () => {
     expect((await machine.shell('ls')).stdout).not.toContain('kept.')
   })
 
-  it('a data key comes with itself wrapped, which opens to the same', async () => {
+  it('a data key comes with its wrapped form, which opens to the same key', async () => {
     await kms('create data')
     const wrapped = await kms('data-key data --out key')
     expect(wrapped).toMatch(/^dk1\./)
@@ -112,7 +112,7 @@ describe('encrypting', () => {
     expect((await readFile(path('again'))).equals(await readFile(path('key')))).toBe(true)
   })
 
-  it('with a key that is disabled, deleted or of another purpose is refused', async () => {
+  it('a key that is disabled, deleted or of another purpose is refused', async () => {
     await kms('create ending')
     await kms('create signing --spec ed25519')
     await kms('disable ending --yes')
@@ -125,9 +125,9 @@ describe('encrypting', () => {
   })
 })
 
-describe('signing', () => {
+describe('signatures:', () => {
   it.each(['ecdsa-p256-sha256', 'ed25519'])(
-    'with %s: a message verifies, after a rotation too, and no other does',
+    'a message signed with %s verifies, also after a rotation, and another message does not',
     async (spec) => {
       await kms(`create ${spec}-key --spec ${spec}`)
       await writeFile(path('message'), 'a message')
@@ -137,7 +137,7 @@ describe('signing', () => {
       expect((await ok(['kms', 'verify', 'signature', '--file', 'message'])).stderr).toContain(
         'valid: signed with version 1',
       )
-      // Verifying needs no grant, and no more than the id.
+      // Verification needs no grant, only the id of the key.
       expect(
         (await ok(['kms', 'verify', join(machine.project, 'signature'), '--file', path('message')], undefined, other))
           .code,
@@ -161,14 +161,14 @@ describe('a client written from the published formats alone', () => {
     place = { url: server.url, token, orgId: profiles[current].org.id }
   })
 
-  /** A key that is granted to that client, as it sees it. */
+  /** Makes a key and grants it to that client. `seen` reads the key as the client does. */
   async function published(name: string, ...options: string[]) {
     const { key } = JSON.parse(await kms(['create', name, ...options, '--json'].join(' ')))
     await kms(`grant ${name} --token ${tokenId}`)
     return { seen: () => readKey(place, key.id) }
   }
 
-  it('opens our ce1. and dk1., of each version that it was granted and in their context alone', async () => {
+  it('opens our ce1. and dk1. blobs, only with the right version and in the right context', async () => {
     const { seen } = await published('opened')
     const first = (await kms('encrypt opened --context customer/17', 'für dich')).trim()
     await kms('rotate opened --yes')
@@ -189,7 +189,7 @@ describe('a client written from the published formats alone', () => {
       expect(() => openSealed(blob, key, context)).toThrow()
   })
 
-  it('makes ce1. and dk1. that we open, and no others', async () => {
+  it('makes ce1. and dk1. blobs that our CLI opens only in the right context', async () => {
     const { seen } = await published('made')
     await kms('rotate made --yes')
     const key = await seen()
@@ -206,7 +206,7 @@ describe('a client written from the published formats alone', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('it does not open')])
   })
 
-  it('verifies our sg1., and we verify its', async () => {
+  it('verifies our sg1. signatures, and our CLI verifies those of the client', async () => {
     const { seen } = await published('signed', '--spec', 'ecdsa-p256-sha256')
     const message = randomBytes(2000)
     await writeFile(path('published-message'), message)

@@ -8,9 +8,9 @@ import { newSshKey } from '../../server/test/lease-steps.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import type { Machine } from './machine.ts'
 
-/** A database and a host that leases are made for, as a transcript finds them. */
+/** A database and a host for which transcripts make leases. */
 export interface LeaseScene {
-  /** The files that an admin of both would have, and $SSH, the options and address of the host. */
+  /** Writes the files of an admin of both, and sets $SSH to the options for the host. */
   furnish: (machine: Machine) => Promise<void>
   close: () => Promise<void>
 }
@@ -33,7 +33,7 @@ export async function openLeaseScene(): Promise<LeaseScene> {
       await machine.write('ssh-ca', readFileSync(authority, 'utf8'))
       await machine.write('ssh-ca.pub', `${publicKey} the authority\n`)
       machine.env.USER = userInfo().username
-      // A host that nobody has met, and no configuration of the person who runs the suite.
+      // The host is unknown, and the SSH configuration of the person who runs the suite is ignored.
       machine.env.SSH = `-F none -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR -o UserKnownHostsFile=${knownHosts} -p ${sshd.port}`
     },
     async close() {

@@ -91,7 +91,7 @@ describe('the settings of a target', () => {
       },
       { provider: 'cloud-a', region: 'eu-west-1', executor: 'in_broker', maxTtlSeconds: 900 },
     ],
-  ])('of %s come from its credential, and are what the server takes', (_, secret, options, expected) => {
+  ])('for %s come from its credential, and the server accepts them', (_, secret, options, expected) => {
     const config = buildConfig(secret, options)
     expect(config).toMatchObject(expected)
     expect(() => checkShape(leaseProviders[config.provider].config, config, 'config')).not.toThrow()
@@ -111,7 +111,7 @@ describe('the settings of a target', () => {
       { config: file('bare.json', '{"provider":"cloud-a"}'), level: 'x' },
       'exclude each other',
     ],
-    ['an option of another kind', 'redis://a:b@h', { schema: 'app' }, '--schema means nothing to a target of redis'],
+    ['another provider’s option', 'redis://a:b@h', { schema: 'app' }, '--schema means nothing to a target of redis'],
   ])('with %s are refused, and the credential is not repeated', (_, secret, options, message) => {
     const refuse = () => buildConfig(secret, options)
     expect(refuse).toThrow(expect.objectContaining({ name: 'Failure', kind: 'usage' }))
@@ -137,13 +137,13 @@ describe('the variables of a lease', () => {
     ['localhost.example.com', 'verify-full'],
     ['127.0.0.1', 'disable'],
     ['::1', 'disable'],
-  ])('of a target at %s have the TLS mode %s', (host, mode) => {
+  ])('for a target at %s have the TLS mode %s', (host, mode) => {
     const made = { provider: 'postgres', connection: { ...account, host }, password: 'p' }
     expect(variables(made, { connection: { ...connection, host } }).values.get('PGSSLMODE')).toBe(mode)
     expect(tlsSettings({ host })).toEqual(mode === 'disable' ? false : expect.objectContaining({ host }))
   })
 
-  it('check the certificate of PostgreSQL, by the authorities of this program where the target names none', () => {
+  it('make programs check the certificate of PostgreSQL, with the authorities of Node if the target names none', () => {
     const made = { provider: 'postgres', connection: account, password: 'p' }
     const { values, files } = variables(made, { connection })
     expect(Object.fromEntries(values)).toMatchObject({
@@ -156,7 +156,7 @@ describe('the variables of a lease', () => {
     expect(variables(made, { connection: { ...connection, tls: 'require' } }).files.size).toBe(0)
   })
 
-  it('encrypt where the target is not this machine', () => {
+  it('require TLS unless the target is this machine', () => {
     const redis = { provider: 'redis', connection: { ...account, database: 2 }, password: 'p' }
     expect(variables(redis, { connection }).values.get('REDIS_URL')).toBe('rediss://me:p@db.example.com:1/2')
     const here = { ...redis, connection: { ...redis.connection, host: '127.0.0.1' } }
@@ -167,7 +167,7 @@ describe('the variables of a lease', () => {
     )
   })
 
-  it('are those that the tools of clouds read', () => {
+  it('are those that the tools of AWS and Google Cloud read', () => {
     const credential = { accessKeyId: 'A', secretAccessKey: 'S', sessionToken: 'T' }
     const aws = variables({ provider: 'cloud-a', region: 'eu-west-1', credential }, {})
     expect(Object.fromEntries(aws.values)).toEqual({

@@ -18,7 +18,7 @@ let machine: Machine
 beforeAll(async () => {
   server = await openWorld({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
   machine = await signedUp(server.url, 'Lease Org')
-  // Where a private folder of a command would be left.
+  // A command that leaves a private folder behind leaves it here.
   await machine.shell('mkdir -m 700 ~/runtime')
   machine.env.XDG_RUNTIME_DIR = join(machine.home, 'runtime')
 })
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
   })
   afterAll(() => scene.stop())
 
-  it('a program signs in as the account, over a checked connection, and the account is gone when it ends', async () => {
+  it('a program signs in to the account over verified TLS, and the account is removed when the program ends', async () => {
     const sql =
       'select current_user || case when ssl then $$ over TLS$$ else $$$$ end from pg_stat_ssl where pid = pg_backend_pid()'
     const { stdout } = await ok(['lease', 'create', 'db', '--', 'psql', '-Atc', sql])
@@ -62,14 +62,14 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it.skipIf(isQuick)('a program that ends badly ends the command so, and its lease', async () => {
+  it.skipIf(isQuick)('a program that fails gives the command its exit code, and its lease is revoked', async () => {
     const program = ['sh', '-c', 'psql -Atc "select 1" && exit 7']
     expect(await machine.skerry(['lease', 'create', 'db', '--', ...program])).toMatchObject({ code: 7, stdout: '1\n' })
     expect(await newest()).toMatchObject({ status: 'revoked' })
   })
 
   it.each(isQuick ? (['SIGTERM'] as const) : (['SIGTERM', 'SIGHUP', 'SIGINT'] as const))(
-    '%s reaches the program, and the lease ends with it',
+    '%s reaches the program, and the lease is revoked when the program ends',
     async (signal) => {
       const program = ['sh', '-c', 'echo "$PGUSER"; exec sleep 60']
       const { child, says, ended } = machine.start(['lease', 'create', 'db', '--', ...program])
@@ -80,7 +80,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     },
   )
 
-  it('a signal that comes while the lease is made ends it, and the program is not run', async () => {
+  it('a signal while the lease is being made revokes the lease, and the program does not run', async () => {
     const { root } = scene
     await root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
     const { child, ended, tells } = machine.start(['lease', 'create', 'db', '--', 'echo', 'ran'])
@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(await newest()).toMatchObject({ status: 'revoked' })
   })
 
-  it('the program gets no credential of Skerry, and a DATABASE_URL that works', async () => {
+  it('the program gets a working DATABASE_URL and no credential of Skerry', async () => {
     const token = JSON.parse((await ok(['token', 'create', '--admin', '--name', 'ci', '--json'])).stdout).token
     const env = { SKERRY_TOKEN: token, DATABASE_URL: 'postgres://other' }
     const program = ['sh', '-c', 'echo "[$SKERRY_TOKEN]"; psql "$DATABASE_URL" -Atc "select 1"']
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(ended).toMatchObject({ code: 0, stdout: '[]\n1\n' })
   })
 
-  it('without a program the variables are printed, once, and the lease is revoked by its id', async () => {
+  it('without a program the command prints the variables, and the lease can be revoked by its id', async () => {
     const { stdout } = await ok(['lease', 'create', 'db', '--json', '--ttl', '90s', '--name', 'mine'])
     const { lease, variables } = JSON.parse(stdout)
     expect(lease).toMatchObject({ resourceRef: 'mine', ttlSeconds: 90, status: 'active' })
@@ -116,14 +116,14 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
   })
 
   it.each([
-    ['a target that there is not', ['create', 'nothing'], 4, 'there is no lease target nothing'],
-    ['a program that there is not', ['create', 'db', '--', 'no-such-program'], 127, 'command not found'],
+    ['an unknown target', ['create', 'nothing'], 4, 'there is no lease target nothing'],
+    ['an unknown program', ['create', 'db', '--', 'no-such-program'], 127, 'command not found'],
     ['a lifetime beyond a day', ['create', 'db', '--ttl', '2d'], 2, '--ttl'],
     ['a lifetime below a minute', ['create', 'db', '--ttl', '5s'], 2, '--ttl must be at least 1 minute'],
-    ['a name that is there already', ['create', 'db', '--name', 'billing'], 5, 'exists'],
-    ['a name that is none', ['create', 'db', '--name', 'Robert"; --'], 2, 'is no name of an account'],
-    ['revoking without a word', ['revoke', 'lse_0000000000000000000000'], 2, 'Run again with --yes'],
-    ['forgetting what there is not', ['forget', 'lse_0000000000000000000000', '--yes'], 4, 'lease'],
+    ['a name that exists already', ['create', 'db', '--name', 'billing'], 5, 'exists'],
+    ['an invalid name', ['create', 'db', '--name', 'Robert"; --'], 2, 'is no name of an account'],
+    ['revoking without --yes', ['revoke', 'lse_0000000000000000000000'], 2, 'Run again with --yes'],
+    ['forgetting an unknown lease', ['forget', 'lse_0000000000000000000000', '--yes'], 4, 'lease'],
   ])('%s is refused, and leaves no lease', async (_, args, code, message) => {
     await scene.root.query(`DO $$ BEGIN CREATE ROLE billing; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
     const before = (await ledger()).filter(({ status }: { status: string }) => status === 'active').length
@@ -133,9 +133,9 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
 
   it.each([
     ['without a confirmation', ['db2'], 'postgres://a:b@127.0.0.1:1/shop', 2, 'Run again with --yes'],
-    ['that tells nothing of its kind', ['db2', '--yes'], 'password', 2, 'use --provider, or --config'],
+    ['whose credential does not show its kind', ['db2', '--yes'], 'password', 2, 'use --provider, or --config'],
     [
-      'with an option of another kind',
+      'with an option for another provider',
       ['db2', '--yes', '--principal', 'root'],
       'postgres://a:b@h/d',
       2,
@@ -143,7 +143,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     ],
     ['that cannot be reached', ['db2', '--yes'], 'postgres://a:topsecret@127.0.0.1:1/shop', 5, 'target: '],
     [
-      'with a level that there is not',
+      'with an unknown level',
       ['db2', '--yes', '--level', 'root'],
       'postgres://a:topsecret@127.0.0.1:1/shop',
       1,
@@ -157,7 +157,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(JSON.parse((await ok(['lease', 'target', 'list', '--json'])).stdout).targets).toHaveLength(1)
   })
 
-  it.skipIf(isQuick)('a target tells what is wrong with it, gets another credential, and goes', async () => {
+  it.skipIf(isQuick)('a target reports its problem, gets another credential, and is deleted', async () => {
     expect((await ok(['lease', 'target', 'verify', 'db'])).stdout).toMatch(/^db is ready: PostgreSQL/)
     await scene.root.query(`ALTER ROLE skerry_admin PASSWORD 'another'`)
     const failing = await machine.skerry(['lease', 'target', 'verify', 'db'])
@@ -176,7 +176,7 @@ const tools = [
     tag: 'mysql',
     skip: missingMariadb(),
     open: mariadbScene,
-    // By the name of this machine the client would take a socket.
+    // With the name of this machine, the client would use a socket.
     program:
       'mysql --protocol=tcp -u "$MYSQL_USER" --ssl-ca="$MYSQL_SSL_CA" --ssl-verify-server-cert -Ne "select user()"',
     said: /^lease_[a-z0-9]{16}@/,
@@ -192,7 +192,7 @@ const tools = [
 
 for (const { tag, skip, open, program, said } of tools) {
   describe.skipIf(isQuick || skip !== undefined)(`leases of ${tag}`, () => {
-    it('are what its own client signs in with, over a checked connection', async () => {
+    it('let its own client sign in over verified TLS', async () => {
       const scene = await open()
       try {
         const { config, credential } = scene.target('readonly')
@@ -239,13 +239,13 @@ describe.skipIf(missingSshd())('skerry ssh', () => {
     expect(await newest()).toMatchObject({ provider: 'ssh', status: 'revoked', ttlSeconds: 300 })
   })
 
-  it.skipIf(isQuick)('ends as the command on the host ended', async () => {
+  it.skipIf(isQuick)('exits with the code of the command on the host', async () => {
     expect(await machine.skerry(['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'exit 9'])).toMatchObject({
       code: 9,
     })
   })
 
-  it.skipIf(isQuick)('keeps its key from others while it runs, and is rid of it when it is killed', async () => {
+  it.skipIf(isQuick)('keeps its key in a private folder, which is deleted even if the command is killed', async () => {
     const args = ['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'echo in; sleep 60']
     const { child, says, ended } = machine.start(args)
     await says('in')
@@ -267,7 +267,7 @@ describe.skipIf(missingSshd())('skerry ssh', () => {
     expect(await machine.skerry(['ssh', ...args])).toMatchObject({ code, stderr: expect.stringContaining(message) })
   })
 
-  it('a target for SSH makes no account, and one for accounts no certificate', async () => {
+  it('is suggested when skerry lease create gets an SSH target', async () => {
     expect(await machine.skerry(['lease', 'create', 'hosts'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('skerry ssh hosts user@host'),

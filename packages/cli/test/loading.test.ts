@@ -16,7 +16,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// What the time of `skerry run` goes into, beside the server: the bench measures it, and this holds what it depends on.
+// The start time of `skerry run`, apart from the server, depends on the facts that these tests check. The bench
+// measures the time itself.
 
 let server: Server
 let machine: Machine
@@ -32,7 +33,7 @@ afterAll(async () => {
 
 const packages = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs a command line of a shell -> the files that Node loaded for it. */
+/** Runs a shell command line, and returns the files that Node has loaded for it. */
 async function filesOf(commandLine: string): Promise<string[]> {
   const [hook, list] = [join(machine.home, 'loaded.mjs'), join(machine.home, 'loaded.txt')]
   writeFileSync(list, '')
@@ -52,16 +53,16 @@ async function filesOf(commandLine: string): Promise<string[]> {
     .map((url) => fileURLToPath(url))
 }
 
-describe('the command as it is built', () => {
-  it('is few files for `skerry run`, and no library', async () => {
+describe('the built command', () => {
+  it('loads few files and no library for skerry run', async () => {
     expect((await machine.shell('skerry run -- true')).code).toBe(0)
     const files = await filesOf('skerry run -- true')
     expect(files.filter((file) => file.endsWith('.ts') || file.includes('/node_modules/'))).toEqual([])
-    // Each is found and linked anew by every run.
+    // Every run must find and link each of them again.
     expect(files.length).toBeLessThanOrEqual(10)
   })
 
-  it('keeps its compiled code for the next run', async () => {
+  it('caches its compiled code for the next run', async () => {
     expect((await machine.shell('unset NODE_COMPILE_CACHE; skerry run -- true')).code).toBe(0)
     const compiled = readdirSync(join(machine.home, '.cache/skerry/compiled'), { recursive: true })
     expect(compiled.length).toBeGreaterThan(1)
@@ -84,7 +85,7 @@ describe('the command from its sources', () => {
   })
   afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-  it('runs once one of them was written', async () => {
+  it('runs after one of the sources was changed', async () => {
     const built = await load()
     expect(inFolder(built, 'dist')).toBe(1)
     utimesSync(join(copy, 'packages/cli/src/duration.ts'), new Date(), new Date())
@@ -93,7 +94,7 @@ describe('the command from its sources', () => {
     expect(files).toContain(join(copy, 'packages/cli/src/program.ts'))
   })
 
-  it('runs where nothing was built, with one library, and no more of its own than it needs', async () => {
+  it('runs without a build, with one library and only the modules that it needs', async () => {
     rmSync(join(copy, 'packages/cli/dist'), { recursive: true })
     const files = await load()
     const libraries = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])

@@ -6,16 +6,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CommandLine, compiled, type Ending, runWarm, warmScript } from './warm.ts'
 
-/** A machine with nothing on it but the `skerry` command: its own home, its own project folder. */
+/** A machine with only the `skerry` command, and with its own home and project folder. */
 export interface Machine {
   home: string
   project: string
   env: Record<string, string>
   skerry: (args: string[], options?: RunOptions) => Promise<Ended>
   shell: (script: string, options?: RunOptions) => Promise<Ended>
-  /** A process of its own, whose signals and streams are real, as on a terminal. */
+  /** Starts a process of its own, with real signals and streams as on a terminal. */
   start: (args: string[], options?: RunOptions) => Running
-  /** Runs a command line on a terminal, where each answer is typed once its question stands there. */
+  /** Runs a command line on a terminal. Each answer is typed when its question is shown. */
   terminal: (command: string, answers?: [question: string, typed: string][]) => Promise<Ended>
   write: (file: string, text: string) => Promise<void>
   read: (file: string) => Promise<string>
@@ -37,17 +37,17 @@ interface Ended extends Ending {
 interface Running {
   child: ChildProcess
   ended: Promise<Ended>
-  /** Waits until stdout holds the text. */
+  /** Waits until stdout contains the text. */
   says: (text: string) => Promise<void>
-  /** Waits until stderr holds it. */
+  /** Waits until stderr contains the text. */
   tells: (text: string) => Promise<void>
 }
 
 const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 
 /**
- * Where a suite is about how the command starts, gets signals and ends, it asks for `cold` ones: each is a process of its
- * own then. Otherwise they run in processes that have loaded the command (see warm.ts), except those on a terminal.
+ * A suite about starts, signals or exits uses `cold` machines, on which each command is a process of its own. On other
+ * machines, commands run in processes that have already loaded the code (see warm.ts), except on a terminal.
  */
 export async function newMachine(url: string, { cold = false } = {}): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'skerry-cli-'))
@@ -68,7 +68,7 @@ export async function newMachine(url: string, { cold = false } = {}): Promise<Ma
     const child = spawn(file, args, { cwd: options.cwd ?? project, env: { ...env, ...options.env } })
     return running(child, options.input)
   }
-  /** With files for its streams: the processes that have loaded the command can open those. */
+  /** Runs with files as streams, because the processes that have loaded the command can open files. */
   const onFiles = async (run: (line: Omit<CommandLine, 'args'>) => Promise<Ending>, options: RunOptions = {}) => {
     const streams = await newStreams(home, options.input ?? '')
     const ending = await run({ cwd: options.cwd ?? project, env: { ...env, ...options.env }, streams: streams.paths })
@@ -79,7 +79,7 @@ export async function newMachine(url: string, { cold = false } = {}): Promise<Ma
     project,
     env,
     terminal: async (command, answers = []) => {
-      // `script` gives the command a terminal, and passes on what is typed. A terminal of no width breaks every line.
+      // `script` gives the command a terminal, and passes typed text on. A terminal without a width breaks every line.
       const args = ['-qefc', `stty cols 100 rows 30; exec ${command}`, '/dev/null']
       const { child, says, ended } = start('script', args, { input: null, env: { PATH: `${coldBin}:${env.PATH}` } })
       for (const [question, typed] of answers) {
@@ -101,7 +101,7 @@ export async function newMachine(url: string, { cold = false } = {}): Promise<Ma
 
 let streamsCount = 0
 
-/** Files for the standard streams of one command, the first of them filled. */
+/** Makes files for the standard streams of one command, and fills the one for stdin. */
 async function newStreams(home: string, input: string | Buffer) {
   const folder = join(home, `.streams-${++streamsCount}`)
   await mkdir(folder)
@@ -128,7 +128,7 @@ async function runShell(script: string, { cwd, env, streams }: Omit<CommandLine,
   }
 }
 
-/** A machine on which the quick start has been gone through. */
+/** A machine on which the quick start was done. */
 export async function signedUp(url: string, orgName: string, options?: { cold: boolean }): Promise<Machine> {
   const machine = await newMachine(url, options)
   const { code, stderr } = await machine.shell(`skerry signup '${orgName}' && skerry init`)

@@ -52,7 +52,7 @@ async function ask(client: Client, name: string, given: Record<string, unknown>)
   return { text: (content as { text: string }[]).map(({ text }) => text).join('\n'), isError: isError === true }
 }
 
-/** Without reveal: what it answers is looked through at the end. */
+/** Calls a tool without reveal. The last tests search all answers for secrets. */
 async function call(name: string, given: Record<string, unknown> = {}) {
   const { text, isError } = await ask(plain, name, given)
   seen.push(text)
@@ -70,7 +70,7 @@ async function refused(name: string, given: Record<string, unknown>): Promise<st
 const inProject = (file: string) => join(machine.project, file)
 
 describe('tools', () => {
-  it('are those that assistants know, and say what they do to what is there', async () => {
+  it('have the names that assistants know, and declare whether they change or delete something', async () => {
     const { tools } = await plain.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
       ...['set_secret', 'get_secret', 'list_secrets', 'list_secret_versions', 'run_command', 'export_env'],
@@ -97,7 +97,7 @@ describe('tools', () => {
     expect(await call('export_env')).toEqual({ names: ['API_KEY', 'EMPTY', 'RANDOM'] })
   })
 
-  it('export values into a file of the project alone, where the person has allowed it', async () => {
+  it('export values only into a file of the project, and only if the person has allowed it', async () => {
     expect(await refused('export_env', { file: 'values.env' })).toContain('no tool shows a secret here')
     expect(existsSync(inProject('values.env'))).toBe(false)
     const { text } = await ask(revealing, 'export_env', { file: 'values.env' })
@@ -113,7 +113,7 @@ describe('tools', () => {
     expect(await refused('create_token', { name: 'x', file: '../token' })).toContain('name a file in the project')
   })
 
-  it('give a program the secrets, and mask them in what it prints', async () => {
+  it('give a program the secrets, and mask them in its output', async () => {
     const answer = await call('run_command', {
       command: 'sh',
       args: ['-c', 'echo "it is $API_KEY"; echo $# >&2; exit 3'],
@@ -124,7 +124,7 @@ describe('tools', () => {
     expect(await call('run_command', { command: 'no-such-program' })).toMatchObject({ exitCode: 127 })
   })
 
-  it('show a value where they are asked to and the person has allowed it', async () => {
+  it('show a value only if the caller asks for it and the person has allowed it', async () => {
     for (const name of ['get_secret', 'export_env'])
       expect(await refused(name, { ...(name === 'get_secret' ? { name: 'API_KEY' } : {}), reveal: true })).toContain(
         'no tool shows a secret here',
@@ -152,7 +152,7 @@ describe('tools', () => {
 })
 
 describe.skipIf(isQuick)('tools of an administrator', () => {
-  it('make and remove places', async () => {
+  it('create applications, environments, groups and branches, and delete branches', async () => {
     expect(await call('create_app', { slug: 'web', name: 'Web' })).toMatchObject({ app: { slug: 'web', name: 'Web' } })
     await call('create_env', { app: 'web', slug: 'staging' })
     await call('create_group', { slug: 'shared' })
@@ -170,7 +170,7 @@ describe.skipIf(isQuick)('tools of an administrator', () => {
     expect(await call('list_env_groups', { app: 'web', env: 'staging' })).toEqual({ groups: [] })
   })
 
-  it('make a token, whose text goes into a file', async () => {
+  it('create a token and write it into a file', async () => {
     const { serviceToken, file } = await call('create_token', { name: 'ci', file: 'token' })
     expect(file).toBe('token')
     const token = await machine.read('token')
@@ -208,7 +208,7 @@ describe.skipIf(isQuick)('leases', () => {
   it.each([
     ['pg', missingPostgres(), postgresScene],
     ['mysql', missingMariadb(), mariadbScene],
-  ])('%s: how to sign in goes into a file, and the account ends', async (word, missing, openScene) => {
+  ])('of %s write the sign-in data into a file, and can be revoked', async (word, missing, openScene) => {
     if (missing) return expect(await call(`list_${word}_targets`)).toEqual({ targets: [] })
     const scene = await openScene()
     try {
@@ -246,7 +246,7 @@ describe('a planted value', () => {
     expect(seen.filter((text) => text.includes(planted) || text.includes(btoa(planted)))).toEqual([])
   })
 
-  it.skipIf(isQuick)('and every tool was called', async () => {
+  it.skipIf(isQuick)('was searched for in the results of every tool', async () => {
     const { tools } = await plain.listTools()
     called.delete('nothing')
     expect([...called].sort()).toEqual(tools.map(({ name }) => name).sort())

@@ -8,7 +8,7 @@ import { call, type World } from '../../server/test/world.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { newPersonMachine, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
 
-// Leases of a host: nothing has to run for them, and no certificate can be taken back.
+// The leases here are SSH certificates, which need no running service and cannot be revoked.
 
 let server: PeopleServer
 let machine: Machine
@@ -35,7 +35,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-/** Makes a person an admin -> the credential. */
+/** Makes a person an admin, and returns the credential. */
 async function join({ email, env }: PersonMachine): Promise<string> {
   const as = `Bearer ${env.SKERRY_TOKEN}`
   const body = { email, role: 'admin' as const }
@@ -48,7 +48,7 @@ async function join({ email, env }: PersonMachine): Promise<string> {
 const lease = (as: string) => newSshLease(world, { ...tenant, admin: { ...tenant.admin, as } }, targetId)
 const lasting = expect.stringMatching(/\(lse_\w+\) cannot be taken back: it works until/)
 
-test('the leases of a person are named when the membership ends', async () => {
+test('skerry members rm names the leases that the person still has', async () => {
   const guest = await newPersonMachine(server, 'guest@example.com')
   await lease(await join(guest))
   await guest.remove()
@@ -57,7 +57,7 @@ test('the leases of a person are named when the membership ends', async () => {
   expect(await admin.shell(`skerry members rm ${guest.email} --yes`)).toMatchObject({ code: 0, stderr: lasting })
 })
 
-test('the leases of a machine client are named when it is revoked', async () => {
+test('skerry client revoke names the leases that the machine client still has', async () => {
   const { client, clientSecret } = JSON.parse(await admin.ok('skerry client create --name robot --json'))
   await lease(`Basic ${Buffer.from(`${client.id}:${clientSecret}`).toString('base64')}`)
   const asked = await admin.shell(`skerry client revoke ${client.id}`)

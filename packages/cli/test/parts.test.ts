@@ -15,7 +15,7 @@ import { findProgram } from '../src/run/program.ts'
 import { checkVariables } from '../src/variables.ts'
 
 describe('variables', () => {
-  it('of the server, and of Kubernetes for a service of this name, may stand beside those of the command', () => {
+  it('of the server, and of Kubernetes for a service named skerry, are allowed', () => {
     const names = [
       ...Object.keys(settings),
       'SKERRY_SERVICE_HOST',
@@ -25,7 +25,7 @@ describe('variables', () => {
     expect(() => checkVariables(Object.fromEntries(names.map((name) => [name, 'x'])))).not.toThrow()
   })
 
-  it.each(['SKERRY_STRICT_MODE', 'SKERRY_PROJECT', 'SKERRY_port', 'SKERRY_'])('%s is none, and refused', (name) => {
+  it.each(['SKERRY_STRICT_MODE', 'SKERRY_PROJECT', 'SKERRY_port', 'SKERRY_'])('such as %s are refused', (name) => {
     expect(() => checkVariables({ [name]: 'x' })).toThrow(`there is no variable ${name}`)
     expect(() => checkVariables({ [name]: '' })).not.toThrow()
   })
@@ -43,7 +43,7 @@ describe('durations', () => {
     expect(() => parseDuration(text)).toThrow(Failure)
   })
 
-  it('an age is told in the unit that says it well', () => {
+  it('an age is shown in the largest unit that is still precise', () => {
     expect([3, 89, 600, 7200, 200_000].map(formatAge)).toEqual(['3 s', '89 s', '10 min', '2 h', '2 d'])
   })
 })
@@ -51,13 +51,13 @@ describe('durations', () => {
 describe('failures', () => {
   const token = `skt_${'a'.repeat(22)}_${'Zz-_'.repeat(11)}`
 
-  it('a token, a bearer or client credentials never get into a message', () => {
+  it('never contain a token, a bearer or client credentials', () => {
     const text = redact(`refused ${token} with Bearer ${token} and Basic YWJjOmRlZg== and skm_${'x'.repeat(43)}`)
     expect(text).not.toMatch(/Zz-_|YWJj|xxxx/)
     expect(text).toContain(`skt_${'a'.repeat(22)}`)
   })
 
-  it('every refusal of the API has its exit code', () => {
+  it('have an exit code for each error code of the API', () => {
     const codeOf = (code: string) => exitCodes[toFailure(Object.assign(new Error('x'), { code })).kind]
     const codes = [
       'unauthorized',
@@ -74,7 +74,7 @@ describe('failures', () => {
     expect(['something_new', 'constructor', 'valueOf', '__proto__'].map(codeOf)).toEqual([1, 1, 1, 1])
   })
 
-  it('a failure is one line', () => {
+  it('are printed as one line', () => {
     expect(tell(toFailure(new Error('first\nsecond\n    at file.ts:1:1')))).toBe('first')
     expect(tell(toFailure(undefined))).toBe('something unexpected happened')
   })
@@ -86,12 +86,12 @@ describe('names of environments', () => {
     ['api/staging', { app: 'api', env: 'staging' }, '--app api --env staging'],
     ['api/staging@pr-7', { app: 'api', env: 'staging', branch: 'pr-7' }, '--app api --env staging --branch pr-7'],
     ['shared:staging', { group: 'shared', env: 'staging' }, '--group shared --env staging'],
-  ])('%s', (text, place, options) => {
+  ])('%s is parsed, and printed as options', (text, place, options) => {
     expect(parsePlace(text, 'shop')).toEqual(place)
     if (text.includes('/') || text.includes(':')) expect(placeOptions(text)).toBe(options)
   })
 
-  it('that are not known are left to the reader', () => {
+  it('that are unknown are printed as <slug>', () => {
     expect(placeOptions('the token’s environment')).toBe('--app <slug> --env <slug>')
     expect(placeOptions('the token’s environment@pr-7')).toBe('--app <slug> --env <slug> --branch pr-7')
   })
@@ -109,19 +109,19 @@ describe('names of environments', () => {
   ])('a slug is made of %s', (text, slug) => expect(slugFrom(text)).toBe(slug))
 })
 
-describe('values on a terminal', () => {
-  it('are shown to pipes, and to people who ask', () => {
+describe('values', () => {
+  it('are shown in a pipe, and on a terminal only with --reveal', () => {
     expect(showsValues({}, false)).toBe(true)
     expect(showsValues({}, true)).toBe(false)
     expect(showsValues({ reveal: true }, true)).toBe(true)
   })
 
-  it('cannot steer the terminal from a table', () => {
+  it('cannot control the terminal from a table', () => {
     expect(formatTable(['name'], [['a\x1b[2Jb\r\n\u202ec']])).toBe('NAME\na\\u001b[2Jb\\u000d\\u000a\\u202ec\n')
   })
 })
 
-describe('what a program is started with', () => {
+describe('the start of a program', () => {
   const scope = { orgId: '', orgSlug: '', appId: '', appSlug: 'shop', envId: '', envSlug: 'dev' }
   const launch = (values: Record<string, string>) => {
     const provenance = Object.fromEntries(
@@ -141,16 +141,16 @@ describe('what a program is started with', () => {
     })
   }
 
-  it('a NUL byte in a value is refused, naming the secret', () => {
+  it('fails for a value with a NUL byte, and the error names the secret', () => {
     expect(() => launch({ GOOD: 'x', BAD: 'a\0b' })).toThrow(/BAD has a NUL byte/)
   })
 
-  it('a value that no system starts a program with is refused, naming the secret', () => {
+  it('fails for a value that is too large for any system, and the error names the secret', () => {
     expect(() => launch({ HUGE: 'x'.repeat(131_072) })).toThrow(/HUGE is larger/)
     expect(launch({ LARGE: 'x'.repeat(131_000) }).env.LARGE).toHaveLength(131_000)
   })
 
-  it('a program is looked for along PATH, where an empty entry is this folder', () => {
+  it('searches for the program along PATH, where an empty entry is the current folder', () => {
     expect(findProgram('sh', '/nonexistent:/bin')).toBe('/bin/sh')
     expect(() => findProgram('package.json', '')).toThrow(/cannot be executed/)
     expect(() => findProgram('sh', '/nonexistent')).toThrow(/not found/)
@@ -168,7 +168,7 @@ describe('skerry.json', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const write = (value: unknown) => writeFileSync(join(folder, 'skerry.json'), JSON.stringify(value))
 
-  it('the entry of paths that encloses a folder most closely wins', () => {
+  it('gives a folder the closest entry of paths', () => {
     const paths = { packages: { env: 'staging' }, './packages/api/': { app: 'api' } }
     write({ org: 'acme', app: 'root', env: 'dev', paths })
     const scopeIn = (path: string) => findProject(join(folder, path))?.scope
@@ -177,7 +177,7 @@ describe('skerry.json', () => {
     expect(scopeIn('packages/api/src')).toEqual({ app: 'api', env: 'staging' })
   })
 
-  it('a folder may be called `__proto__`', () => {
+  it('accepts a folder named __proto__', () => {
     const paths = JSON.parse('{ "__proto__": { "app": "api" }, "constructor": { "env": "staging" } }')
     write({ app: 'root', env: 'dev', paths })
     expect(findProject(join(folder, '__proto__'))?.scope).toEqual({ app: 'api', env: 'dev' })
@@ -189,7 +189,7 @@ describe('skerry.json', () => {
     expect(() => findProject(folder)).toThrow(Failure)
   })
 
-  it('is not looked for above the repository', () => {
+  it('is not searched for above the repository', () => {
     rmSync(join(folder, 'skerry.json'))
     expect(findProject(join(folder, 'packages'))).toBeNull()
   })

@@ -2,7 +2,7 @@ import { type Issuer, startIssuer } from '../../server/test/services/issuer.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-/** A server that people sign in to with an identity provider, and both of them. */
+/** A server, and the identity provider with which people sign in to it. */
 export interface PeopleServer extends Server {
   issuer: Issuer
 }
@@ -22,7 +22,7 @@ export async function openPeopleServer(more: Record<string, string> = {}): Promi
 
 export const passphrase = 'five random words of mine'
 
-/** The machine of a person who has signed in. Without keys, unless `keys init` is run on it. */
+/** The machine of a person who has signed in. The person has no keys until `keys init` runs there. */
 export interface PersonMachine extends Machine {
   email: string
   ok: (command: string) => Promise<string>
@@ -36,7 +36,7 @@ export async function newPersonMachine(server: PeopleServer, email: string, url 
   return { ...machine, email, ok: (command) => ok(machine, command) }
 }
 
-/** A person with keys, whose passphrase lies in a file as on a headless machine. */
+/** A person with keys, whose passphrase is in a file as on a headless machine. */
 export async function newKeyHolder(server: PeopleServer, email: string, url = server.url): Promise<PersonMachine> {
   const person = await newPersonMachine(server, email, url)
   await person.write('../passphrase', `${passphrase}\n`)
@@ -45,7 +45,10 @@ export async function newKeyHolder(server: PeopleServer, email: string, url = se
   return person
 }
 
-/** Runs `skerry login` on a machine, and decides as that person on the code that it prints -> how it ended. */
+/**
+ * Runs `skerry login` on a machine, and approves or denies the printed code as that person. Returns how the command
+ * ended.
+ */
 export async function signIn(
   server: PeopleServer,
   machine: Machine,
@@ -67,7 +70,7 @@ export async function signIn(
   return ended
 }
 
-/** What the person's browser does. */
+/** Approves or denies a code, as the person's browser does. */
 async function decide(server: PeopleServer, email: string, code: string, decision: 'approve' | 'deny') {
   const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
   const headers = { authorization: `Bearer ${bearer}` }
@@ -75,7 +78,7 @@ async function decide(server: PeopleServer, email: string, code: string, decisio
   if (!answer.ok) throw new Error(await answer.text())
 }
 
-/** Runs a command line that must succeed -> its stdout. */
+/** Runs a command line that must succeed, and returns its stdout. */
 export async function ok(machine: Machine, command: string): Promise<string> {
   const { code, stdout, stderr } = await machine.shell(command)
   if (code !== 0) throw new Error(`${command}: ${stderr}`)

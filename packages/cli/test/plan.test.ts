@@ -26,7 +26,7 @@ it('plan usage shows unlimited for every metric of a server that enforces no lim
   expect(stderr).toContain('this server enforces no limits')
 })
 
-it('plan usage shows the limits of the plan where they are enforced, and unlimited where there is none', async () => {
+it('plan usage shows the enforced limits of the plan, and unlimited for a metric without a limit', async () => {
   liar.lie(/\/billing$/, (body: Json) => ({
     ...body,
     enforced: true,

@@ -6,7 +6,7 @@ import { isQuick } from '../../server/test/extent.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type InnerNetwork, openInnerNetwork, stopped } from './inner-network.ts'
 
-// What provisioner.test.ts shows with PostgreSQL, on the other engines; and a server that dies while a provisioner works.
+// Repeats provisioner.test.ts with the other engines, and kills the server while a provisioner works.
 
 describe.skipIf(isQuick)('skerry provisioner', () => {
   let network: InnerNetwork
@@ -15,7 +15,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
   })
   afterAll(() => network.close())
 
-  /** Registers a target, which the provisioner signs in to first. */
+  /** Registers a target, to which the provisioner signs in before it can be used. */
   async function addTarget(name: string, { config, credential }: { config: object; credential: string }) {
     const executor = { executor: 'provisioner', provisionerTokenId: network.tokenId }
     await network.machine.write(`${name}.json`, JSON.stringify({ ...config, ...executor }))
@@ -34,7 +34,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
         const added = await addTarget(kind, scene.target('readonly'))
         expect(added.stderr).toContain('the server cannot')
         expect(added.stderr).toContain(`added target ${kind}: `)
-        // The command waits only so long for the provisioner.
+        // The command waits only a limited time for the provisioner.
         await expect.poll(() => network.serverOf(kind)).toMatch(scene.server)
         const { variables, lease } = JSON.parse((await network.ok(['lease', 'create', kind, '--json'])).stdout)
         const url = new URL(variables.DATABASE_URL)
@@ -61,7 +61,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
     })
     afterAll(() => scene.stop())
 
-    /** Kills the server while the provisioner waits for the target, and starts it again when that is done. */
+    /** Kills the server while the provisioner waits for the target. Starts it again after the target has answered. */
     async function killAmid(): Promise<void> {
       await expect.poll(waiting).toBe(1)
       await network.server.kill9()
@@ -73,7 +73,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
     const waiting = async () =>
       (await scene.root.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_authid'::regclass`)).rowCount
 
-    it('reports what it has made once the server is back, and the ledger knows the account', async () => {
+    it('reports a created account once the server is back, and the ledger lists the account', async () => {
       const provisioner = await network.startProvisioner()
       await locked()
       const { ended } = network.machine.start(['lease', 'create', 'db', '--json'])
@@ -88,7 +88,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
       await stopped(provisioner)
     })
 
-    it('reports what it has removed once the server is back', async () => {
+    it('reports a removed account once the server is back', async () => {
       const provisioner = await network.startProvisioner()
       const { lease } = JSON.parse((await network.ok(['lease', 'create', 'db', '--json'])).stdout)
       await locked()

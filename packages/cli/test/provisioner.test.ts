@@ -4,6 +4,7 @@ import { isQuick } from '../../server/test/extent.ts'
 import { bytes, openHostileTarget } from '../../server/test/services/hostile-target.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type InnerNetwork, openInnerNetwork, stopped } from './inner-network.ts'
+import { newPersonMachine, openPeopleServer } from './people.ts'
 
 let network: InnerNetwork
 let scene: PostgresScene
@@ -22,7 +23,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await network.close()
   })
 
-  it('signs in to a target that the server does not reach, and makes and removes its accounts', async () => {
+  it('signs in to a target that the server cannot reach, and creates and removes its accounts', async () => {
     const provisioner = await network.startProvisioner()
     const added = await network.ok(
       [
@@ -33,7 +34,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     )
     expect(added.stderr).toContain('the server cannot')
     expect(added.stderr).toContain('added target db: ')
-    // The command waits only so long for the provisioner.
+    // The command waits only a limited time for the provisioner.
     await expect.poll(() => network.serverOf('db')).toMatch(/^PostgreSQL \d/)
     const sql = 'select current_user || (select count(*) from app.notes)'
     const { stdout } = await network.ok(['lease', 'create', 'db', '--', 'psql', '-Atc', sql])
@@ -43,7 +44,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await stopped(provisioner)
   })
 
-  it.skipIf(isQuick)('a lease waits for a provisioner that comes a moment later', async () => {
+  it.skipIf(isQuick)('creates a lease that was requested before it started', async () => {
     const { child, says, ended } = network.machine.start(['lease', 'create', 'db', '--', 'sh', '-c', 'echo "$PGUSER"'])
     await expect.poll(async () => (await network.newest()).status).toBe('pending')
     const provisioner = await network.startProvisioner(['--allow', `localhost:${scene.port}`])
@@ -54,7 +55,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await stopped(provisioner)
   })
 
-  it.skipIf(isQuick)('a target that is none of those that --allow names is not connected to', async () => {
+  it.skipIf(isQuick)('does not connect to a target that --allow does not name', async () => {
     const provisioner = await network.startProvisioner(['--allow', 'elsewhere.internal:5432'])
     const ended = await network.machine.skerry(['lease', 'create', 'db', '--', 'true'])
     expect(ended).toMatchObject({ code: 5, stderr: expect.stringContaining('may connect to (--allow)') })
@@ -62,7 +63,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await stopped(provisioner)
   })
 
-  it('outlives a target that crashes its driver, and the server pauses that target', async () => {
+  it('survives a target that crashes its driver, and the server pauses that target', async () => {
     const hostile = await openHostileTarget()
     hostile.attack(bytes('44 00000006 ffff'))
     const provisioner = await network.startProvisioner()
@@ -86,15 +87,25 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
   })
 
   it.each([
-    ['a person’s or no credential', [], { SKERRY_TOKEN: '' }, 3],
-    ['an address that is none', ['--allow', 'db.internal'], {}, 2],
+    ['no credential', [], { SKERRY_TOKEN: '' }, 3],
+    ['an invalid address', ['--allow', 'db.internal'], {}, 2],
   ])('does not start with %s', async (_, args, env, code) => {
     expect(await network.inner.skerry(['provisioner', ...args], { env })).toMatchObject({ code })
   })
 
-  // A minute has to pass before what it had in hand is given to another.
+  it('does not start with the credential of a person', async () => {
+    const people = await openPeopleServer()
+    const person = await newPersonMachine(people, 'provisioner@example.com')
+    const refused = await person.shell('skerry provisioner')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('a provisioner signs in with a service token; set SKERRY_TOKEN')
+    await person.remove()
+    await people.close()
+  })
+
+  // A minute must pass before the server gives the job to another provisioner.
   it.skipIf(isQuick)(
-    'that is killed in the middle leaves no account that the ledger does not know',
+    'that is killed during a job leaves no account that the ledger does not know',
     async () => {
       const { root } = scene
       const waiting = async () =>

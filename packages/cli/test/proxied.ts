@@ -6,11 +6,11 @@ import { newKeyHolder, openPeopleServer, type PersonMachine } from './people.ts'
 /** The value of API_KEY. */
 export const planted = 'planted-5d1c7e-value'
 
-/** A real server, an admin who signs, a machine that has nothing but a bound token, and an upstream. */
+/** A real server, an admin who signs policies, a machine with only a bound token, and an upstream. */
 export interface Proxied {
   alice: PersonMachine
   machine: Machine
-  /** Of the upstream. */
+  /** The origin of the upstream. */
   origin: string
   got: { url: string; authorization: string | undefined }[]
   close: () => Promise<void>

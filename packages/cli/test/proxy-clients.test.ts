@@ -7,8 +7,8 @@ import { forward, lookUpHere, startUpstream, startWorld } from '../../proxy/test
 import { isQuick } from '../../server/test/extent.ts'
 import { openChildEnvironment } from '../src/proxy/child-environment.ts'
 
-// Unmodified clients, in the surroundings of `skerry proxy run`, call an upstream by HTTPS: each trusts the certificate that the
-// proxy shows it in the place of the upstream's.
+// Unmodified clients call an upstream over HTTPS, in the environment that `skerry proxy run` makes. Each client trusts
+// the certificate that the proxy shows in place of the upstream's.
 
 const value = 'planted-5d1c7e-value'
 const bearer = 'Bearer {{skerry:API_KEY}}'
@@ -18,7 +18,7 @@ const java = `public class Ask { public static void main(String[] a) throws Exce
   var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(a[0])).header("Authorization", "${bearer}").build();
   System.out.println(client.send(request, java.net.http.HttpResponse.BodyHandlers.ofString()).body()); } }`
 
-/** A program, what it is given before the address, and the file that it needs. */
+/** A program, its arguments before the address, and the file that it needs. */
 const clients: Record<string, { file: string; args: string[]; needs?: string }> = {
   curl: { file: 'curl', args: ['-sS', '-H', `Authorization: ${bearer}`] },
   Git: { file: 'git', args: ['-c', `http.extraHeader=Authorization: ${bearer}`, 'ls-remote'] },
@@ -51,7 +51,7 @@ for (const [name, { file, args, needs }] of Object.entries(clients)) {
     process.stderr.write(`SKIPPED: ${name}: there is no ${needs}\n`)
   }
   it.skipIf(isQuick || isMissing)(
-    `${name} sends a placeholder by HTTPS, and has no secret of what comes back`,
+    `${name} sends a placeholder over HTTPS, and gets the answer without the secret`,
     async () => {
       const upstream = await startUpstream(undefined, { host: 'api.example.test' })
       const hosts = '[[forward.host]]\nmatch = "api.example.test"\nallow = ["API_KEY"]\n'
@@ -67,7 +67,7 @@ for (const [name, { file, args, needs }] of Object.entries(clients)) {
       expect(upstream.got[0]?.headers.authorization, stderr).toBe(`Bearer ${value}`)
       expect(upstream.got[0]?.url).toMatch(/^\/client/)
       expect(stdout + stderr).not.toContain(value)
-      // Git finds no repository in what the upstream says, and prints nothing of it.
+      // Git finds no repository in the answer, and prints nothing of it.
       if (name !== 'Git') expect(stdout).toContain('[redacted by skerry: API_KEY]')
     },
   )

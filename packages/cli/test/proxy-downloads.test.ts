@@ -10,7 +10,8 @@ import { forward, lookUpHere, scratch, startUpstream, startWorld } from '../../p
 import { isQuick } from '../../server/test/extent.ts'
 import { openChildEnvironment } from '../src/proxy/child-environment.ts'
 
-// Unmodified clients, in the surroundings of `skerry proxy run`, download and upload with a secret in their requests.
+// Unmodified clients download objects with a secret in their requests, in the environment that `skerry proxy run`
+// makes.
 
 const host = 'files.example.test'
 const bearer = 'Authorization: Bearer {{skerry:API_KEY}}'
@@ -28,7 +29,7 @@ async function startClientWorld(listener: RequestListener) {
 const object = gzipSync(randomBytes(2_000_000))
 const head = { 'content-encoding': 'gzip', 'content-length': String(object.length), etag: '"stored"' }
 
-it.skipIf(isQuick)('curl gets the head of a packed object, and the object as it is stored', async () => {
+it.skipIf(isQuick)('curl gets the headers of a compressed object, and the object as it is stored', async () => {
   const { upstream, run } = await startClientWorld((_, response) => response.writeHead(200, head).end(object))
   const asked = await run('curl', '-sSI', '-H', bearer, upstream.origin)
   expect(asked.stderr).toBe('')
@@ -40,10 +41,10 @@ it.skipIf(isQuick)('curl gets the head of a packed object, and the object as it 
   expect((await readFile(saved)).equals(object)).toBe(true)
 })
 
-it.skipIf(isQuick)('the AWS SDK for JavaScript gets head and body of a packed object', async () => {
+it.skipIf(isQuick)('the AWS SDK for JavaScript gets the headers and the body of a compressed object', async () => {
   const { upstream, run } = await startClientWorld((_, response) => response.writeHead(200, head).end(object))
   const sdk = import.meta.resolve('@aws-sdk/client-s3')
-  // The SDK makes agents of its own, which look at no variable unless they are told to.
+  // The SDK makes its own HTTP agents, which ignore the proxy variables by default.
   const program = `
     import { Agent } from 'node:https'
     import { GetObjectCommand, HeadObjectCommand, S3Client } from ${JSON.stringify(fileURLToPath(sdk))}

@@ -24,7 +24,7 @@ function whyNot(): string | undefined {
 describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', () => {
   let proxied: Proxied
   let { machine, origin, got } = {} as Proxied
-  /** What the program prints. */
+  /** Runs a script as the program in the sandbox. */
   const inside = async (script: string) => {
     await machine.write('program.sh', script)
     return machine.shell('skerry proxy run --sandbox -- sh program.sh')
@@ -32,7 +32,7 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
   beforeAll(async () => {
     proxied = await openProxied({ cold: true })
     ;({ machine, origin, got } = proxied)
-    // In the folder of the project, which a program sees: only what is hidden by itself is not there.
+    // The program can see the project, so these folders are visible unless the sandbox hides each of them.
     const folders = ['config', 'state', 'cache'].map((name) => join(machine.project, name))
     await Promise.all(folders.map((folder) => mkdir(join(folder, 'skerry'), { recursive: true, mode: 0o700 })))
     const [XDG_CONFIG_HOME = '', XDG_STATE_HOME = '', XDG_CACHE_HOME = ''] = folders
@@ -42,7 +42,7 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
   })
   afterAll(() => proxied.close())
 
-  it('the program reaches the upstream through the proxy, and not directly', async () => {
+  it('lets the program reach the upstream only through the proxy', async () => {
     got.length = 0
     const ask = `curl -sS -m 100 -H 'Authorization: Bearer {{skerry:API_KEY}}' ${origin}`
     const { stdout, stderr } = await inside(`${ask}/by-proxy; echo; ${ask}/direct --noproxy '*'; echo $?`)
@@ -50,7 +50,7 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     expect(got).toEqual([{ url: '/by-proxy', authorization: `Bearer ${planted}` }])
   })
 
-  it('it sees no file of the command, no process outside, no token, and no socket but those of the proxy', async () => {
+  it('hides the files of the command, the processes outside, the token, and all sockets except those of the proxy', async () => {
     const { stdout, stderr } = await inside(`
       ls -A config/skerry state/skerry cache/skerry
       cat skerry-proxy-ca-key.pem config/skerry/credentials.json
@@ -67,7 +67,7 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     expect(stdout + stderr).not.toContain(machine.env.SKERRY_TOKEN)
   })
 
-  it('started from the root of the disk, it sees no more', async () => {
+  it('hides the same when it is started in the root folder', async () => {
     const settings = join(machine.project, 'skerry-proxy.toml')
     const look = `ls -A /run ${machine.project}; cat /proc/*/environ`
     const args = ['proxy', 'run', '--sandbox', '-c', settings, '--', 'sh', '-c', look]
@@ -76,21 +76,21 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     expect(stdout).not.toMatch(/program\.sh|SKERRY_TOKEN/)
   })
 
-  it('the kernel’s keyring is refused', async () => {
+  it('refuses access to the kernel’s keyring', async () => {
     const call = 'import ctypes as c; print(c.CDLL(None, use_errno=True).syscall(NUMBER, 0, -3, 0), c.get_errno())'
     const number = process.arch === 'x64' ? '250' : '219'
     const { stdout } = await inside(`python3 -c '${call.replace('NUMBER', number)}'`)
     expect(stdout).toBe('-1 1\n')
   })
 
-  it('ends as the program ends, which gets what is typed', async () => {
+  it('passes standard input to the program, and ends as the program ends', async () => {
     const { stdout, code } = await machine.shell('echo typed | skerry proxy run --sandbox -- sh -c "cat; exit 9"')
     expect([stdout, code]).toEqual(['typed\n', 9])
     const killed = await machine.skerry(['proxy', 'run', '--sandbox', '--', 'sh', '-c', 'kill -TERM $$'])
     expect(killed.signal).toBe('SIGTERM')
   })
 
-  it('signals are passed on, and what the program has started ends with it', async () => {
+  it('passes signals on, and ends all processes of the program with it', async () => {
     const script = 'sleep 1000 & trap "echo told; exit 7" TERM; echo started; while :; do sleep 0.05; done'
     const { child, says, ended } = machine.start(['proxy', 'run', '--sandbox', '--', 'sh', '-c', script])
     await says('started')
@@ -98,14 +98,14 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     expect(await ended).toMatchObject({ code: 7, stdout: 'started\ntold\n' })
   })
 
-  it('a program that is not there inside, or none at all, is refused', async () => {
+  it('refuses a program that does not exist inside, and a command line without a program', async () => {
     await symlink('/bin/true', join(machine.home, 'outside'))
     const missing = await machine.shell('skerry proxy run --sandbox -- ../outside')
     expect([missing.code, missing.stderr]).toEqual([127, expect.stringContaining('../outside')])
     expect(await machine.shell('skerry proxy run --sandbox')).toMatchObject({ code: 2 })
   })
 
-  it('where there is no bubblewrap, or the system refuses it, nothing is started and the reason is told', async () => {
+  it('starts nothing and gives the reason if bubblewrap is missing or the system refuses it', async () => {
     const empty = join(machine.home, 'empty')
     await mkdir(empty)
     await symlink(process.execPath, join(empty, 'node'))

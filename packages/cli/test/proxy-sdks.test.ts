@@ -9,7 +9,8 @@ import { bearer, host, pythonWith, runBehind, signingRules, startBehind } from '
 import { gitBackend } from './git-backend.ts'
 import { openProxied, type Proxied, planted } from './proxied.ts'
 
-// Published SDKs and tools, unmodified, as programs of the real `skerry proxy run`. The upstreams check the request that reaches them.
+// Published SDKs and tools run unmodified behind the real `skerry proxy run`. The upstreams check the requests that
+// reach them.
 
 const mark = '[redacted by skerry: API_KEY]'
 const placeholder = '{{skerry:API_KEY}}'
@@ -23,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => proxied.close())
 
-/** A program of Node that imports a package of this workspace. */
+/** Writes a Node program that imports a package of this workspace. */
 async function nodeProgram(lines: string): Promise<string> {
   await proxied.machine.write('program.mjs', lines)
   return 'node program.mjs'
@@ -62,7 +63,7 @@ describe('curl', () => {
     response.end(text.slice(10, 20))
   }
 
-  it('gets ranges, heads, empty answers and refusals, and sends a long upload in chunks', async () => {
+  it('gets ranges, headers, empty answers and errors, and sends a long upload in chunks', async () => {
     const upstream = await startBehind(proxied, listener)
     const ask = (path: string, more = '') =>
       `curl -sS -o out -w '%{http_code} %{size_download} ' ${more} -H '${bearer}' ${upstream.origin}${path}; `
@@ -91,7 +92,7 @@ describe('curl', () => {
   })
 })
 
-it.skipIf(isQuick)('git pushes more than the body of a filled request may have, and clones it', async () => {
+it.skipIf(isQuick)('git pushes more than the body limit of a request with a placeholder, and clones it', async () => {
   const upstream = await startBehind(proxied, () => {})
   const folder = proxied.machine.project
   upstream.server.removeAllListeners('request').on('request', gitBackend(folder, `Bearer ${planted}`))
@@ -121,7 +122,7 @@ describe('the openai SDK', () => {
     sendJson(response, 401, { error: { message: `Incorrect API key: ${key}`, type: 'invalid_request_error' } })
   }
 
-  it('streams a completion, reads a packed answer, uploads a long file and throws the refusal', async () => {
+  it('streams a completion, reads a compressed answer, uploads a long file and throws the error', async () => {
     const upstream = await startBehind(proxied, listener)
     const program = await nodeProgram(`
       import OpenAI, { toFile } from '${packages.openai}'
@@ -169,7 +170,7 @@ describe.skipIf(isQuick)('the Anthropic SDK', () => {
     event('message_stop', {}),
   ]
 
-  it('streams a message, sends a long one and throws the refusal', async () => {
+  it('streams a message, sends a long one and throws the error', async () => {
     const upstream = await startBehind(proxied, ({ headers, url }, response) => {
       const key = headers.authorization!.slice('Bearer '.length)
       if (url === '/v1/messages') return void sendEvents(response, streamOf(key))
@@ -257,7 +258,7 @@ print(client.get_object(Bucket='bucket', Key='object')['Body'].read().decode())
 })
 
 const requests = isQuick ? null : pythonWith('requests')
-it.skipIf(requests === null)('Python’s requests streams, unpacks, and sends a long upload in chunks', async () => {
+it.skipIf(requests === null)('Python’s requests streams, decompresses, and uploads in chunks', async () => {
   const upstream = await startBehind(proxied, ({ method, url, headers }, response) => {
     if (method === 'DELETE') return void response.writeHead(204).end()
     if (url === '/events') return void sendEvents(response, ['data: 1\n\n', `data: ${headers.authorization}\n\n`])

@@ -9,8 +9,8 @@ import { isQuick } from '../../server/test/extent.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { fileRules, local, openProxied, type Proxied, planted as value } from './proxied.ts'
 
-// Every run of it is a process of its own, and so are its servers and clients.
-describe.skipIf(isQuick)('by the command line', () => {
+// Each `skerry proxy run` is a process of its own, and so are its servers and clients.
+describe.skipIf(isQuick)('on the command line,', () => {
   let proxied: Proxied
   let { alice, machine, origin, got } = {} as Proxied
   let signer: string
@@ -42,7 +42,7 @@ describe.skipIf(isQuick)('by the command line', () => {
         `python3 -c "import urllib.request as u; print(u.urlopen(u.Request('URL/python', headers={'Authorization': 'Bearer {{skerry:API_KEY}}'})).read())"`,
       ],
       ['Git', `git -c http.extraHeader='${bearer}' ls-remote URL/git; true`],
-    ])('%s sends a placeholder, and the upstream gets the secret', async (_, command) => {
+    ])('replaces the placeholder of %s with the secret for the upstream', async (_, command) => {
       await machine.write('skerry-proxy.toml', fileRules)
       await machine.write('program.sh', command.replaceAll('URL', origin))
       got.length = 0
@@ -52,7 +52,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(stdout + stderr).not.toContain(value)
     })
 
-    it('the program reaches the routes at their own address', async () => {
+    it('lets the program reach a route at its own address', async () => {
       const port = await freePort()
       const route = `listen = "127.0.0.1:${port}"\n[[route]]\nprefix = "/api"\nupstream = "${origin}"\nallow = ["API_KEY"]\n`
       await machine.write('skerry-proxy.toml', `${route}${fileRules.replace(/^\[egress\]\n.*\n/, '')}`)
@@ -64,7 +64,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(got).toEqual([{ url: '/routed', authorization: `Bearer ${value}` }])
     })
 
-    it('the program has neither the secret nor a credential, and nothing on the disk has', async () => {
+    it('gives the program neither the secret nor a credential, and writes neither to disk', async () => {
       await machine.write('skerry-proxy.toml', fileRules)
       const { stdout } = await machine.shell(`skerry proxy run -- sh -c 'env; curl -sS -H "${bearer}" ${origin}/'`)
       expect(stdout).toContain('HTTPS_PROXY=http://127.0.0.1:')
@@ -78,7 +78,7 @@ describe.skipIf(isQuick)('by the command line', () => {
         expect(readFileSync(join(parentPath, name)).includes(value), name).toBe(false)
     })
 
-    it('Java trusts the proxy, and asks it', async () => {
+    it('makes Java use and trust the proxy', async () => {
       if (!existsSync('/usr/bin/java')) return
       const program = `public class Ask { public static void main(String[] a) throws Exception {
       var c = (java.net.HttpURLConnection) new java.net.URI("${origin}/java").toURL().openConnection();
@@ -93,7 +93,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(got[0]?.authorization).toBe(`Bearer ${value}`)
     })
 
-    it('tells a collector of OpenTelemetry what passes, where one is set', async () => {
+    it('sends metrics and traces to an OpenTelemetry collector if one is set', async () => {
       await machine.write('skerry-proxy.toml', fileRules)
       const told: string[] = []
       const collector = createServer((request, response) => {
@@ -110,7 +110,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       collector.close()
     })
 
-    it('asks on the terminal about a request that waits, which the answer there sends on or refuses', async () => {
+    it('asks on the terminal about a waiting request, and sends or denies it as the person answers', async () => {
       const listen = await freePort()
       const approval = '[approval]\n[[approval.require]]\nhost = "127.0.0.1"\n'
       await machine.write('skerry-proxy.toml', fileRules.replace('127.0.0.1:0', `127.0.0.1:${listen}`) + approval)
@@ -138,7 +138,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(await machine.shell('skerry proxy run -- sh -c "exit 9"')).toMatchObject({ code: 9 })
     })
 
-    it('does not start without settings, with wrong ones, or for a token that is none', async () => {
+    it('does not start without settings, with wrong settings, or with an unknown token', async () => {
       expect(await machine.shell('skerry proxy run -c none.toml')).toMatchObject({ code: 4 })
       await machine.write('wrong.toml', '[forward]\nlisten = 1')
       const { code, stderr } = await machine.shell('skerry proxy run -c wrong.toml')
@@ -149,8 +149,8 @@ describe.skipIf(isQuick)('by the command line', () => {
     })
   })
 
-  describe('with a policy of the server', () => {
-    it('a pinned signer’s rules decide; another pin does not let it start', async () => {
+  describe('a policy of the server', () => {
+    it('decides requests if its signer is pinned, and the proxy does not start with another pin', async () => {
       await machine.write('skerry-proxy.toml', `require_task = false\n${serverRules()}`)
       const asked = ['/v1/a', '/v2'].map(
         (path) => `curl -sS -o /dev/null -w '%{http_code} ' -H '${bearer}' ${origin}${path}`,
@@ -165,7 +165,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(other.stderr).toContain('the proxy was not started')
     })
 
-    it('a task of two secrets uses one, is refused another, is revoked, and the evidence is on the server', async () => {
+    it('lets a task use only its secret until it is revoked, and the server has a record of the denied secret', async () => {
       const control = await freePort()
       await machine.write('skerry-proxy.toml', serverRules().replace('127.0.0.1:0', `127.0.0.1:${control}`))
       const task = (await alice.ok('skerry agent dispatch builder --scope API_KEY')).trim()
@@ -191,7 +191,7 @@ describe.skipIf(isQuick)('by the command line', () => {
     const asking = (name: string) =>
       `curl -sS -o /dev/null -w '%{http_code} ' -H 'Authorization: Bearer {{skerry:${name}}}' ${origin}/v1/a`
 
-    it('binds the program to its task, although it says nothing of it and does not know the token', async () => {
+    it('binds the program to its task, although the program neither sends the token nor knows it', async () => {
       await machine.write('skerry-proxy.toml', serverRules())
       await machine.write('program.sh', `${asking('API_KEY')}; ${asking('OTHER_KEY')}; env`)
       const SKERRY_TASK = await dispatch()
@@ -208,7 +208,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(ended.stderr).toContain('the proxy was not started: the task has ended, or is none')
     })
 
-    it('opens listeners of its own, also where another program has the ports of the settings', async () => {
+    it('opens its own listeners, even if another program uses the ports of the settings', async () => {
       const other = createServer()
       await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
       const { port } = other.address() as AddressInfo
@@ -232,7 +232,7 @@ describe.skipIf(isQuick)('by the command line', () => {
   })
 
   describe('skerry proxy init', () => {
-    it('writes settings that run, and leaves a file that is there', async () => {
+    it('writes a settings file, and does not replace an existing file', async () => {
       await machine.shell('rm -f skerry-proxy.toml')
       expect(await machine.shell('skerry proxy init --preset openai,github')).toMatchObject({ code: 0 })
       expect(await machine.shell('skerry proxy init --preset openai')).toMatchObject({ code: 5 })
@@ -240,7 +240,7 @@ describe.skipIf(isQuick)('by the command line', () => {
       expect(written).toContain('allow = ["GITHUB_TOKEN"]')
     })
 
-    it('writes settings that fill placeholders in headers alone', async () => {
+    it('writes settings that fill placeholders only in headers', async () => {
       const settings = async (options: string) => {
         const done = await machine.shell(`skerry proxy init --file headers.toml --force ${options}`)
         expect(done.code, done.stderr).toBe(0)
@@ -268,7 +268,7 @@ describe.skipIf(isQuick)('by the command line', () => {
   })
 
   describe('skerry proxy compose', () => {
-    it('prints a file whose services reach the proxy alone, and have neither its token nor its key', async () => {
+    it('prints a file whose services reach only the proxy, and have neither its token nor its key', async () => {
       const signers = `--signer ${'k'.repeat(43)}`
       for (const wish of ['--preset openai,github', `--agent builder ${signers}`]) {
         const { code, stdout, stderr } = await machine.shell(`skerry proxy compose --image skerry:1 ${wish}`)

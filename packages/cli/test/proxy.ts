@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Stands between command and server, and answers itself where `refuse` says so. */
+/** A proxy between the command and the server. It answers a request itself if `refuse` returns a status. */
 export interface Proxy {
   url: string
   close: () => Promise<void>

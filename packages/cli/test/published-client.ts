@@ -7,8 +7,8 @@ import {
   type KeyObject,
 } from 'node:crypto'
 
-// A client as others have published them, written from the wire formats alone: it shares no code with ours, so that
-// nothing that both sides got wrong can cancel out.
+// A client like those that others have published, written from the wire formats alone. It shares no code with ours, so
+// a mistake in our code cannot hide in both.
 
 interface Layer {
   environmentId: string
@@ -18,7 +18,10 @@ interface Layer {
 
 export const bytes = (text: string) => Buffer.from(text, 'base64url')
 
-/** Resolves with the whole token as bearer, decrypts every layer, later ones win, then expands references. */
+/**
+ * Resolves with the whole token as bearer, decrypts every layer, merges them so that later layers win, and expands
+ * references.
+ */
 export async function resolveAsPublished(url: string, token: string, query = ''): Promise<Record<string, string>> {
   const response = await fetch(`${url}/v1/resolve${query}`, { headers: { authorization: `Bearer ${token}` } })
   if (!response.ok) throw new Error(`HTTP ${response.status}`)
@@ -33,7 +36,7 @@ export async function resolveAsPublished(url: string, token: string, query = '')
   return Object.fromEntries(Object.entries(merged).map(([name, value]) => [name, expand(value, merged)]))
 }
 
-/** The private key that a service token holds. */
+/** The private key in a service token. */
 export const keyOf = (token: string): KeyObject =>
   createPrivateKey({ key: bytes(token.split('_').slice(2).join('_')), format: 'der', type: 'pkcs8' })
 

@@ -1,9 +1,9 @@
 import { createCipheriv, createPrivateKey, createPublicKey, randomBytes, sign, verify } from 'node:crypto'
 import { bytes, gcm, keyOf, unwrap } from './published-client.ts'
 
-// Managed keys as others have published them, written from the wire formats alone: `ce1.`, `dk1.` and `sg1.`.
+// Uses managed keys as published clients do, written from the wire formats alone: `ce1.`, `dk1.` and `sg1.`.
 
-/** Where a client is, with the token that it sends whole. */
+/** The server and the organization of a client, with the token that it sends whole. */
 export interface PublishedPlace {
   url: string
   token: string
@@ -14,11 +14,11 @@ export interface PublishedPlace {
 export interface PublishedKey {
   keyId: string
   currentVersion: number
-  /** What was wrapped to the token, by version: 32 bytes, or PKCS8. */
+  /** The key material that was wrapped to the token, by version: 32 bytes, or PKCS8. */
   material: Map<number, Buffer>
 }
 
-/** Reads the versions that were granted to a token, and unwraps each with the key in it. */
+/** Reads the versions that were granted to a token, and unwraps each with the private key in the token. */
 export async function readKey(place: PublishedPlace, keyId: string): Promise<PublishedKey> {
   const answer = await read(place, `${keyId}/key`)
   const { currentVersion, grants } = answer as {
@@ -47,7 +47,7 @@ function materialOf({ keyId, material }: PublishedKey, of: string, version: stri
   return found
 }
 
-/** Opens a `ce1.` or `dk1.`. */
+/** Opens a `ce1.` or `dk1.` blob. */
 export function openSealed(blob: string, key: PublishedKey, context = ''): Buffer {
   const parts = blob.split('.')
   const [prefix, keyId, version, iv, sealed] = parts as [string, string, string, string, string]
@@ -56,7 +56,7 @@ export function openSealed(blob: string, key: PublishedKey, context = ''): Buffe
   return gcm(materialOf(key, keyId, version), bytes(iv), bytes(sealed), aadOf(prefix, keyId, version, context))
 }
 
-/** Makes a `ce1.` or `dk1.` under the current version. */
+/** Makes a `ce1.` or `dk1.` blob with the current version. */
 export function makeSealed(prefix: 'ce1' | 'dk1', plaintext: Buffer, key: PublishedKey, context = ''): string {
   const { keyId, currentVersion } = key
   const iv = randomBytes(12)
@@ -66,7 +66,10 @@ export function makeSealed(prefix: 'ce1' | 'dk1', plaintext: Buffer, key: Publis
   return [prefix, keyId, currentVersion, iv.toString('base64url'), sealed.toString('base64url')].join('.')
 }
 
-/** Makes an `sg1.`: ECDSA over the SHA-256 of the message, as r||s. */
+/**
+ * Makes an `sg1.` signature: ECDSA over the SHA-256 of the message, as r
+ * s.
+ */
 export function makeSignature(message: Buffer, key: PublishedKey): string {
   const { keyId, currentVersion } = key
   const pkcs8 = materialOf(key, keyId, String(currentVersion))
@@ -75,7 +78,7 @@ export function makeSignature(message: Buffer, key: PublishedKey): string {
   return `sg1.${keyId}.${currentVersion}.${signature.toString('base64url')}`
 }
 
-/** Whether an `sg1.` is of this message, by the public key that is published of its version. */
+/** Whether an `sg1.` signature is valid for this message, by the public key of its version. */
 export async function isSigned(blob: string, message: Buffer, place: PublishedPlace): Promise<boolean> {
   const [prefix, keyId, version, signature] = blob.split('.') as [string, string, string, string]
   if (prefix !== 'sg1' || bytes(signature).length !== 64) throw new Error(`not a signature: ${prefix}`)

@@ -10,7 +10,7 @@ import type { Values } from '../src/formats/names.ts'
 import { formatValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
-// Files of `secrets export` are read with the programs that people use for such files.
+// Reads files of `secrets export` with the programs that people use for such files.
 
 const pieces = [
   'a',
@@ -38,7 +38,7 @@ const pieces = [
   '%',
 ]
 
-/** Sets of values made of everything that is difficult. */
+/** Makes sets of difficult values. */
 function sets(seed: number, count: number): Values[] {
   const next = random(seed)
   const text = () =>
@@ -46,7 +46,7 @@ function sets(seed: number, count: number): Values[] {
   return Array.from({ length: count }, (_, set) => new Map([1, 2, 3].map((i) => [`S${set}_${i}`, text()])))
 }
 
-/** The `.env` text of all values that no remark excepts for a reader, and these values. */
+/** The `.env` text of all values about which no remark names this reader, and these values. */
 function writtenFor(reader: string): { text: string; values: Record<string, string> } {
   const all = { text: '', values: {} as Record<string, string> }
   for (const values of sets(20_261_122, 1500)) {
@@ -75,7 +75,10 @@ if (!pythonReads) {
   process.stderr.write(`SKIPPED: ${missing}\n`)
 }
 
-/** Reads files by the code that reads EnvironmentFile=, and expands variables in what it has read, which that does not. */
+/**
+ * Reads files with systemd's code for EnvironmentFile=. It also expands variables in the values, which EnvironmentFile=
+ * does not.
+ */
 const systemdReader = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator'
 const systemdReads = existsSync(systemdReader)
 if (!systemdReads) {
@@ -89,8 +92,8 @@ import dotenv, json, sys
 sys.stdout.write(json.dumps(dotenv.dotenv_values(stream=open(0, encoding='utf-8'))))
 `
 
-describe('a .env file that is written here is read back', () => {
-  it('by the dotenv package and by `secrets import`, every value', () => {
+describe('an exported file is read back', () => {
+  it('by the dotenv package and by secrets import, with every value', () => {
     let written = 0
     for (const values of sets(20_261_122, 1500)) {
       const { text } = attempt(values)
@@ -121,15 +124,15 @@ describe('a .env file that is written here is read back', () => {
     expect(otherwise(values, JSON.parse(read))).toEqual([])
   })
 
-  it.skipIf(!systemdReads)('by systemd, what is written for it', () => {
-    // A variable without a value is none in what this reader prints.
+  it.skipIf(!systemdReads)('by systemd, in its own format', () => {
+    // This reader does not print a variable with an empty value.
     const values = new Map(sets(20_261_122, 400).flatMap((set) => [...set].filter(([, value]) => value !== '')))
     const { text, remarks } = formatValues(values, 'systemd')
     expect(remarks).toEqual([])
     expect(otherwise(Object.fromEntries(values), readBySystemd(text, [...values.keys()]))).toEqual([])
   })
 
-  it('all of it, where a value is made of what values are made of', () => {
+  it('completely by every reader, for ordinary values', () => {
     const ordinary = new Map([
       ['URL', 'postgres://shop:p%40ss@db:5432/shop?sslmode=require'],
       ['WORDS', 'two words, # and $signs "quoted"'],
@@ -146,7 +149,7 @@ describe('a .env file that is written here is read back', () => {
     expect(readByShell(text, [...ordinary.keys()])).toEqual(all)
   })
 
-  it('with a remark on each value that some reader cannot have', () => {
+  it('with a remark about each value that some program reads differently', () => {
     const { remarks } = formatValues(
       new Map([
         ['BOTH', `it's $5 "net"`],
@@ -158,7 +161,7 @@ describe('a .env file that is written here is read back', () => {
   })
 })
 
-/** Each value that came back as another, with the line that was written; and what came back that nobody wrote. */
+/** Lists each value that differs from the written one, with its line, and each value that was not written. */
 function otherwise(written: Record<string, string>, read: Record<string, string | undefined>) {
   const names = Object.keys({ ...written, ...read }).filter((name) => written[name] !== read[name])
   return names.map((name) => ({
@@ -182,7 +185,7 @@ function readBySystemd(text: string, names: string[]): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-systemd-'))
   try {
     mkdirSync(join(folder, 'environment.d'))
-    // Against the expansion: $$ stands for $.
+    // `$$` prevents the expansion of `$`.
     writeFileSync(join(folder, 'environment.d', 'written.conf'), text.replaceAll('\\$', '\\$\\$'))
     const env = { HOME: folder, XDG_CONFIG_HOME: folder }
     const out = execFileSync(systemdReader, { env, encoding: 'utf8' })

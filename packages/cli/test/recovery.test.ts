@@ -7,9 +7,9 @@ import { type Liar, openLiar } from './hostile/liar.ts'
 import { newMachine } from './machine.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
 
-// Five custodians, any three of whom open what the recovery key covers.
+// Five custodians have shares. Any three of them can open the keys that the recovery key covers.
 
-describe.skipIf(isQuick)('recovery by the command line', () => {
+describe.skipIf(isQuick)('recovery on the command line', () => {
   let server: PeopleServer
   let liar: Liar
   let admin: PersonMachine
@@ -57,8 +57,8 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
 
   const named = () => custodians.map(({ email }) => `--custodian ${email} --reader ${email}`).join(' ')
 
-  describe('setting recovery up', () => {
-    test('refuses a threshold above the custodians, below two, and no custodian, and makes nothing', async () => {
+  describe('skerry recovery setup', () => {
+    test('refuses a threshold above the number of custodians or below two, and no custodian, and changes nothing', async () => {
       await refused(
         admin,
         `skerry recovery setup --threshold 6 ${named()} --yes`,
@@ -73,7 +73,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       expect((await json(admin, 'skerry recovery status')).recovery).toBeNull()
     })
 
-    test('gives each custodian a share, covers what there is, and each share is one of the key', async () => {
+    test('gives each custodian a valid share, and covers the existing environments', async () => {
       const { fingerprint, coverage } = await json(admin, `skerry recovery setup --threshold 3 ${named()} --yes`)
       expect(coverage).toMatchObject({ protected: 1, total: 1 })
       for (const custodian of custodians) expect(await custodian.ok('skerry recovery share')).toBe(`${fingerprint}\n`)
@@ -81,7 +81,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       expect(await admin.ok('skerry recovery status')).toContain('last drill: never')
     })
 
-    test('new environments, branches and re-keyed ones are covered by themselves', async () => {
+    test('makes new environments, branches and re-keyed environments covered automatically', async () => {
       await admin.ok('skerry env create production && skerry branch create pr-1 --from development')
       await admin.ok('skerry env rekey --env development --yes')
       expect((await json(admin, 'skerry recovery status')).coverage).toMatchObject({
@@ -91,8 +91,8 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
     })
   })
 
-  describe('a ceremony', () => {
-    test('of three of five gives a newcomer what they were never granted', async () => {
+  describe('a recovery request', () => {
+    test('gives a newcomer a key that they were never granted, after three of five custodians contributed', async () => {
       await refused(newcomer, 'skerry secrets get VALUE --app shop --env development', /holds? no key/)
       const id = await request(newcomer)
       const words = await wordsOf(newcomer)
@@ -111,7 +111,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       await refused(by(2), `skerry recovery contribute ${id} --words "${words}"`, /is completed|needs/)
     })
 
-    test('tells whose share is false, and goes on where there are enough others', async () => {
+    test('names the custodian of a false share, and succeeds with enough other shares', async () => {
       const id = await request(newcomer)
       const words = await wordsOf(newcomer)
       for (const index of [0, 1, 2]) await contribute(by(index), id, words)
@@ -142,8 +142,8 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
     })
   })
 
-  describe('who forgot the passphrase', () => {
-    test('makes other keys, and reads again after custodians have compared the new words', async () => {
+  describe('a person who forgot the passphrase', () => {
+    test('makes new keys, and can read again after custodians have compared the new words', async () => {
       await newcomer.write('../passphrase', 'marble otter quilt lantern brisk fjord\n')
       await refused(
         newcomer,
@@ -156,7 +156,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       const words = (await newcomer.ok('skerry keys replace --yes --new-file ../passphrase')).trim()
       expect(words).not.toBe(before)
       await refused(newcomer, 'skerry secrets get VALUE --reveal --app shop --env development', /holds? no key/)
-      // What was asked for under the old key goes nowhere.
+      // A request for the old key cannot be completed.
       await refused(
         by(0),
         `skerry recovery contribute ${open} --words "${before}"`,
@@ -173,7 +173,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
   })
 
   describe('a service token that has lost its keys', () => {
-    test('reads again after custodians have compared its words, and completes for itself alone', async () => {
+    test('can read again after custodians have compared its words, and nobody else can complete its request', async () => {
       const made = await json(admin, 'skerry token create --name robot --unbound --app shop --env development')
       const robot = await newMachine(server.url)
       robot.env.SKERRY_TOKEN = made.token
@@ -206,7 +206,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
   })
 
   describe('a drill', () => {
-    test('passes when the threshold is met, is dated, and gives nobody anything', async () => {
+    test('passes when the threshold is met, and its date is shown', async () => {
       const id = (await admin.ok('skerry recovery drill')).trim()
       const { fingerprint: words } = await json(admin, 'skerry recovery status').then(async ({ requests }) => {
         const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
@@ -242,7 +242,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
   })
 
   describe('a server that shows another key of an environment', () => {
-    test('stops a rotation, which would leave the environment without cover', async () => {
+    test('makes a rotation of the recovery key fail, and the coverage stays unchanged', async () => {
       const { members } = await json(admin, 'skerry members list')
       const own = members.find((one: { email: string }) => one.email === admin.email)
       const wrappedDek = await wrapKey(new Uint8Array(randomBytes(32)), own.publicKeyJwk)
@@ -255,7 +255,7 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
   })
 
   describe('a custodian who leaves', () => {
-    test('is missed in the status, and a rotation makes shares that the old ones do not fit', async () => {
+    test('is reported by skerry recovery status, and a rotation makes new shares', async () => {
       const removed = await admin.shell(`skerry members rm ${by(4).email} --yes --json`)
       expect(removed.stderr).toContain('holds a share of the recovery key: 4 shares remain, and 3 are needed')
       expect(removed.stderr).toContain('skerry recovery rotate --custodian <member>')

@@ -9,7 +9,7 @@ import { openWorld, type World } from '../../server/test/world.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { ok as okOn } from './people.ts'
 
-// The server's rotator holds the key of an environment, as after a rotation was set up there.
+// The server's rotator has the key of an environment, as after a rotation was set up there.
 
 let world: World
 let machine: Machine
@@ -42,7 +42,7 @@ afterAll(async () => {
   await world?.close()
 })
 
-/** What the rotator reads of A; undefined where it holds no key. */
+/** The value of A that the rotator can read; undefined if it has no key. */
 async function readByRotator(): Promise<string | undefined> {
   const { db, keypairs } = world.server.context
   const grant = await db.row<{ wrappedDek: string }>(
@@ -56,7 +56,7 @@ async function readByRotator(): Promise<string | undefined> {
   return key?.open('A', secret?.ciphertext as string)
 }
 
-test('a re-key warns of a reader of the server, wraps the new key to it, and says so', async () => {
+test('a re-key warns about a reader of the server, and wraps the new key to it after --reader names it', async () => {
   const refused = await machine.shell('skerry env rekey --yes --json')
   expect(refused.code).toBe(3)
   expect(refused.stderr).toContain(`rotator of this server (${orgId}) would get the new key of shop/development`)
@@ -70,7 +70,7 @@ test('a re-key warns of a reader of the server, wraps the new key to it, and say
   expect(await readByRotator()).toBe('value')
 })
 
-test('a branch is not for readers of the server', async () => {
+test('a new branch gives no key to readers of the server', async () => {
   await ok('skerry branch create pr-1')
   const { db } = world.server.context
   expect(
@@ -78,7 +78,7 @@ test('a branch is not for readers of the server', async () => {
   ).toEqual([])
 })
 
-test('a key of the rotator that is another than before is not wrapped to, unless it is left out', async () => {
+test('a re-key refuses a changed key of the rotator', async () => {
   const { db } = world.server.context
   const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
   const { tokens } = JSON.parse(await ok('skerry token list --json'))
@@ -89,7 +89,7 @@ test('a key of the rotator that is another than before is not wrapped to, unless
   expect(await readByRotator()).toBe('value')
 })
 
-test('--drop-readers leaves it out, and tells what that ends', async () => {
+test('--drop-readers leaves the rotator out, and warns that it loses the key', async () => {
   const { code, stdout, stderr } = await machine.shell('skerry env rekey --drop-readers --yes --json')
   const { readers, lost } = JSON.parse(stdout)
   expect([code, readers, lost]).toEqual([0, [], [{ principalType: 'rotator', principalId: orgId }]])
@@ -98,7 +98,7 @@ test('--drop-readers leaves it out, and tells what that ends', async () => {
   expect(await ok('skerry run -- printenv A')).toBe('value\n')
 })
 
-test('a rotator that was given the key here is known at the next re-key', async () => {
+test('a re-key does not ask about a rotator to which this machine gave the key', async () => {
   await ok('skerry env create rotated && echo -n value | skerry secrets set B --env rotated')
   await ok('skerry rotation create API_KEY --env rotated --every 1d --yes')
   const { code, stdout, stderr } = await machine.shell('skerry env rekey --env rotated --yes --json')

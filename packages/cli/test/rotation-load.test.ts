@@ -7,7 +7,7 @@ import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// An application as it runs in production: under `skerry run`, signing in all the time, while its password is rotated.
+// An application runs as in production: under `skerry run`, it signs in all the time while its password is rotated.
 
 const rotations = 4
 
@@ -17,7 +17,7 @@ interface Database {
   stop: () => Promise<void>
 }
 
-/** Two accounts of an application with the same password, which take turns from the first rotation on. */
+/** Two accounts of an application with the same password, which take turns after the first rotation. */
 async function openPostgres(): Promise<Database> {
   const scene = await postgresScene()
   for (const account of ['app_a', 'app_b'])
@@ -47,7 +47,7 @@ const drivers = {
     const open = createConnection`,
 }
 
-/** Four clients, each signing in anew for every query, and once more where that fails. */
+/** Four clients, each of which signs in again for every query, and once more if that fails. */
 const programOf = (kind: keyof typeof drivers, { port, database }: { port: number; database: string }) => `
   ${drivers[kind]}
   const { DB_USER: user, DB_PASSWORD: password } = process.env
@@ -114,7 +114,7 @@ describe.skipIf(isQuick)('an application under load, whose two accounts take tur
         await database.stop()
       })
 
-      it(`signs in all the time under skerry run, while they are rotated ${rotations} times`, async () => {
+      it(`signs in all the time under skerry run, while the accounts are rotated ${rotations} times`, async () => {
         const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'node', `${kind}.mjs`])
         let printed = ''
         run.child.stdout!.on('data', (chunk: Buffer) => {
@@ -122,7 +122,7 @@ describe.skipIf(isQuick)('an application under load, whose two accounts take tur
         })
         const starts = () => printed.split('\n').filter((line) => line.startsWith('busy as '))
         for (let count = 0; count < rotations; count++) {
-          // What stands for the interval: a program that has the password before the last one reads again within it.
+          // Replaces the wait of a real interval: the program must have read the new password before the next rotation.
           await expect.poll(() => starts().length).toBe(count + 1)
           await ok(['rotation', 'run', 'DB_PASSWORD', '--yes'])
         }

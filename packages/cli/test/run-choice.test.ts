@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// Which values a program gets, and how.
+// Tests which values a program gets, and how it gets them.
 
 let server: Server
 let machine: Machine
@@ -23,7 +23,7 @@ const run = (args: string[], env: Record<string, string> = {}) => machine.skerry
 const print = ['--', 'sh', '-c', 'echo "$A|$B|$URL"']
 
 describe('the choice of secrets', () => {
-  it('--except leaves out, --prefix names otherwise, and a name that is not there is refused', async () => {
+  it('takes --except and --prefix, and refuses a name that does not exist', async () => {
     expect(await run(['--except', 'A,B', ...print])).toMatchObject({ stdout: '||x/secret-a\n' })
     expect(await run(['--prefix', 'TF_VAR_', '--', 'sh', '-c', 'echo "$A|$TF_VAR_A"'])).toMatchObject({
       stdout: '|secret-a\n',
@@ -32,7 +32,7 @@ describe('the choice of secrets', () => {
     expect(await run(['--only', 'A', '--except', 'B', ...print])).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('--override wins over the environment, for all names or for some', async () => {
+  it('with --override wins over the environment, for all names or for some', async () => {
     const env = { A: 'mine-a', B: 'mine-b' }
     expect((await run(print, env)).stdout).toBe('mine-a|mine-b|x/secret-a\n')
     expect((await run(['--override', ...print], env)).stdout).toBe('secret-a|secret-b|x/secret-a\n')
@@ -43,7 +43,7 @@ describe('the choice of secrets', () => {
     expect(stderr).toMatch(/^A +shop\/development +process environment$/m)
   })
 
-  it('a warning names the secrets that environment variables replace, and how to use them, in a pipeline too', async () => {
+  it('gives a warning about secrets that environment variables replace, and says how to use them, in a pipeline too', async () => {
     const hiding = 'env A=mine B=secret-b skerry run'
     const warning =
       'A is also set in the environment that started skerry, which wins; add --override=A to use the secret'
@@ -58,7 +58,7 @@ describe('the choice of secrets', () => {
   })
 })
 
-describe('references in a circle', () => {
+describe('references that form a cycle', () => {
   beforeAll(async () => {
     await machine.shell(`skerry group create loop; skerry env create development --group loop; skerry compose set loop
       printf '\${BACK}' | skerry secrets set FORTH; printf '\${FORTH}' | skerry secrets set BACK --group loop`)
@@ -67,7 +67,7 @@ describe('references in a circle', () => {
     await machine.shell('skerry secrets rm FORTH --yes && skerry compose remove loop --yes')
   })
 
-  it('stop a program that would get them, with their names and the way out', async () => {
+  it('stop a program that would get them, with their names and an option to leave them out', async () => {
     const { code, stdout, stderr } = await run(print)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('BACK -> FORTH -> BACK')
@@ -75,7 +75,7 @@ describe('references in a circle', () => {
     expect((await run([...wayOut!.split(' '), ...print])).stdout).toBe('secret-a|secret-b|x/secret-a\n')
   })
 
-  it('concern nobody else: others are read, exported and handed out', async () => {
+  it('do not affect other secrets, which can be read, exported and used', async () => {
     expect((await run(['--only', 'URL', '--', 'printenv', 'URL'])).stdout).toBe('x/secret-a\n')
     expect((await machine.skerry(['secrets', 'get', 'URL'])).stdout).toBe('x/secret-a')
     expect((await machine.skerry(['secrets', 'get', 'FORTH'])).code).toBe(1)
@@ -89,8 +89,8 @@ describe('references in a circle', () => {
   })
 })
 
-describe('a value that would make a circle', () => {
-  it('is refused by `set`, alone and through others, unless the text is meant', async () => {
+describe('a value that would form a cycle', () => {
+  it('is refused by secrets set unless --literal is given, whether it refers to itself directly or through other secrets', async () => {
     const set = (name: string, input: string, ...more: string[]) =>
       machine.skerry(['secrets', 'set', name, ...more], { input })
     const itself = await set('PATHX', '${PATHX}:/x')
@@ -100,7 +100,7 @@ describe('a value that would make a circle', () => {
     expect((await run(['--only', 'TEXT', '--', 'printenv', 'TEXT'])).stdout).toBe('${TEXT}\n')
   })
 
-  it('is refused by `import`, which offers what the dialects mean by it', async () => {
+  it('is refused by secrets import, which offers --surrounding', async () => {
     const input = 'PATHX=${PATHX}:/x\n'
     const refused = await machine.skerry(['secrets', 'import', '-'], { input })
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--surrounding') })
@@ -111,25 +111,25 @@ describe('a value that would make a circle', () => {
   })
 })
 
-describe('other ways to start', () => {
-  it('--command is a line for a shell', async () => {
+describe('skerry run and skerry shell:', () => {
+  it('run --command runs a line in a shell', async () => {
     expect((await run(['--command', 'echo $A && exit 7'])).stdout).toBe('secret-a\n')
     expect((await run(['--command', 'exit 7'])).code).toBe(7)
     expect((await run(['--command', 'true', '--', 'true'])).code).toBe(2)
     expect((await run([])).code).toBe(2)
   })
 
-  it('`shell` is the caller’s own', async () => {
+  it('shell starts the shell of the caller', async () => {
     await machine.write('my-shell', '#!/bin/sh\necho "in $0 with $A"\nexit 3\n')
     await machine.shell('chmod +x my-shell')
     const ended = await machine.skerry(['shell'], { env: { SHELL: join(machine.project, 'my-shell') } })
     expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/my-shell with secret-a/) })
   })
 
-  it('--mask shows a prompt that ends like the beginning of a value, before the program goes on', async () => {
+  it('run --mask shows a prompt that ends like the beginning of a value, before the program continues', async () => {
     const value = await run(['--', 'sh', '-c', 'printf %s "$A"'])
     const prompt = value.stdout.slice(0, 3)
-    // It goes on only when the prompt has come out.
+    // The program continues only after the prompt was printed.
     const program = `printf 'prompt ${prompt}'; while [ ! -e seen ]; do sleep 0.05; done; echo ' done'`
     await machine.write('prompt.sh', program)
     const { says, ended } = machine.start(['run', '--mask', '--', 'sh', 'prompt.sh'], { input: null })
@@ -138,7 +138,7 @@ describe('other ways to start', () => {
     expect((await ended).stdout).toBe(`prompt ${prompt} done\n`)
   })
 
-  it('--mask hides values in what is printed, also where one is cut in two', async () => {
+  it('run --mask hides values in the output, even if a value is printed in two parts', async () => {
     const script = 'printf "a secr"; sleep 0.3; printf "et-a! "; echo "$B" >&2; exit 5'
     const ended = await run(['--mask', '--', 'sh', '-c', script])
     expect(ended).toMatchObject({ code: 5, stdout: 'a ********! ', stderr: '********\n' })
@@ -146,10 +146,10 @@ describe('other ways to start', () => {
     expect(all.stdout).toMatch(/^1\n2\n[\d\n]*\n40000\n\*{8}\n$/)
   })
 
-  it('--mask hides values that a program prints in base64 or hex', async () => {
+  it('run --mask hides values that a program prints in base64 or hex', async () => {
     const script = 'printf %s "$A" | base64; printf %s "$A" | od -An -tx1 | tr -d " \\n"'
     const { stdout } = await run(['--mask', '--', 'sh', '-c', script])
-    // The last character of the base64 depends on what follows the value.
+    // The last character of the base64 depends on the text after the value.
     expect(stdout).toBe('********E=\n********')
   })
 })
@@ -157,14 +157,14 @@ describe('other ways to start', () => {
 describe('--mount', () => {
   const mounted = () => existsSync(join(machine.project, 'values.json'))
 
-  it('gives the values in a file of the owner’s, and not in the environment', async () => {
+  it('gives the values in a file that only its owner can read, and not in the environment', async () => {
     const script = 'stat -c %a values.json; cat values.json; echo "[$A]"; exit 4'
     const { code, stdout } = await run(['--mount', 'values.json', '--only', 'A', '--', 'sh', '-c', script])
     expect([code, stdout]).toEqual([4, '600\n{\n  "A": "secret-a"\n}\n[]\n'])
     expect(mounted()).toBe(false)
   })
 
-  it('leaves nothing behind when skerry is killed', async () => {
+  it('leaves no file behind when skerry is killed', async () => {
     const script = 'echo $$ > pid; echo ready; exec sleep 600'
     const started = machine.start(['run', '--mount', 'values.json', '--', 'sh', '-c', script])
     await started.says('ready')
@@ -175,14 +175,14 @@ describe('--mount', () => {
     await started.ended
   })
 
-  it('replaces nothing that is there', async () => {
+  it('does not replace an existing file', async () => {
     await machine.write('values.json', 'mine')
     expect((await run(['--mount', 'values.json', '--', 'true'])).code).toBe(1)
     expect(await machine.read('values.json')).toBe('mine')
   })
 })
 
-it('`substitute` fills a template, and refuses a name without a value', async () => {
+it('secrets substitute fills a template, and refuses a name without a value', async () => {
   await machine.write('template', 'a=${A} url=${URL} $${A} ${A:-x} $A\n')
   const filled = await machine.skerry(['secrets', 'substitute', 'template'])
   expect(filled).toMatchObject({ code: 0, stdout: 'a=secret-a url=x/secret-a ${A} ${A:-x} $A\n' })
@@ -190,7 +190,7 @@ it('`substitute` fills a template, and refuses a name without a value', async ()
   expect(refused).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('NOPE') })
 })
 
-it('`generate` writes values that nobody sees, and replaces none unasked', async () => {
+it('secrets generate writes values without showing them, and does not replace an existing one', async () => {
   const made = await machine.skerry(['secrets', 'generate', 'MADE', '--length', '40', '--json'])
   expect(JSON.parse(made.stdout)).toMatchObject({ generated: [{ name: 'MADE', version: 1 }] })
   const { stdout: value } = await machine.skerry(['secrets', 'get', 'MADE'])
@@ -201,13 +201,13 @@ it('`generate` writes values that nobody sees, and replaces none unasked', async
   expect((await machine.skerry(['secrets', 'get', 'MORE'])).code).toBe(4)
 })
 
-it('`open` prints where the environment is in the dashboard', async () => {
+it('skerry open prints the address of the environment in the dashboard', async () => {
   const { stdout } = await machine.skerry(['open', '--no-browser'])
   expect(stdout).toMatch(new RegExp(`^${server.url}/orgs/choice-org/envs/env_\\w{22}\\n$`))
 })
 
 describe('the command line', () => {
-  it('takes shared options before the command, and words for help and version', async () => {
+  it('accepts shared options before the command, and the words help and version', async () => {
     expect(JSON.parse((await machine.skerry(['--json', 'secrets', 'list'])).stdout).secrets).toBeInstanceOf(Array)
     expect((await machine.skerry(['--org', 'choice-org', 'run', '--', 'printenv', 'A'])).stdout).toBe('secret-a\n')
     expect((await machine.skerry(['help', 'secrets', 'set'])).stdout).toContain('Usage: skerry secrets set')
@@ -222,13 +222,13 @@ describe('the command line', () => {
     ['SKERRY_PASSPHRAS_FILE', 'SKERRY_PASSPHRASE_FILE'],
     ['SKERRY_ENV_NAME', 'SKERRY_ENV'],
     ['SKERRY_API_TOKEN', 'SKERRY_TOKEN'],
-  ])('refuses %s, which %s was meant by', async (name, meant) => {
+  ])('refuses %s and suggests %s', async (name, meant) => {
     const { code, stdout, stderr } = await run(['--', 'echo', 'started'], { [name]: 'production' })
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(`is ${meant} meant?`)
   })
 
-  it('works without a home that can be written to', async () => {
+  it('works without a writable home folder', async () => {
     const { stdout: token } = await machine.skerry(['token', 'create', '--name', 'homeless'])
     const env = { HOME: '/proc/none', SKERRY_TOKEN: token }
     const { code, stdout, stderr } = await run(['--', 'printenv', 'A'], env)

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
-// What the program inherits is as its caller made it. A pipe is shared: a flag that is set on it, is set for everyone.
+// The program inherits its streams as the caller made them. A pipe is shared, so a flag that is set on it is set for
+// every process.
 
 let server: Server
 let machine: Machine
@@ -20,7 +21,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** All ways of starting a program: becoming it, as a child that is watched, and as a child whose start may fail. */
+/** All ways to start a program: with exec, as a watched child, and as a child whose start may fail. */
 const ways = [
   ['', 'skerry run --'],
   [' under --watch', 'skerry run --watch --'],
@@ -28,7 +29,7 @@ const ways = [
 ] as const
 
 const lines = 40_000
-/** More than a socket holds, together with what its peer reads ahead. */
+/** More lines than fit into a socket and into the read buffer of its peer. */
 const socketLines = 200_000
 const slowReader = '(sleep 0.7; wc -l)'
 const writer = (descriptor: number, count = lines) => `sh -c "seq ${count} >&${descriptor}"`
@@ -39,7 +40,7 @@ exit 0
 `
 const flags = './flags-program'
 
-describe.each(ways)('what the program inherits%s', (_, run) => {
+describe.each(ways)('a program started by skerry run%s:', (_, run) => {
   it('a slow reader of stdout gets every line', async () => {
     expect(await machine.shell(`${run} ${writer(1)} | ${slowReader}`)).toMatchObject({
       stdout: `${lines}\n`,
@@ -51,12 +52,12 @@ describe.each(ways)('what the program inherits%s', (_, run) => {
     expect((await machine.shell(`${run} ${writer(2)} 2>&1 >/dev/null | ${slowReader}`)).stdout).toBe(`${lines}\n`)
   })
 
-  it('a slow writer to stdin is waited for', async () => {
+  it('the program waits for a slow writer to stdin', async () => {
     const script = `(echo a; sleep 0.7; echo b) | ${run} cat`
     expect(await machine.shell(script)).toMatchObject({ code: 0, stdout: 'a\nb\n', stderr: '' })
   })
 
-  it('others who share the pipes find them as they were', async () => {
+  it('other processes find the shared pipes unchanged', async () => {
     const after = `(${run} true; ${flags})`
     expect((await machine.shell(`true | ${after} 2>&1 | cat; cat flags`)).stdout).toBe(
       await same(`true | ${flags} 2>&1 | cat; cat flags`),
@@ -69,18 +70,18 @@ describe.each(ways)('what the program inherits%s', (_, run) => {
     ['files that are appended to', (command: string) => `${command} <>skerry.json >>out 2>>err; cat flags`],
     ['/dev/null', (command: string) => `${command} </dev/null >/dev/null 2>&1; cat flags`],
     ['a FIFO', (command: string) => `rm -f fifo; mkfifo fifo; (exec 4<>fifo; ${command} <&4 >&4 2>&4); cat flags`],
-  ])('%s: the flags are as they were', async (_name, script) => {
+  ])('the flags of %s do not change', async (_name, script) => {
     expect((await machine.shell(script(`${run} ${flags}`))).stdout).toBe(await same(script(flags)))
   })
 
-  it('sockets have the flags that they had, and a slow peer gets everything', async () => {
+  it('the flags of sockets do not change, and a slow peer gets everything', async () => {
     expect(await overSocket(`${run} ${flags}; cat flags`)).toBe(await overSocket(`${flags}; cat flags`))
     const read = await overSocket(`${run} ${writer(1, socketLines)}`, 500)
     expect(read.match(/\n/g)).toHaveLength(socketLines)
     expect(read.endsWith(`\n${socketLines}\n`)).toBe(true)
   })
 
-  it('a terminal has the flags that it had', async () => {
+  it('the flags of a terminal do not change', async () => {
     const onTerminal = async (command: string) => {
       await machine.terminal(command)
       return machine.read('flags')
@@ -89,7 +90,7 @@ describe.each(ways)('what the program inherits%s', (_, run) => {
   })
 })
 
-it('a pipe that was non-blocking before stays so', async () => {
+it('skerry run leaves a non-blocking pipe non-blocking', async () => {
   const nonBlocking = `perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, fcntl(STDOUT, F_GETFL, 0) | O_NONBLOCK); exec @ARGV'`
   const script = (command: string) => `${nonBlocking} ${command} </dev/null 2>/dev/null | cat; cat flags`
   const expected = await same(script(flags))
@@ -97,7 +98,7 @@ it('a pipe that was non-blocking before stays so', async () => {
   expect((await machine.shell(script(`skerry run -- ${flags}`))).stdout).toBe(expected)
 })
 
-it('a question on the terminal leaves it as it was for the program', async () => {
+it('a question of skerry does not change the flags of the terminal for the next program', async () => {
   await machine.shell('skerry secrets set A < skerry.json')
   const script = `skerry secrets rm A && skerry run -- ${flags} && cat flags`
   const { stdout, code } = await machine.terminal(`bash -c "${script}"`, [['deletes A', 'y']])
@@ -106,7 +107,7 @@ it('a question on the terminal leaves it as it was for the program', async () =>
   expect(stdout).not.toMatch(/flags:\s+0\d*4\d{3}\b/)
 })
 
-/** What the shell itself gives, without `skerry`. */
+/** The output of the shell itself, without `skerry`. */
 async function same(script: string): Promise<string> {
   const { code, stdout } = await machine.shell(script)
   expect(code).toBe(0)
@@ -114,7 +115,10 @@ async function same(script: string): Promise<string> {
   return stdout
 }
 
-/** Runs a script whose three streams are Unix sockets, which Node makes for its children, read after a while. */
+/**
+ * Runs a script whose three streams are Unix sockets, which Node makes for its children. The output is read after
+ * `waitMs`.
+ */
 function overSocket(script: string, waitMs = 0): Promise<string> {
   const child = spawn('bash', ['-c', script], { cwd: machine.project, env: machine.env, stdio: 'pipe' })
   return new Promise((resolve, reject) => {
@@ -122,7 +126,7 @@ function overSocket(script: string, waitMs = 0): Promise<string> {
     child.on('error', reject)
     child.on('close', () => resolve(Buffer.concat(chunks).toString()))
     child.stderr.resume()
-    // Listened to from the beginning: what nobody listens to, Node throws away when a child ends.
+    // Listen from the beginning, because Node discards unread output when a child ends.
     child.stdout.on('data', (chunk) => chunks.push(chunk)).pause()
     setTimeout(() => child.stdout.resume(), waitMs)
   })

@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 describe('--watch', () => {
-  it('starts the program anew when a secret changes, and only then', async () => {
+  it('restarts the program when a secret changes, and only then', async () => {
     const program = `node -e 'console.log("has " + process.env.CHANGING); setInterval(() => {}, 1000)'`
     await machine.skerry(['secrets', 'set', 'CHANGING'], { input: 'one' })
     const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'sh', '-c', `exec ${program}`])
@@ -41,7 +41,7 @@ describe('--watch', () => {
     expect(await run.ended).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  it('does not start the program again when it is told to end meanwhile', async () => {
+  it('does not restart the program if a signal ends it during the restart', async () => {
     await machine.skerry(['secrets', 'set', 'SLOW'], { input: 'one' })
     const program = `trap 'echo ending; sleep 3; exit 4' TERM; echo "has $SLOW"; while :; do sleep 0.1; done`
     const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
@@ -54,7 +54,7 @@ describe('--watch', () => {
     expect(stdout).not.toContain('has two')
   })
 
-  it('waits out a value that no program can be started with', async () => {
+  it('waits while a value is too large to start a program, and then restarts it', async () => {
     await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'one' })
     const program = `echo "has $GROWING"; while :; do sleep 0.2; done`
     const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
@@ -67,7 +67,7 @@ describe('--watch', () => {
     expect(await run.ended).toMatchObject({ signal: 'SIGTERM' })
   })
 
-  it('waits out references in a circle', async () => {
+  it('waits while references form a cycle, and then restarts the program', async () => {
     await machine.shell('skerry group create loop; skerry env create development --group loop; skerry compose set loop')
     await machine.skerry(['secrets', 'set', 'ROUND'], { input: 'one' })
     const program = `echo "has $ROUND"; while :; do sleep 0.2; done`
@@ -85,7 +85,7 @@ describe('--watch', () => {
     expect((await run.ended).stderr.split('form a cycle')).toHaveLength(2)
   })
 
-  it('says when all values together are more than a program can be given', async () => {
+  it('says that all values together are too large for a program', async () => {
     const large = Array.from({ length: 20 }, (_, i) => `LARGE_${i}=${'x'.repeat(120_000)}`)
     await machine.write('large.env', large.join('\n'))
     const told = { code: 126, stdout: '', stderr: expect.stringContaining('more than a program can be given') }

@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** Says every signal that it gets, and ends a moment after the first SIGTERM. */
+/** Prints every signal that it gets, and ends a moment after the first signal of the given name. */
 const signalsProgram = `
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGQUIT', 'SIGWINCH'])
   process.on(signal, () => {
@@ -33,24 +33,24 @@ console.log('ready')
 
 const count = (text: string, part: string) => text.split(part).length - 1
 
-describe('the program takes the place of the command', () => {
-  it.each([0, 1, 2, 3, 42, 255])('exit code %i is kept', async (code) => {
+describe('skerry run replaces itself with the program:', () => {
+  it.each([0, 1, 2, 3, 42, 255])('the command exits with the program’s code %i', async (code) => {
     expect(await machine.skerry(['run', '--', 'sh', '-c', `exit ${code}`])).toMatchObject({ code })
   })
 
-  it.each(['SIGTERM', 'SIGKILL', 'SIGINT'] as const)('a program killed by %s ends the command so', async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL', 'SIGINT'] as const)('skerry ends with the program’s signal %s', async (signal) => {
     const ended = await machine.skerry(['run', '--', 'sh', '-c', `kill -${signal.slice(3)} $$`])
     expect(ended).toMatchObject({ code: null, signal })
   })
 
-  // On a busy machine the program runs before the call that started it has returned.
-  it('a signal that comes as the program starts is the program’s', async () => {
+  // On a busy machine, the program can run before the call that started it has returned.
+  it('a signal during the start reaches the program', async () => {
     const program = 'trap "exit 7" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'
     const runs = Array.from({ length: 12 }, () => machine.skerry(['run', '--watch', '--', 'sh', '-c', program]))
     for (const { code } of await Promise.all(runs)) expect(code).toBe(7)
   })
 
-  it('a program that does not exist is 127, one that cannot be executed 126', async () => {
+  it('the command exits with 127 for an unknown program, and with 126 for one that cannot be executed', async () => {
     expect(await machine.skerry(['run', '--', 'no-such-program'])).toMatchObject({
       code: 127,
       stderr: 'skerry: no-such-program: command not found\n',
@@ -67,12 +67,12 @@ describe('the program takes the place of the command', () => {
     expect(await machine.skerry(['run', '--', './plain'])).toMatchObject({ code: 0, stdout: 'ran\n' })
   })
 
-  it('no shell looks at the arguments, and options behind the program are the program’s', async () => {
+  it('no shell interprets the arguments, and options after the program belong to the program', async () => {
     const ended = await machine.skerry(['run', 'printf', '%s|', '$HOME', '; echo no', '*', '--json', "it's", ''])
     expect(ended).toMatchObject({ code: 0, stdout: "$HOME|; echo no|*|--json|it's||" })
   })
 
-  it('stdin is the program’s', async () => {
+  it('the program reads stdin', async () => {
     expect(await machine.skerry(['run', '--', 'cat'], { input: 'through\0and through' })).toMatchObject({
       stdout: 'through\0and through',
     })
@@ -117,7 +117,7 @@ describe('signals', () => {
   })
 })
 
-describe('what the program gets', () => {
+describe('the environment of the program:', () => {
   it('no secret is in the arguments of any process', async () => {
     for (const options of [[], ['--watch']]) {
       const run = machine.start(['run', ...options, '--', 'node', 'signals.cjs', 'SIGTERM'])
@@ -135,7 +135,7 @@ describe('what the program gets', () => {
     }
   })
 
-  it('the process environment wins over --dotenv, and that over the secrets', async () => {
+  it('the process environment wins over --dotenv, and --dotenv wins over the secrets', async () => {
     await machine.skerry(['secrets', 'import', '-'], { input: 'A=secret\nB=secret\nC=secret\n' })
     await machine.write('local.env', 'B=file\nC=file\n')
     const args = ['run', '--dotenv', 'local.env', '--explain', '--', 'sh', '-c', 'echo $A $B $C']
@@ -147,7 +147,7 @@ describe('what the program gets', () => {
     expect(stderr).not.toContain('secret\n')
   })
 
-  it('a --dotenv file is for the program alone, and told by the command when it is missing', async () => {
+  it('a --dotenv file affects only the program, and a missing file is an error', async () => {
     await machine.write('options.env', 'NODE_OPTIONS=--no-such-option\n')
     const given = await machine.skerry(['run', '--dotenv', 'options.env', '--', 'printenv', 'NODE_OPTIONS'])
     expect(given).toMatchObject({ code: 0, stdout: '--no-such-option\n' })
@@ -162,7 +162,7 @@ describe('what the program gets', () => {
     expect(stderr).not.toContain(secret)
   })
 
-  it('Skerry’s own credentials are not handed on', async () => {
+  it('the program does not get Skerry’s own credentials', async () => {
     const { stdout: token } = await machine.skerry(['token', 'create', '--name', 'handed'])
     const env = { SKERRY_TOKEN: token, SKERRY_CLIENT_SECRET: 'not-for-the-program', KEPT: '1' }
     const { stdout } = await machine.skerry(['run', '--', 'env'], { env })
@@ -170,7 +170,7 @@ describe('what the program gets', () => {
     expect(stdout).not.toMatch(/SKERRY_TOKEN|SKERRY_CLIENT_SECRET/)
   })
 
-  it('--only hands out these names alone, and names every one that does not exist', async () => {
+  it('--only gives the program these names alone, and the error lists every unknown name', async () => {
     const { stdout } = await machine.skerry(['run', '--only', 'CANARY', '--', 'sh', '-c', 'echo $CANARY $A'])
     expect(stdout).toBe(`${secret}\n`)
     const refused = await machine.skerry(['run', '--only', 'CANARY,NOT_1', '--only', 'NOT_2', '--', 'true'])
@@ -183,20 +183,20 @@ describe('what the program gets', () => {
     ['--with', 'shared'],
     ['--with', 'shared=a=b'],
     ['--profile', ''],
-  ])('%s "%s" is refused, not guessed at', async (option, text) => {
+  ])('%s "%s" is refused', async (option, text) => {
     const { code, stdout } = await machine.skerry(['run', option, text, '--', 'echo', 'started'])
     expect(code).toBe(option === '--profile' ? 4 : 2)
     expect(stdout).toBe('')
   })
 
-  it('--explain --json tells the same for scripts, on stderr', async () => {
+  it('--explain --json writes the same as JSON to stderr', async () => {
     const { stdout, stderr } = await machine.skerry(['run', '--explain', '--json', '--', 'echo', 'started'])
     expect(stdout).toBe('started\n')
     const from = 'shop/development'
     expect(JSON.parse(stderr).secrets).toContainEqual({ name: 'CANARY', from, overrides: [] })
   })
 
-  it('--with takes a group at another environment', async () => {
+  it('--with uses another environment of a group', async () => {
     const script = `skerry group create shared; skerry compose set shared
       for env in development sandbox; do skerry env create $env --group shared; printf $env | skerry secrets set WHERE --group shared --env $env; done`
     await machine.shell(script)
@@ -208,8 +208,8 @@ describe('what the program gets', () => {
   })
 })
 
-describe('without the server', () => {
-  it('the last-known-good copy stands in with its age, unless it is too old or unwanted', async () => {
+describe('without the server,', () => {
+  it('the last-known-good copy is used and its age is shown, unless it is too old or --no-cache is given', async () => {
     await machine.skerry(['run', '--', 'true'])
     await server.stop()
     try {
@@ -231,7 +231,7 @@ describe('without the server', () => {
     }
   })
 
-  it('a refused token’s copies are gone, also a branch’s, so it does not read on offline', async () => {
+  it('a refused token cannot read offline, because its copies were deleted, also those of branches', async () => {
     const { stdout } = await machine.skerry(['token', 'create', '--name', 'ends', '--json'])
     await machine.skerry(['branch', 'create', 'side'])
     const { token, serviceToken } = JSON.parse(stdout)
@@ -246,7 +246,7 @@ describe('without the server', () => {
       expect(await machine.skerry(['run', '--offline', ...more, '--', 'true'], { env })).toMatchObject({ code: 6 })
   })
 
-  it('what is kept is readable by its owner alone, and holds no plaintext', () => {
+  it('the cached files are readable by their owner alone and contain no plaintext', () => {
     const folder = join(machine.home, '.cache', 'skerry')
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'))

@@ -6,10 +6,10 @@ import { newDatabase } from '../../server/test/engine.ts'
 import { newScratch } from '../../server/test/scratch.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 
-/** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
+/** A server as an operator runs it: a process of its own with a new database, which a test can stop and start again. */
 export interface Server {
   url: string
-  /** Of its environment. */
+  /** The variables of its environment. */
   settings: Record<string, string>
   stop: () => Promise<void>
   kill9: () => Promise<void>

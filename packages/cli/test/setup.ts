@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { setup as setupEmbedded } from '../../server/test/setup-embedded.ts'
 
-/** The command as it is installed, and a database to copy. */
+/** Builds the command as it is installed, and makes a database that tests copy. */
 export async function setup(project: TestProject) {
   const script = fileURLToPath(new URL('../../../scripts/build.ts', import.meta.url))
   execFileSync(process.execPath, [script, 'command'], { stdio: 'inherit' })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Runs `skerry login` on a fresh machine, and decides on the code that it prints. */
+/** Runs `skerry login` on a new machine, and approves or denies the code that it prints. */
 async function login(decision: 'approve' | 'deny', on?: Machine) {
   if (!on) {
     machine = await newMachine(server.url)
@@ -27,8 +27,8 @@ async function login(decision: 'approve' | 'deny', on?: Machine) {
 
 const credentials = () => readFile(join(machine.home, '.config/skerry/credentials.json'), 'utf8')
 
-describe('signing in', () => {
-  it('waits for a person to approve the code, and is that person from then on', async () => {
+describe('skerry login', () => {
+  it('waits until a person approves the code, and then signs that person in', async () => {
     const { code, stdout, stderr } = await login('approve')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ email, profile: `${email}@${new URL(server.url).host}` })
@@ -51,7 +51,7 @@ describe('signing in', () => {
     await machine.remove()
   })
 
-  it('that is denied keeps nothing', async () => {
+  it('stores nothing if the person denies the code', async () => {
     const { code, stderr } = await login('deny')
     expect([code, stderr]).toEqual([3, expect.stringContaining('denied')])
     expect((await machine.skerry(['whoami'])).code).toBe(3)
@@ -69,7 +69,7 @@ describe('signing in', () => {
     await machine.remove()
   })
 
-  it('again ends the session that it replaces', async () => {
+  it('ends the session that it replaces', async () => {
     await login('approve')
     await login('approve', machine)
     const { sessions } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
@@ -77,7 +77,7 @@ describe('signing in', () => {
     await machine.remove()
   })
 
-  it('to several organizations asks which, and a project says it', async () => {
+  it('leaves the choice of one of several organizations to --org or the project', async () => {
     await login('approve')
     await ok(machine, `skerry org create "One ${count}" && skerry org create "Two ${count}"`)
     const unsaid = await machine.skerry(['app', 'list'])
@@ -91,20 +91,20 @@ describe('signing in', () => {
   })
 })
 
-describe('signing out', () => {
-  it('ends the session at the server, and forgets it here', async () => {
+describe('skerry logout', () => {
+  it('ends the session at the server, and removes it from this machine', async () => {
     await login('approve')
     const before = await credentials()
     await ok(machine, 'skerry logout')
     expect((await machine.skerry(['whoami'])).code).toBe(3)
     await machine.write('../.config/skerry/credentials.json', before)
     const { code, stderr } = await machine.skerry(['whoami'])
-    // The bearer still opens on this machine: it is the server that refuses it.
+    // The bearer can still be decrypted on this machine, but the server refuses it.
     expect([code, stderr]).toEqual([3, expect.stringContaining('check the credential')])
     await machine.remove()
   })
 
-  it('keeps the session when the server cannot be told, unless that is wanted', async () => {
+  it('keeps the session if the server is unavailable, unless --local is given', async () => {
     await login('approve')
     await server.stop()
     try {
@@ -117,7 +117,7 @@ describe('signing out', () => {
     await machine.remove()
   })
 
-  it('from another machine: a revoked session is refused on its next request', async () => {
+  it('is not needed after a session was revoked: its next request is refused', async () => {
     await login('approve')
     const { currentSessionId } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
     await ok(machine, `skerry sessions revoke ${currentSessionId} --yes`)

@@ -35,7 +35,7 @@ it.each([
   ['ls', ['lease', 'target'], 'use `skerry lease target list`'],
   ['constructor', [], undefined],
   ['toString', ['secrets'], undefined],
-])('%s below %j is suggested by its meaning', (word, path, suggestion) => {
+])('the suggestion for the word %s after the commands %j follows its meaning', (word, path, suggestion) => {
   const above = path.reduce((one, name) => one.commands.find((below) => below.name() === name)!, program)
   expect(
     suggestionFor(
@@ -46,7 +46,7 @@ it.each([
   ).toBe(suggestion)
 })
 
-it('a word for something that Skerry does not do is answered with the reason', () => {
+it('the suggestion for something that Skerry does not do is the reason', () => {
   expect(suggestionFor('scan', [], [])).toContain('does not search files')
 })
 

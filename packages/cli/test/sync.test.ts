@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const bindings = async () => JSON.parse(await ok('skerry sync list --json')).bindings
 
-test('no key is wrapped to a connection whose public key is another than before', async () => {
+test('no key is wrapped to a connection whose public key has changed', async () => {
   const { db } = world.server.context
   const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
   const { tokens } = JSON.parse(await ok('skerry token list --json'))
@@ -37,7 +37,7 @@ test('no key is wrapped to a connection whose public key is another than before'
   expect(await bindings()).toEqual([])
 })
 
-test('a connection that was given a key here is known at the next re-key, until its last binding is deleted', async () => {
+test('a re-key knows a connection to which this machine gave a key, until its last binding is deleted', async () => {
   const id = (await ok('skerry sync bind fly --to appName=shop --mode manual --yes')).trim()
   const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json')
   expect([code, JSON.parse(stdout || '{}').readers], stderr).toEqual([
@@ -50,7 +50,7 @@ test('a connection that was given a key here is known at the next re-key, until 
   expect(await known()).not.toContain('"syn_')
 })
 
-test('a terminal is asked for each field with its explanation, and what is typed as the credential does not show', async () => {
+test('skerry sync connect asks for each field with its explanation, and hides the typed credential', async () => {
   const { stdout, code } = await machine.terminal('skerry sync connect edge-workers --name edge', [
     ['Id of the Cloudflare account', `${'a'.repeat(32)}\r`],
     ['Credential of Cloudflare Workers', 'typed-credential\r'],

@@ -15,7 +15,7 @@ afterAll(async () => {
   await server.close()
 })
 
-it('values are masked on a terminal, and shown when asked for', async () => {
+it('values are masked on a terminal, and shown with --reveal', async () => {
   const masked = await machine.terminal('skerry secrets get A')
   expect(masked.stdout).toContain('********')
   expect(masked.stdout).not.toContain('shown-to-nobody')
@@ -24,26 +24,42 @@ it('values are masked on a terminal, and shown when asked for', async () => {
   expect(json.stdout).toMatch(/"value": null,\s+"masked": true/)
 })
 
-it('a newline of a revealed value is one', async () => {
+it('a line break in a revealed value is printed as a line break', async () => {
   await machine.skerry(['secrets', 'set', 'TWO'], { input: 'two\nlines' })
   expect((await machine.terminal('skerry secrets get TWO --reveal')).stdout).toContain('two\r\nlines')
 })
 
-it('a stored name cannot steer it, in remarks and in what is shown of one thing', async () => {
+it('a stored name cannot control the terminal', async () => {
   const renamed = await machine.skerry(['org', 'rename', 'good\u202elive'])
   expect([renamed.code, renamed.stderr]).toEqual([0, expect.stringContaining('is called good\\u202elive now')])
   expect((await machine.skerry(['whoami'])).stdout).toContain('good\\u202elive (terminal-org)')
   expect((await machine.skerry(['org', 'rename', 'good\u009b2Jlive'])).stderr).toContain('name')
 })
 
-it('an export does not pour values onto a terminal', async () => {
+it('a stream gets colour codes only if that stream is a terminal', async () => {
+  const colour = '\u001b['
+  expect((await machine.terminal('skerry doctor')).stdout).toContain(`${colour}32mok`)
+  const intoFile = await machine.terminal(`bash -c 'skerry doctor > doctor.txt; skerry secrets get NONE'`)
+  expect(intoFile.stdout).toContain(`${colour}31mskerry:`)
+  const written = await machine.read('doctor.txt')
+  expect(written).toMatch(/^ok {4}/m)
+  expect(written).not.toContain(colour)
+  const errorsInFile = await machine.terminal(
+    `bash -c 'skerry doctor 2> errors.txt; skerry secrets get NONE 2>> errors.txt'`,
+  )
+  expect(errorsInFile.stdout).toContain(`${colour}32mok`)
+  expect(await machine.read('errors.txt')).toMatch(/^skerry: /m)
+  expect(await machine.read('errors.txt')).not.toContain(colour)
+})
+
+it('an export to a terminal is refused', async () => {
   const refused = await machine.terminal('skerry secrets export')
   expect(refused.code).toBe(2)
   expect(refused.stdout).not.toContain('shown-to-nobody')
   expect(refused.stdout).toContain('--out')
 })
 
-it('a value that is typed does not show', async () => {
+it('a typed value is not shown', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets set TYPED', [['Value of TYPED', 'typed-in-secret\r']])
   expect(code).toBe(0)
   expect(stdout).toContain('Value of TYPED')
@@ -51,7 +67,7 @@ it('a value that is typed does not show', async () => {
   expect((await machine.skerry(['secrets', 'get', 'TYPED'])).stdout).toBe('typed-in-secret')
 })
 
-it('what is pasted in several lines is refused, not cut off', async () => {
+it('pasted text of several lines is refused and not cut off', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets set PASTED', [
     ['Value of PASTED', 'one\rtwo\rthree\r'],
   ])
@@ -60,14 +76,14 @@ it('what is pasted in several lines is refused, not cut off', async () => {
   expect((await machine.skerry(['secrets', 'get', 'PASTED'])).code).toBe(4)
 })
 
-it('a Tab, which the question does not keep, is refused, not left out', async () => {
+it('a typed Tab is refused and not dropped', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets set TABBED', [['Value of TABBED', 'one\ttwo\r']])
   expect(code).toBe(2)
   expect(stdout).toContain('a Tab cannot be typed here')
   expect((await machine.skerry(['secrets', 'get', 'TABBED'])).code).toBe(4)
 })
 
-it('Enter alone needs a word to be an empty value, as an empty pipe does', async () => {
+it('an empty answer is refused unless --empty is given', async () => {
   const refused = await machine.terminal('skerry secrets set A', [['Value of A', '\r']])
   expect(refused.code).toBe(2)
   expect(refused.stdout).toContain('add --empty')
@@ -76,18 +92,18 @@ it('Enter alone needs a word to be an empty value, as an empty pipe does', async
   expect(meant.code).toBe(0)
 })
 
-it('the end of input at a question ends as Ctrl-C does', async () => {
+it('the end of input at a question cancels the command, as Ctrl-C does', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets set ENDED', [['Value of ENDED', '\x04']])
   expect(code).toBe(130)
   expect(stdout).toContain('nothing was changed')
 })
 
-it('a terminal that does not know its width is asked in lines all the same', async () => {
+it('a question is readable on a terminal that does not know its width', async () => {
   const { stdout } = await machine.terminal('sh -c "stty cols 0; exec skerry secrets set A"', [['Value of A', '\x03']])
   expect(stdout).toContain('Value of A (is not shown)')
 })
 
-it('a destructive command asks, and does nothing when told no', async () => {
+it('a destructive command asks, and does nothing if the answer is no', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets rm A', [['deletes A', 'n']])
   expect(stdout).toContain('deletes A from shop/development')
   expect(code).toBe(1)
@@ -100,14 +116,14 @@ it('Ctrl-C at a question ends with 130 and changes nothing', async () => {
   expect((await machine.skerry(['secrets', 'get', 'A'])).code).toBe(0)
 })
 
-it('colour is for terminals, and NO_COLOR turns it off', async () => {
+it('colour is used only on terminals, and NO_COLOR turns it off', async () => {
   const colour = '\x1b['
   expect((await machine.terminal('skerry secrets get NONE')).stdout).toContain(colour)
   expect((await machine.terminal('env NO_COLOR=1 skerry secrets get NONE')).stdout).not.toContain(colour)
   expect((await machine.skerry(['secrets', 'get', 'NONE'])).stderr).not.toContain(colour)
 })
 
-it('init offers the applications and environments that there are', async () => {
+it('skerry init offers the existing applications and environments', async () => {
   await machine.skerry(['app', 'create', 'web'])
   for (const slug of ['development', 'production']) await machine.skerry(['env', 'create', slug, '--app', 'web'])
   const folder = `${machine.home}/elsewhere`

@@ -16,7 +16,7 @@ afterAll(async () => {
   await world?.close()
 })
 
-test('an expired token says so to those who list it, and to the one who uses it', async () => {
+test('an expired token is listed as expired, and the server refuses it', async () => {
   const token = (await ok('skerry token create --name short --expires 1h')).trim()
   const listed = await ok('skerry token list')
   expect(listed).toMatch(/ short +member +until \S+ /)

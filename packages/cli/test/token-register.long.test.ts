@@ -20,7 +20,7 @@ afterAll(async () => {
   await server?.close()
 })
 
-test('what a holder prints for an admin has nothing secret in it, and is refused where the token is registered', async () => {
+test('token register --request prints nothing secret, and a token that is registered already is refused', async () => {
   await machine.shell('skerry token create --name web --admin > token')
   const token = (await machine.shell('cat token')).stdout.trim()
   const printed = await machine.shell('SKERRY_URL=http://127.0.0.1:1 skerry token register --request < token > request')
@@ -37,7 +37,7 @@ test('what a holder prints for an admin has nothing secret in it, and is refused
   expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringContaining('damaged is not what')])
 })
 
-test('a restored token reads secrets on the other server once it is registered there, by its holder’s request', async () => {
+test('a restored token reads secrets on another server after an admin has registered its request there', async () => {
   const source = await openPeopleServer()
   const { SKERRY_OIDC_ISSUER, SKERRY_OIDC_AUDIENCE } = source.settings as Record<string, string>
   const target = await openServer({ SKERRY_OIDC_ISSUER, SKERRY_OIDC_AUDIENCE } as Record<string, string>)
@@ -47,7 +47,7 @@ test('a restored token reads secrets on the other server once it is registered t
     await admin.ok('skerry token create --name web > token 2> /dev/null')
     const { stderr } = await admin.shell('skerry org export moving.json')
     const key = /--key ([\w-]{43})/.exec(stderr)?.[1] as string
-    // The embedded database has one owner.
+    // Only one process can use the embedded database.
     await target.stop()
     const restored = await promisify(execFile)(
       process.execPath,
@@ -64,7 +64,7 @@ test('a restored token reads secrets on the other server once it is registered t
     const registered = await admin.shell('skerry token register --from request')
     expect([registered.code, registered.stderr]).toEqual([0, expect.stringContaining('is registered again')])
     expect(await read()).toMatchObject({ code: 0, stdout: 'planted' })
-    // By its own keys, as the person does by theirs.
+    // The person can read too, with their own key.
     expect(await admin.ok('skerry secrets get API_KEY')).toBe('planted')
   } finally {
     await admin.remove()

@@ -10,18 +10,18 @@ import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer } from './people.ts'
 import { newVaultAdmin } from './vaulted.ts'
 
-// Each file of transcripts/ is a session at a shell, on a fresh machine, against a real server:
+// Each file of transcripts/ contains shell sessions, each on a new machine and against a real server:
 //
-//   # a guarantee, which names the test
+//   # a guarantee, which is the title of the test
 //   $ a command line
 //   a line of stdout
 //   ! a line of stderr
-//   = the exit code, when it is not 0
+//   = the exit code, if it is not 0
 //
-// What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
-// are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in,
-// and $PLATFORM is one of a platform that secrets are pushed to. $RECEIVER takes webhooks, and $VAULT_ADMIN is a credential
-// of an admin of a vault in which there is something. In leases.txt there are a database and a host, too.
+// Parts that differ between runs are written as <url>, <id>, <time>, <secret>, <home>. SKERRY_WRITE_TRANSCRIPTS=1
+// writes the files again, for a person to read and judge. $ALICE and $BOB are credentials of two signed-in people.
+// $PLATFORM is the credential of a platform to which secrets are pushed. $RECEIVER receives webhooks. $VAULT_ADMIN is
+// the credential of an admin whose vault has some content. The sessions of leases.txt also have a database and a host.
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const authority = fileURLToPath(new URL('../../server/test/tls/ca.pem', import.meta.url))
@@ -85,7 +85,7 @@ function playAll(file: string, furnish?: (machine: Machine) => Promise<void>): v
 
 let people = 0
 
-/** Each session has its own two, whom nobody has met before. */
+/** Adds two new people to each session. */
 async function addPeople(machine: Machine): Promise<void> {
   people++
   for (const name of ['alice', 'bob']) {
@@ -112,7 +112,10 @@ function linesOf(text: string): string[] {
   return (text.endsWith('\n') ? text.slice(0, -1) : `${text}\\`).split('\n')
 }
 
-/** Takes out of a line what no two runs share. Columns are as wide as their cells, so blanks behind one shrink. */
+/**
+ * Replaces the parts of a line that differ between runs. Columns are as wide as their cells, so blanks after a cell
+ * shrink.
+ */
 function steady(line: string, machine: Machine): string {
   return (
     line
@@ -132,7 +135,7 @@ function steady(line: string, machine: Machine): string {
       .replace(/\blease_[a-z0-9]{16}\b/g, '<account>')
       .replace(/PostgreSQL [\d.]+(?: \(.*?\))?/g, 'PostgreSQL <version>')
       .replace(/SHA256:[\w+/]{43}/g, '<fingerprint>')
-      // Of 64 random bits: one in 18,000 has fewer than 16 digits.
+      // The number has 64 random bits: one in 18,000 has fewer than 16 digits.
       .replace(/\b\d{10,20}\b/g, '<serial>')
       .replace(/in \d+ ms/g, 'in <n> ms')
       .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')

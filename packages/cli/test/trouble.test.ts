@@ -25,9 +25,9 @@ describe('an import that fails halfway', () => {
   const values = 'A=1\nB=2\nC=3\n'
 
   it.each([
-    ['because the server fails', 500, 6],
-    ['because someone else wrote', 409, 5],
-  ])('%s says what was written and what was not, and can be repeated', async (_, status, exit) => {
+    ['because of a server error', 500, 6],
+    ['because of a concurrent write', 409, 5],
+  ])('%s lists the written and unwritten secrets, and can be repeated', async (_, status, exit) => {
     let failing = true
     const refuse: Refuse = (method, path) => (failing && method === 'PUT' && path.endsWith('/B') ? status : undefined)
     const proxy = await openProxy(server.url, refuse)
@@ -49,7 +49,7 @@ describe('an import that fails halfway', () => {
 })
 
 describe('a token whose grants fail', () => {
-  it('is shown all the same, with what to run', async () => {
+  it('is shown all the same, with the command that grants the keys', async () => {
     const refuse: Refuse = (method, path) => (method === 'POST' && path.endsWith('/keys') ? 500 : undefined)
     const proxy = await openProxy(server.url, refuse)
     const machine = await signedUp(proxy.url, 'Half Token')
@@ -104,7 +104,7 @@ describe('the credentials file', () => {
 })
 
 describe('a profile', () => {
-  it('is presented to its own server alone, whatever a skerry.json names', async () => {
+  it('is sent only to its own server, whatever a skerry.json names', async () => {
     const machine = await signedUp(server.url, 'Stays Home')
     const heard: string[] = []
     const stranger = createServer((request, response) => {
@@ -130,9 +130,9 @@ describe('a profile', () => {
 
 describe('a database that', () => {
   it.each([
-    ['takes no writes', ['/ready/writes'], 'takes no writes; reads work'],
-    ['is away', ['/ready', '/ready/writes'], 'not ready (503)'],
-  ])('%s is shown by doctor as that', async (_, failing, shown) => {
+    ['accepts no writes', ['/ready/writes'], 'takes no writes; reads work'],
+    ['is unavailable', ['/ready', '/ready/writes'], 'not ready (503)'],
+  ])('%s is reported by skerry doctor', async (_, failing, shown) => {
     const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 503 : undefined))
     const machine = await signedUp(proxy.url, 'Doctor')
     try {
@@ -145,7 +145,7 @@ describe('a database that', () => {
 })
 
 describe('half a machine client', () => {
-  it('is refused, rather than another credential taken', async () => {
+  it('is refused, and no other credential is used', async () => {
     const machine = await signedUp(server.url, 'Half Client')
     try {
       const run = async (env: Record<string, string>, ...more: string[]) => {
@@ -169,7 +169,7 @@ describe('half a machine client', () => {
 })
 
 describe('a home folder', () => {
-  it('that HOME does not name is the user’s own, not the folder that a command runs in', async () => {
+  it('is the user’s own if HOME is empty, and not the current folder', async () => {
     const machine = await newMachine(server.url)
     try {
       const places = { XDG_CONFIG_HOME: machine.home, XDG_STATE_HOME: machine.home }
@@ -194,7 +194,7 @@ describe('a skerry.json', () => {
 })
 
 describe('a failure', () => {
-  it('shows no stack trace, unless it is asked for, and never a token', async () => {
+  it('shows no stack trace unless --debug is given, and never a token', async () => {
     const machine = await signedUp(server.url, 'Quiet Org')
     const token = `skt_${'a'.repeat(22)}_${'b'.repeat(43)}`
     try {
@@ -209,7 +209,7 @@ describe('a failure', () => {
     }
   })
 
-  it('names what is wrong with a file in words', async () => {
+  it('explains in words what is wrong with a file', async () => {
     const machine = await signedUp(server.url, 'Worded Org')
     try {
       const missing = await machine.skerry(['secrets', 'set', 'A', '--file', 'none'])
@@ -221,7 +221,7 @@ describe('a failure', () => {
     }
   })
 
-  it('says which word is wrong, not where in a request', async () => {
+  it('names the wrong option, and not a field of the request', async () => {
     const machine = await signedUp(server.url, 'Plain Org')
     try {
       const taken = await machine.skerry(['app', 'create', 'shop'])
@@ -251,7 +251,7 @@ describe('a failure', () => {
     }
   })
 
-  it('of an answer that makes no sense is not told in the words of the engine alone', async () => {
+  it('about an answer that makes no sense does not consist of the engine’s message alone', async () => {
     const liar = createServer((_, answer) => answer.setHeader('content-type', 'application/json').end('{}'))
     await new Promise<void>((listening) => liar.listen(0, '127.0.0.1', listening))
     const url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`
@@ -268,7 +268,7 @@ describe('a failure', () => {
     }
   })
 
-  it('is 6 when the server is away, for every command that needs it', async () => {
+  it('has exit code 6 when the server is unavailable, for every command that needs it', async () => {
     const machine = await signedUp(server.url, 'Away Org')
     await server.stop()
     try {
@@ -287,7 +287,7 @@ describe('a failure', () => {
 })
 
 describe('an older Node', () => {
-  it('is told in one sentence which one is needed, by whatever was to be run', async () => {
+  it('gets an error of one sentence about the needed version, for every command', async () => {
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
     const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.11.0' })`
     const run = promisify(execFile)(process.execPath, ['--import', older, main, 'run', '--', 'true'])
@@ -325,7 +325,7 @@ describe('completion', () => {
     expect(await complete('skerry branch create pr --t')).toEqual(['--ttl'])
   })
 
-  it('completes what the server knows: applications, environments, branches and secrets, and formats without it', async () => {
+  it('completes applications, environments, branches and secrets from the server, and formats without it', async () => {
     const machine = await signedUp(server.url, 'Completed Org')
     await machine.skerry(['secrets', 'set', 'API_KEY'], { input: 'x' })
     await machine.skerry(['app', 'create', 'web'])
@@ -341,7 +341,7 @@ describe('completion', () => {
     await machine.remove()
   })
 
-  it('is there for zsh and fish, and refused for others', async () => {
+  it('is available for zsh and fish, and refused for other shells', async () => {
     const machine = await newMachine(server.url)
     expect((await machine.skerry(['completion', 'zsh'])).stdout).toContain('compdef _skerry skerry')
     expect((await machine.skerry(['completion', 'fish'])).stdout).toContain("-a import -d 'Write the values")
@@ -350,7 +350,7 @@ describe('completion', () => {
   })
 })
 
-it('a server that is not at the address is told with the two ways to set the address', async () => {
+it('the error about an unreachable server names the two ways to set the address', async () => {
   const machine = await newMachine('http://127.0.0.1:1')
   try {
     const { code, stderr } = await machine.shell('skerry signup Acme')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { checkVariables } from '../src/variables.ts'
 
-it('settings of the server may stand beside those of the command', () => {
+it('the command accepts the settings of the server in its environment', () => {
   const settings = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8').match(
     /SKERRY_[A-Z_]+\w/g,
   )!

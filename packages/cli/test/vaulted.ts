@@ -16,9 +16,12 @@ import type { PeopleServer } from './people.ts'
 
 let count = 0
 
-/** An admin, signed in, of an organization whose product has a platform key, an executor and an account of a person -> the token. */
+/**
+ * Makes a signed-in admin of an organization whose product has a platform key, an executor and a person's account.
+ * Returns the admin's token.
+ */
 export async function newVaultAdmin({ issuer, url }: PeopleServer): Promise<string> {
-  // The part of a world that the helpers use, over a server in another process.
+  // The part of a `World` that the helpers use, for a server in another process.
   const world = {
     issuer,
     call: (endpoint: never, input: never) => call(url, [], endpoint, input),
@@ -38,7 +41,10 @@ export async function newVaultAdmin({ issuer, url }: PeopleServer): Promise<stri
   return person.as.slice('Bearer '.length)
 }
 
-/** Which is off the path of the requests themselves, so that what is shown of them would differ from run to run. */
+/**
+ * Waits until the server has recorded the uses. It does so after the requests, so the output would otherwise differ
+ * from run to run.
+ */
 async function usesNoted(world: World, { tenant: { orgId, admin }, projectId }: Vault): Promise<void> {
   const noted = async () => {
     const { keys, executor } = await sent(world, vaultProjects.get, { as: admin.as, params: { orgId, projectId } })

@@ -39,7 +39,7 @@ afterAll(async () => {
 const sourcesIn = (secrets: { name: string; source: { type: string; label: string } }[]) =>
   secrets.map(({ name, source }) => [name, source.type, source.label])
 
-it('a list shows what a program gets, and which environment each value comes from', async () => {
+it('secrets list shows the secrets that a program gets, and the environment that each value comes from', async () => {
   const own = await json('skerry secrets list --json')
   expect(sourcesIn(own.secrets)).toEqual([
     ['HOST', 'group', 'shared:development'],
@@ -67,7 +67,7 @@ it('a list shows what a program gets, and which environment each value comes fro
 })
 
 it.each(exportFormats)(
-  'an export as %s holds what a program gets, and with --stored the texts that are stored',
+  'an export as %s contains the values that a program gets, and with --stored the stored texts',
   async (format) => {
     const text = await ok(`skerry secrets export --branch pr-7 --format ${format}`)
     const readable =
@@ -79,7 +79,7 @@ it.each(exportFormats)(
   },
 )
 
-it('a diff compares what programs get, and with --stored the stored texts', async () => {
+it('secrets diff compares the values that programs get, and with --stored the stored texts', async () => {
   const differing = ({ secrets }: { secrets: { name: string }[] }) => secrets.map(({ name }) => name)
   expect(differing(await json('skerry secrets diff development staging --json'))).toEqual(['HOST', 'URL', 'WINS'])
   expect(differing(await json('skerry secrets diff development staging --stored --json'))).toEqual(['HOST', 'WINS'])
@@ -126,7 +126,7 @@ const nasty: Record<string, string> = {
 }
 
 it.each(['shell', 'k8s', 'systemd', 'github-actions'] as const)(
-  'nasty values come back through an export as %s and an import',
+  'difficult values survive an export as %s and an import',
   async (format) => {
     await machine.write('nasty.json', JSON.stringify(nasty))
     await ok(`skerry env create from-${format}; skerry env create to-${format}`)

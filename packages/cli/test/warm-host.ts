@@ -1,6 +1,7 @@
 /**
- * A process that runs one command line after another, as `skerry` would in a process of its own: each has its own
- * arguments, environment, folder and standard streams. What it saves is loading the command, most of what one costs.
+ * A process that runs one command line after another, like `skerry` in a process of its own: each has its own
+ * arguments, environment, folder and standard streams. This saves loading the command, which is most of the cost of
+ * one.
  */
 import { closeSync, constants, openSync } from 'node:fs'
 import { cacheFolder, makePrivate } from '../src/folders.js'
@@ -10,7 +11,7 @@ import type { CommandLine } from './warm.ts'
 const { O_APPEND, O_RDONLY, O_WRONLY } = constants
 const nowhere = { stdin: '/dev/null', stdout: '/dev/null', stderr: '/dev/null' }
 
-// `skerry run` becomes its program, and this process has more to do. Without it, the program is started as a child.
+// `skerry run` would replace this process with its program. Without `execve` it starts the program as a child.
 Object.defineProperty(process, 'execve', { value: undefined })
 
 process.on('message', async ({ args, env, cwd, streams }: CommandLine) => {
@@ -19,18 +20,18 @@ process.on('message', async ({ args, env, cwd, streams }: CommandLine) => {
   Object.assign(process.env, env)
   redirect(streams)
   process.exitCode = undefined
-  // As src/main.js does; it keeps compiled code there, too.
+  // Makes the folder that src/start.js makes, which also caches compiled code there.
   try {
     makePrivate(cacheFolder())
   } catch {}
   const code = await main(args)
-  // A reader of what was written sees its end.
+  // Closes the streams, so that a reader of the output sees its end.
   redirect(nowhere)
   process.send?.(code)
 })
 process.on('disconnect', () => process.exit())
 
-/** A descriptor that is opened is the lowest that is free. */
+/** A new descriptor is always the lowest free one. */
 function redirect({ stdin, stdout, stderr }: CommandLine['streams']): void {
   const files = [
     [stdin, O_RDONLY],

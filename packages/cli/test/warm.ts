@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-// Loading the command takes longer than what most command lines do. Where neither its start nor signals nor a terminal
-// are what a suite looks at, processes that have loaded it run one command line after another.
+// Loading the command takes longer than most command lines. Suites that do not test its start, signals or a terminal
+// therefore use processes that have loaded it. These run one command line after another.
 
 export interface CommandLine {
   args: string[]
   env: Record<string, string>
   cwd: string
-  /** Paths of what is to be its descriptors 0, 1 and 2. */
+  /** The paths of the files for its descriptors 0, 1 and 2. */
   streams: { stdin: string; stdout: string; stderr: string }
 }
 
@@ -24,12 +24,12 @@ export interface Ending {
 }
 
 const program = fileURLToPath(new URL('./warm-host.ts', import.meta.url))
-/** Compiled code is the same on every machine: shared, so that each need not compile it anew. */
+/** A folder for compiled code, which is shared because the code is the same on every test machine. */
 export const compiled = join(tmpdir(), 'skerry-cli-test-compiled')
 
 const idle: ChildProcess[] = []
 
-/** Runs a command line in a process that has nothing to do, a new one where all are busy. */
+/** Runs a command line in an idle process, or in a new one if all are busy. */
 export async function runWarm(line: CommandLine): Promise<Ending> {
   const host = idle.pop() ?? startHost()
   const ending = new Promise<Ending>((resolve) => {
@@ -49,16 +49,16 @@ export async function runWarm(line: CommandLine): Promise<Ending> {
   return ending
 }
 
-/** It ends with this process, whose end of the channel closes. */
+/** Starts a process that ends with this one, because its end of the channel then closes. */
 function startHost(): ChildProcess {
   const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled }
   return fork(program, { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
 }
 
 /**
- * A program for the PATH of shells, in the place of `skerry`: it says who it is, and ends as the command line ended that
- * was run in its stead, on its own standard streams. These must be its own while others open them, so that what it says
- * and hears goes by none of them.
+ * A program for the PATH of shells, in place of `skerry`. It sends its process id to this process, which runs the
+ * command line for it. It then ends as the command line ended. The command line opens the script's standard streams, so
+ * the script talks to this process over a socket.
  */
 export async function warmScript(): Promise<string> {
   return `#!/bin/bash
@@ -80,14 +80,14 @@ async function listen(): Promise<number> {
 }
 
 async function serve(socket: Socket): Promise<void> {
-  // A script that was killed does not wait for its end.
+  // A killed script does not wait for the result.
   socket.on('error', () => {})
   const [pid] = (await once(createInterface({ input: socket }), 'line')) as [string]
   const { code, signal } = await runWarm(commandLineOf(`/proc/${pid}`))
   socket.end(`${signal ?? code}\n`)
 }
 
-/** Of a process that runs the script: `/bin/bash .../skerry secrets list`. */
+/** Reads the command line of a process that runs the script: `/bin/bash .../skerry secrets list`. */
 function commandLineOf(proc: string): CommandLine {
   const [, , ...args] = textsIn(`${proc}/cmdline`)
   const variables = textsIn(`${proc}/environ`).map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) as [string, string])

@@ -2,7 +2,7 @@ import type { ManageSession } from './server.ts'
 
 type Display = ManageSession['display']
 
-/** The product that asks, by its name and its own picture. A picture from elsewhere is not loaded: only a data URL is. */
+/** Shows the product's name and picture. The picture must be a data URL, so that nothing is loaded from elsewhere. */
 export function Brand({ display }: { display: Display }) {
   const { name, logoUrl } = display
   return (
@@ -19,7 +19,7 @@ export function Brand({ display }: { display: Display }) {
   )
 }
 
-/** The product's color, with black or white on it: whichever can be read better. */
+/** Applies the product's color, with black or white text on it, whichever has more contrast. */
 export function applyAccent(accent: string | null): void {
   if (accent === null || !/^#[0-9a-f]{6}$/i.test(accent)) return
   const { style } = document.documentElement

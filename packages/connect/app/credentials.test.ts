@@ -17,11 +17,11 @@ test.each([
   ['otpauth://hotp/Shop?secret=JBSWY3DPEHPK3PXP&counter=1', 'every 30 seconds'],
   ['otpauth://totp/Shop?secret=JBSWY3DPEHPK3PXP&digits=8', 'unusual'],
   ['otpauth://totp/Shop', 'setup key'],
-])('%s is none, and says why', (text, words) => {
+])('%s is not a setup key, and the error says why', (text, words) => {
   expect(readTotpSecret(text).problem).toContain(words)
 })
 
-test('a login names each field that is wrong, and takes a password as it is', () => {
+test('a login reports each wrong field, and leaves a password as it is', () => {
   expect(readLogin({ username: ' ', password: '', totp: '1' })).toEqual({
     errors: {
       username: 'The user name is missing.',

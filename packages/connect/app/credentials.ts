@@ -14,7 +14,7 @@ export interface LoginFields {
 /** Texts to show at fields, by the field's name. Empty when nothing is wrong. */
 export type FieldErrors<F> = Partial<Record<keyof F, string>>
 
-/** Far more than any key or password has, and far less than what the server takes. */
+/** Far more than any key or password has, and far less than the server accepts. */
 const charactersMax = 100_000
 
 export type Read<T, F> = { value: T } | { errors: FieldErrors<F> }
@@ -48,7 +48,7 @@ function problemOf(value: string, what: string): string | undefined {
   return value.isWellFormed() ? undefined : `${what} has a character that cannot be stored.`
 }
 
-/** What authenticator apps take unless told otherwise, and all that a stored secret alone can say. */
+/** The defaults of authenticator apps. A stored secret cannot express other settings. */
 const totpDefaults = { digits: '6', period: '30', algorithm: 'SHA1' }
 
 /** The secret of an authenticator app: in base32 (RFC 4648), or the text of a QR code, `otpauth://totp/...`. */

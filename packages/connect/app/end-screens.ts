@@ -1,11 +1,13 @@
 interface EndWords {
   title: string
   text: string
-  /** Nothing is spent: the same link can be tried again. */
+  /** The link is not used up, so the person can try it again. */
   canRetry?: true
 }
 
-/** Every way in which this page can end without an account being connected, in words for people who do not know Skerry. */
+/**
+ * Every way in which this page can end without an account being connected, in words for people who do not know Skerry.
+ */
 const endScreens = {
   insecure: {
     title: 'This page needs a secure connection',

@@ -3,7 +3,7 @@ import { isSafeUrl, type NamedExecutor } from './link.ts'
 import { request, Unreachable } from './request.ts'
 import type { ConnectSession } from './server.ts'
 
-/** An executor or a server that presents another key than the link does: nothing may be encrypted to it. */
+/** The executor or the server presents another key than the link names. Nothing may be encrypted to it. */
 export class WrongKey extends Error {
   constructor() {
     super('the key is not the one that the link names')
@@ -11,7 +11,7 @@ export class WrongKey extends Error {
   }
 }
 
-/** A product whose executor was disabled, and that has no other one yet. */
+/** The executor of the product was disabled, and the product has no other executor yet. */
 export class NoExecutor extends Error {
   constructor() {
     super('the product has no active executor')
@@ -20,25 +20,25 @@ export class NoExecutor extends Error {
 }
 
 interface LiveView {
-  /** A window in which the person signs in to the site, in the executor's browser. */
+  /** The address of a window into the executor's browser, where the person signs in to the site. */
   liveViewUrl: string
   expiresAt: string
 }
 
-/** The executor that a link names, over CORS. Each call throws Refused and Unreachable. */
+/** Calls the executor that a link names, over CORS. Each call can throw Refused or Unreachable. */
 export interface Executors {
   /**
-   * Asks the executor for its keys, and finds the one that the link names by computing the thumbprint of each.
+   * Asks the executor for its keys, and finds the key that the link names by its thumbprint.
    *
-   * @returns JWK JSON of the key. @throws WrongKey when it has none such, or says that it is another.
+   * @returns JWK JSON of the key. @throws WrongKey if no key matches, or if the executor reports another origin.
    */
   identify(executor: NamedExecutor): Promise<string>
-  /** @returns where the person agrees at the provider. */
+  /** @returns the URL where the person agrees at the provider. */
   startOAuth(executor: NamedExecutor, claimToken: string): Promise<string>
-  /** Finishes what the provider has sent the person back with. Only the page that started can: it has the claim token. */
+  /** Finishes OAuth when the provider has sent the person back. Only the page that started it has the claim token. */
   finishOAuth(executor: NamedExecutor, claimToken: string, flow: string): Promise<void>
   startBrowser(executor: NamedExecutor, claimToken: string): Promise<LiveView>
-  /** @throws Refused 409 while nobody is signed in there. */
+  /** @throws Refused 409 while nobody is signed in to the site. */
   finishBrowser(executor: NamedExecutor, claimToken: string): Promise<void>
 }
 
@@ -69,7 +69,9 @@ export const executors: Executors = {
   },
 }
 
-/** Refuses a session without an executor, and one whose executor or keys are not those that the link names. */
+/**
+ * Refuses a session without an executor, and a session whose executor or keys differ from those that the link names.
+ */
 export async function checkSession(session: ConnectSession, executor: NamedExecutor): Promise<void> {
   if (session.executorOrigin === null) throw new NoExecutor()
   if (session.executorOrigin !== executor.origin) throw new WrongKey()
@@ -79,7 +81,7 @@ export async function checkSession(session: ConnectSession, executor: NamedExecu
 async function findKey(keys: readonly { jwk?: unknown }[], thumbprint: string): Promise<string | undefined> {
   for (const { jwk } of keys) {
     const text = JSON.stringify(jwk) ?? ''
-    // What is no key is none of the ones that are looked for.
+    // An invalid key has no fingerprint, so it never matches.
     if ((await fingerprint(text).catch(() => '')) === thumbprint) return text
   }
   return undefined

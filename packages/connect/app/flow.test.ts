@@ -41,7 +41,7 @@ interface Fakes {
   kept?: Claim | null
 }
 
-/** A page of which both servers are played; `session` is what the server has now. */
+/** A page with two fake servers; `session` is the current session of the server. */
 function stage({ server = {}, executors = {}, kept = null }: Fakes = {}) {
   const screens: Screen[] = []
   const gone: string[] = []
@@ -93,7 +93,7 @@ const lose = (from: string) => async () => {
   throw new Unreachable(from)
 }
 
-test('consent comes first, and what is submitted opens as this revision with the key of the link alone', async () => {
+test('the person agrees first, and the submitted credential opens as this revision with the key of the link', async () => {
   const submitted: Capture[] = []
   const submit = async (_: string, capture: Capture) => {
     submitted.push(capture)
@@ -118,7 +118,7 @@ test('consent comes first, and what is submitted opens as this revision with the
   expect(gone).toEqual([`${returnUrl}?vault_outcome=completed`])
 })
 
-test('a person who cancels ends the session, and the product is told with the way back', async () => {
+test('a person who cancels ends the session, and the return URL tells the product the outcome', async () => {
   const { flow, at, gone } = stage()
   at.session = { ...pending, returnUrl: `${returnUrl}?a=1#top` }
   await flow.open(link(named))
@@ -160,7 +160,7 @@ test.each([
   ['completed', { at: 'done' }],
   ['expired', { at: 'end', end: 'expired' }],
   ['cancelled', { at: 'end', end: 'cancelled' }],
-] as const)('a tab that comes back to a session that is %s is told, and forgets it', async (status, shown) => {
+] as const)('a tab that returns to a session that is %s shows it and forgets it', async (status, shown) => {
   const { flow, last, at } = stage({ kept: { claimToken: 'vcl_1', executor: named } })
   at.session = { ...pending, status }
   await flow.open({ kind: 'none' })
@@ -168,7 +168,7 @@ test.each([
   expect(at.kept).toBeNull()
 })
 
-test('without a link, and without anything that the tab has kept, nothing is asked', async () => {
+test('without a link and without a stored claim, the page asks the server nothing', async () => {
   const { flow, last } = stage({ server: { session: lose(origin) } })
   await flow.open({ kind: 'none' })
   expect(last()).toMatchObject({ end: 'broken' })
@@ -176,7 +176,7 @@ test('without a link, and without anything that the tab has kept, nothing is ask
   expect(last()).toMatchObject({ end: 'returned' })
 })
 
-test('an executor with another key is refused before the link is spent', async () => {
+test('an executor with another key is refused before the link is used up', async () => {
   const identify = async () => {
     throw new WrongKey()
   }
@@ -185,7 +185,7 @@ test('an executor with another key is refused before the link is spent', async (
   expect(last()).toMatchObject({ end: 'wrong_key' })
 })
 
-test('a server that names another executor, or keys without the one of the link, gets nothing', async () => {
+test('a server that names another executor, or other keys than the link, gets nothing', async () => {
   const other = JSON.parse((await generateKeyPair()).publicKeyJwk)
   for (const change of [
     { executorOrigin: 'https://evil.example' },
@@ -199,7 +199,7 @@ test('a server that names another executor, or keys without the one of the link,
   }
 })
 
-test('a link whose executor was disabled says so, and nothing is sent', async () => {
+test('a link whose executor was disabled leads to an error screen', async () => {
   const { flow, last, at } = stage()
   at.session = { ...pending, executorOrigin: null, keys: [] }
   await flow.open(link(named))
@@ -217,7 +217,7 @@ test.each([
   expect(last()).toMatchObject({ end })
 })
 
-test('a text that has changed is agreed to again; a product that no longer offers it says so', async () => {
+test('the person must agree again to a changed text, and a provider that is no longer offered ends the flow', async () => {
   const { flow, last, at } = stage({ server: { consent: refuse(409) } })
   await flow.open(link(named))
   at.session = { ...pending, provider: { ...pending.provider, consentVersion: 2 } }
@@ -227,7 +227,7 @@ test('a text that has changed is agreed to again; a product that no longer offer
   expect(last()).toMatchObject({ at: 'end', end: 'paused' })
 })
 
-test('a refusal at the end leads to what has become of the session, and a claim that is over ends it', async () => {
+test('after a refused submission the page shows the new state of the session, and an expired claim ends the flow', async () => {
   const { flow, last, at } = stage({ server: { submit: refuse(409) } })
   await flow.open(link(named))
   await flow.agree()
@@ -242,7 +242,7 @@ test('a refusal at the end leads to what has become of the session, and a claim 
   expect(late.last()).toMatchObject({ end: 'expired' })
 })
 
-test('nobody is sent to an origin that the product has not registered', async () => {
+test('the page sends nobody to an origin that the product has not registered', async () => {
   for (const wrong of ['https://evil.example/', 'javascript:alert(1)', 'https://app.example.com@evil.example/']) {
     const { flow, last, at, gone } = stage()
     at.session = { ...pending, returnUrl: wrong }
@@ -252,7 +252,7 @@ test('nobody is sent to an origin that the product has not registered', async ()
   }
 })
 
-test('a return from a provider shows what came of it', async () => {
+test('a failed return from a provider shows the reason', async () => {
   const executors = { finishOAuth: refuse(404) }
   for (const back of [{ outcome: 'denied' }, { outcome: 'failed' }, { outcome: 'finish', flow: 'other' }] as const) {
     const { flow, last, at } = stage({ executors, kept: { claimToken: 'vcl_1', executor: named } })
@@ -263,7 +263,7 @@ test('a return from a provider shows what came of it', async () => {
   }
 })
 
-test('a repair with another account is told as what it is', async () => {
+test('a repair with another account shows that it is another account', async () => {
   const finishOAuth = async () => {
     throw new Refused(409, 'this is another account than the one that was connected')
   }
@@ -273,12 +273,12 @@ test('a repair with another account is told as what it is', async () => {
   expect(last()).toMatchObject({ at: 'capture', notice: 'other_account' })
 })
 
-test('a sign-in that the server could not be told of is no connection, and can be begun again', async () => {
+test('a sign-in that could not be reported to the server is not connected, and can be repeated', async () => {
   const isAway = { server: true }
   const agreed = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }
   let asked = 0
   const session = async () => {
-    // It was there before the executor asked it to complete the session.
+    // The server is available until the executor asks it to complete the session.
     if (++asked > 1 && isAway.server) throw new Unreachable(origin)
     return agreed
   }
@@ -292,7 +292,7 @@ test('a sign-in that the server could not be told of is no connection, and can b
   expect(last()).toMatchObject({ at: 'capture', notice: 'failed' })
 })
 
-test('a sign-in that was completed although the executor did not learn of it is done', async () => {
+test('a sign-in that was completed without the executor’s knowledge is shown as done', async () => {
   const finishOAuth = async () => {
     own.at.session = { ...own.at.session, status: 'completed' }
     throw new Refused(503, '')
@@ -302,7 +302,7 @@ test('a sign-in that was completed although the executor did not learn of it is 
   expect([own.last(), own.at.kept]).toMatchObject([{ at: 'done' }, null])
 })
 
-test('the page that started at a provider finishes there, and no other does', async () => {
+test('only the tab that started at a provider finishes the sign-in', async () => {
   const finished: unknown[] = []
   const finishOAuth = async (...given: unknown[]) => {
     finished.push(given)
@@ -317,7 +317,7 @@ test('the page that started at a provider finishes there, and no other does', as
   expect([other.last(), finished.length]).toMatchObject([{ end: 'returned' }, 1])
 })
 
-test('accounts are shown and revoked with the claim of a manage link', async () => {
+test('a manage link shows the accounts and revokes them with its claim', async () => {
   const view = { ...pending, purpose: 'manage', connections: [] } as unknown as ManageSession
   const revoked: string[] = []
   const server: Partial<Server> = {

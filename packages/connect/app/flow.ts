@@ -7,7 +7,7 @@ import { Refused, Unreachable } from './request.ts'
 import type { ConnectSession, ManageSession, Server } from './server.ts'
 import type { Claim, TabStorage } from './tab-storage.ts'
 
-/** Why a person sees a screen again that they have seen. */
+/** The reason why a person sees a screen a second time. */
 export type Notice = 'changed' | 'denied' | 'failed' | 'other_account'
 
 export type Screen =
@@ -16,32 +16,32 @@ export type Screen =
   | { at: 'capture'; session: ConnectSession; notice: Notice | null }
   | { at: 'done'; session: ConnectSession }
   | { at: 'manage'; session: ManageSession }
-  /** `returnUrl` where the session was read before it ended. */
+  /** `returnUrl` is null unless the session was read before it ended. */
   | { at: 'end'; end: End; returnUrl: string | null; product: string | null }
 
-/** What the flow stands on, so that tests can stand in for the two servers and the browser. */
+/** The dependencies of the flow. Tests replace the two servers and the browser. */
 export interface FlowDeps {
   server: Server
   executors: Executors
   tabStorage: TabStorage
-  /** Of this page, and so of the server. */
+  /** The origin of this page, which is the server's too. */
   origin: string
   show: (screen: Screen) => void
   go: (url: string) => void
 }
 
-/** What a person does. Each may throw Refused or Unreachable, after which the same screen is still there. */
+/** The actions of a person. Each may throw Refused or Unreachable; the page then still shows the same screen. */
 export interface Flow {
   open(fragment: Fragment): Promise<void>
   agree(): Promise<void>
   submit(slot: VaultSlot, text: string, accountLabel?: string): Promise<void>
   startOAuth(): Promise<void>
-  /** Where the person signs in; undefined once another screen is shown. */
+  /** @returns the URL where the person signs in; undefined if another screen is shown instead. */
   startBrowser(): Promise<string | undefined>
-  /** @throws Refused 409 while nobody is signed in there. */
+  /** @throws Refused 409 while nobody is signed in to the site. */
   finishBrowser(): Promise<void>
   revoke(connectionId: string): Promise<void>
-  /** Back to the product. A session that is still open is cancelled. */
+  /** Returns to the product and cancels a session that is still open. */
   leave(): Promise<void>
 }
 
@@ -145,9 +145,9 @@ export function createFlow(deps: FlowDeps): Flow {
 
 type Screens = ReturnType<typeof openScreens>
 
-/** Shows what the person sees next, and notes it in the progress. */
+/** Shows the next screen and records it in the progress. */
 function openScreens({ tabStorage, origin, show }: FlowDeps, progress: Progress) {
-  /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
+  /** The server has checked `returnUrl`. This page checks again that the product has registered its origin. */
   const remember = <S extends ConnectSession | ManageSession>(session: S): S => {
     const { returnUrl: url, display } = session
     const isOwn = url !== null && isSafeUrl(url) && display.returnOrigins.includes(new URL(url).origin)
@@ -156,7 +156,7 @@ function openScreens({ tabStorage, origin, show }: FlowDeps, progress: Progress)
     return { ...session, returnUrl: progress.returnUrl }
   }
 
-  /** By itself for ends that a person can try again: nothing is spent, and what the tab keeps stays. */
+  /** Called directly for ends after which the person can try again: it keeps the tab's storage. */
   const stop = (why: End) => {
     const { returnUrl, product } = progress
     show({ at: 'end', end: why, returnUrl, product })
@@ -190,7 +190,10 @@ function openScreens({ tabStorage, origin, show }: FlowDeps, progress: Progress)
       show({ at: isAgreed ? 'capture' : 'agree', session, notice })
     },
     showManaged: (session: ManageSession) => show({ at: 'manage', session: remember(session) }),
-    /** Shows errors that end the flow as screens, and others too while it opens; afterwards it throws those to the caller. */
+    /**
+     * Shows errors that end the flow as screens. It shows other errors only while the page opens, and later throws
+     * them.
+     */
     async watch<T>(work: () => Promise<T>, isOpening = false): Promise<T | undefined> {
       try {
         return await work()
@@ -209,7 +212,7 @@ function openScreens({ tabStorage, origin, show }: FlowDeps, progress: Progress)
 
 async function claimLink(work: Work, token: string, executor: NamedExecutor | null): Promise<void> {
   const { server, executors, tabStorage, progress, screens } = work
-  // First the executor: a link whose executor cannot be reached is not spent.
+  // The executor is asked first, so that a link is not used up while its executor cannot be reached.
   const publicKeyJwk = executor && (await executors.identify(executor))
   const { claimToken, session } = await server.claim(token).catch((error: unknown) => {
     throw error instanceof Refused ? new Ended(endOfClaim(error)) : error
@@ -241,14 +244,14 @@ async function resume(work: Work, { claimToken, executor }: Claim, back: Return 
   await screens.showSession(await server.session(claimToken), failed)
 }
 
-/** After a refusal: what has become of the session meanwhile. The text may be another, or it may be over. */
+/** Reads the session again after a refusal. The consent text may have changed, or the session may be over. */
 async function lookAfterRefusal({ server, progress, screens }: Work, refused: unknown): Promise<void> {
   const { connecting } = progress
   if (!connecting || !(refused instanceof Refused) || refused.status !== 409) throw refused
   const before = connecting.session
   const now = await server.session(connecting.claimToken)
   const isPending = now.status === 'pending'
-  // Nothing else can have been refused: the product offers this no more.
+  // The consent text is the same, so the product must have stopped to offer this provider.
   if (isPending && before.consentedAt === null && now.provider.consentVersion === before.provider.consentVersion)
     throw new Ended('paused')
   await screens.showSession(now, isPending ? 'changed' : null)
@@ -262,21 +265,23 @@ async function capture({ executor, publicKeyJwk, session }: Connecting, slot: Va
   return { slot, revision, ...sealed, keyThumbprint: executor.thumbprint }
 }
 
-/** A person who wants to go is not kept here: a session that cannot be cancelled expires. */
+/** Ignores errors, so that a person can always leave: a session that cannot be cancelled expires. */
 async function cancel({ server, progress }: Work): Promise<void> {
   if (!progress.connecting || progress.outcome !== 'pending') return
   const left = await server.cancel(progress.connecting.claimToken).catch(() => null)
   progress.outcome = left?.status ?? 'cancelled'
 }
 
-/** For the product's page. Anybody can write it into an address: the product asks the server what became of the session. */
+/**
+ * Adds the outcome for the product's page. Anybody can forge it, so the product asks the server how the session ended.
+ */
 function withOutcome(returnUrl: string, outcome: ConnectSession['status']): string {
   const url = new URL(returnUrl)
   url.searchParams.set('vault_outcome', outcome)
   return url.href
 }
 
-/** Something that ends the whole page. */
+/** An error that ends the flow. */
 class Ended extends Error {
   readonly end: End
 
@@ -287,11 +292,11 @@ class Ended extends Error {
   }
 }
 
-/** A repair with another account is one refusal among others: only the words tell which. */
+/** The refusal of a repair with another account has no code of its own, so its message is compared. */
 const noticeOf = (error: unknown): Notice =>
   error instanceof Refused && error.message.includes('another account') ? 'other_account' : 'failed'
 
-/** A link that was spent or is over is one status: only the words tell which. */
+/** Used, expired and cancelled links have the same status, so the message is compared. */
 function endOfClaim({ status, message }: Refused): End {
   if (status === 404) return 'unknown'
   if (status === 429) return 'busy'

@@ -27,7 +27,7 @@ test.each([
   `#t=${token}&x=javascript:alert(1)&k=${thumbprint}`,
   `#t=${token}&x=${origin}&k=short`,
   '#anything',
-])('%s is no whole link', (hash) => {
+])('%s is an incomplete link', (hash) => {
   expect(readFragment(hash)).toEqual({ kind: 'broken' })
 })
 
@@ -39,6 +39,6 @@ test.each([
   ['https://shop.example@evil.example/', false],
   ['javascript:alert(1)', false],
   ['//shop.example', false],
-])('%s may be gone to: %s', (url, isSafe) => {
+])('the page may open %s: %s', (url, isSafe) => {
   expect(isSafeUrl(url)).toBe(isSafe)
 })

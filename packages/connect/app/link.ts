@@ -1,22 +1,28 @@
 import { isLoopback } from '@skerry/contract/loopback'
-/** The executor that a link names, and the one key of it that credentials are encrypted to. */
+/** The executor that a link names, and the key to which credentials are encrypted. */
 export interface NamedExecutor {
   origin: string
   /** RFC 7638 thumbprint of its wrapping key. */
   thumbprint: string
 }
 
-/** How an executor says that a person has come back from a provider: with what the page finishes by, or without. */
+/**
+ * The executor's message that a person has come back from a provider. `flow` names the OAuth flow that the page
+ * finishes.
+ */
 export type Return = { outcome: 'finish'; flow: string } | { outcome: 'denied' | 'failed' }
 
-/** What the address carried behind its #, where no server sees it. */
+/** The part of the address after `#`, which no server sees. */
 export type Fragment =
   | { kind: 'link'; token: string; executor: NamedExecutor | null }
   | ({ kind: 'return' } & Return)
   | { kind: 'none' }
   | { kind: 'broken' }
 
-/** https; for development on one machine also http on the loopback interface. No other scheme, and nobody's name in it. */
+/**
+ * Accepts https, and for development also http on the loopback interface. It refuses other schemes, user names and
+ * passwords.
+ */
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
   if (!url || url.username || url.password) return false
@@ -26,8 +32,8 @@ export function isSafeUrl(text: string): boolean {
 const isOrigin = (text: string) => isSafeUrl(text) && new URL(text).origin === text
 
 /**
- * Reads the fragment of a link (`t`, `x`, `k`), or of a return from a provider (`r`, `f`). A link to connect something names an
- * executor and its key; a link to manage what is connected needs none.
+ * Reads the fragment of a link (`t`, `x`, `k`), or of a return from a provider (`r`, `f`). A link to connect an account
+ * names an executor and its key. A link to manage connections needs neither.
  */
 export function readFragment(hash: string): Fragment {
   const given = new URLSearchParams(hash.replace(/^#/, ''))

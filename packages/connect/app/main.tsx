@@ -7,7 +7,7 @@ import { Page } from './page.tsx'
 import { openServer } from './server.ts'
 import { tabStorage } from './tab-storage.ts'
 
-/** The token leaves the address bar and the history before anything else happens. */
+/** Removes the token from the address bar and the history before anything else happens. */
 function takeFragment(): Fragment {
   const { hash, pathname } = location
   history.replaceState(null, '', pathname)
@@ -23,11 +23,11 @@ const { origin } = location
 const flow = createFlow({ server: openServer(origin), executors, tabStorage, origin, show, go })
 const open = () => void flow.open(fragment)
 
-// Without HTTPS a browser gives a page no cryptography.
+// Without HTTPS, a browser offers no cryptography to a page.
 if (isSecureContext) open()
 else show({ at: 'end', end: 'insecure', returnUrl: null, product: null })
 
-// Another link, opened where this page is already: the browser loads nothing anew.
+// If another link is opened in this tab, the browser does not load the page again.
 addEventListener('hashchange', () => {
   if (!isSecureContext || location.hash === '') return
   fragment = takeFragment()

@@ -1,4 +1,4 @@
-/** An answer that says no. */
+/** The server or the executor answered with an error. */
 export class Refused extends Error {
   readonly status: number
 
@@ -9,7 +9,7 @@ export class Refused extends Error {
   }
 }
 
-/** No answer, or none that could be understood. */
+/** There was no answer, or the answer was not JSON. */
 export class Unreachable extends Error {
   readonly origin: string
 
@@ -31,7 +31,7 @@ interface Sending {
 /**
  * Sends JSON and reads JSON, with no cookie, no referrer and no redirect.
  *
- * @throws Refused with the status and the server's own words. @throws Unreachable.
+ * @throws Refused with the status and the message of the answer. @throws Unreachable.
  */
 export async function request(origin: string, path: string, { method, body, bearer }: Sending): Promise<unknown> {
   const response = await fetch(origin + path, {

@@ -22,7 +22,7 @@ const calls = {
   revoke: ['POST', '/v1/vault/connect/manage/revoke'],
 } as const satisfies { [N in Name]: readonly [Endpoints[N]['method'], Endpoints[N]['path']] }
 
-/** This server's routes for the person who opened a link. Each throws Refused and Unreachable. */
+/** The server's routes for the person who opened a link. Each can throw Refused or Unreachable. */
 export interface Server {
   claim(token: string): Promise<Answer<Endpoints['claim']>>
   session(claimToken: string): Promise<ConnectSession>

@@ -1,9 +1,9 @@
 import type { NamedExecutor } from './link.ts'
 
-/** What a tab keeps of a link that it has claimed, for a reload and for the way back from a provider. */
+/** The data of a claimed link that a tab stores, for a reload and for the return from a provider. */
 export interface Claim {
   claimToken: string
-  /** null where the link is for managing what is connected. */
+  /** null if the link is for managing connections. */
   executor: NamedExecutor | null
 }
 
@@ -15,7 +15,10 @@ export interface TabStorage {
 
 const name = 'skerry-connect'
 
-/** In the tab's own storage, which ends with the tab. A browser that gives none costs a reload, and nothing else. */
+/**
+ * Uses session storage, which ends with the tab. In a browser without it, a reload or a return from a provider ends the
+ * flow.
+ */
 export const tabStorage: TabStorage = {
   read: () => attempt(() => JSON.parse(sessionStorage.getItem(name) ?? 'null') as Claim | null) ?? null,
   write: (claim) => void attempt(() => sessionStorage.setItem(name, JSON.stringify(claim))),

@@ -6,7 +6,7 @@ import { axeInBoth, leaksOf, openStage, press, returnUrl, screen } from './stage
 const stage = await openStage()
 const { world, executor, platformAs } = stage
 
-test('a person connects an API key on a phone: only the executor can open it, and the token is in no address', async () => {
+test('a person connects an API key on a phone, only the executor can open it, and no requested address contains the token', async () => {
   const secret = 'planted-key-4f1b0c'
   const { path, token, id, connectionId } = await stage.link()
   const visitor = await stage.arrive()

@@ -13,7 +13,7 @@ import type { World } from '../../server/test/world.ts'
 
 type Session = Answer<typeof vaultExecutor.verifySession>['session']
 
-/** What the provider and the site give it, which nobody else may get. */
+/** The secrets that the executor gets from the provider and the site, and that nobody else may get. */
 export const planted = {
   tokens: { accessToken: newPlanted('access'), refreshToken: newPlanted('refresh') },
   session: { cookies: newPlanted('cookie') },
@@ -23,15 +23,15 @@ function newPlanted(what: string): string {
   return `planted-${what}-${randomBytes(12).toString('hex')}`
 }
 
-/** An executor with a provider and a site behind it. It takes what docs/vault.md says, to the letter, and nothing else. */
+/** An executor with a provider and a site behind it. It accepts exactly the requests that docs/vault.md describes. */
 export interface TestExecutor {
   origin: string
   thumbprint: string
-  /** What it was sent that it does not take. */
+  /** The requests that it does not accept. */
   complaints: string[]
-  /** Every body that it was sent. */
+  /** The body of every request. */
   received: string[]
-  /** Registers it with a project, with what people can connect. */
+  /** Registers it with a project, with the catalog of providers that people can connect. */
   register: (code: string, catalog: object) => Promise<void>
   /** Reads a credential from the server, and opens it with its own key. */
   read: (connectionId: string, slot: VaultSlot) => Promise<string>
@@ -135,7 +135,7 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
       return openCredential(credential, credential as VaultPlace, own.privateKey)
     },
     async swapKey() {
-      // With the thumbprint of the true one: the page has to compute it.
+      // It has the thumbprint of the true key, so the page must compute the thumbprint itself.
       presented = { ...(await newKey()).key, thumbprint: own.key.thumbprint }
     },
     close: async () => {

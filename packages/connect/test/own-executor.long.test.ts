@@ -31,7 +31,7 @@ async function arrive(): Promise<Visitor> {
   return visitor
 }
 
-test('a person connects a key and a site at a real executor, on a phone, and disconnects both', async () => {
+test('a person on a phone connects an API key and a site through a real executor, and disconnects both', async () => {
   const visitor = await arrive()
   const { page } = visitor
   const key = await newLink(world, scene, { providerId: 'acme' })

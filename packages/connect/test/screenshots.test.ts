@@ -4,7 +4,7 @@ import { describe, test } from 'vitest'
 import type { Visitor } from '../../dashboard/test/browser.ts'
 import { openStage, press, type Stage, screen } from './stage.ts'
 
-// Pictures of each screen, to be looked at: SKERRY_SCREENSHOTS names a folder below the project's.
+// Makes pictures of each screen for a person to look at. SKERRY_SCREENSHOTS names a folder below the project's.
 const folder = process.env.SKERRY_SCREENSHOTS
 
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } }
@@ -12,7 +12,7 @@ const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height:
 type Take = (name: string) => Promise<void>
 
 describe.skipIf(!folder)('pictures of the Connect page', () => {
-  test('each screen, in light and dark, on a phone and on a desk', async () => {
+  test('show each screen in light and dark, on a phone and on a desktop', async () => {
     const into = resolve(folder as string)
     await mkdir(into, { recursive: true })
     const stage = await openStage()

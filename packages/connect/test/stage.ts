@@ -104,7 +104,7 @@ export async function screen({ page }: Pick<Visitor, 'page'>, heading: string): 
 export const press = ({ page }: Pick<Visitor, 'page'>, name: string) =>
   page.getByRole('button', { name, exact: true }).click()
 
-/** What axe calls serious, in both schemes; the quick run looks in one. */
+/** Lists the serious problems that axe finds in both colour schemes. The quick run checks one scheme. */
 export async function axeInBoth({ page }: Visitor): Promise<string[]> {
   const found: string[] = []
   for (const colorScheme of isQuick ? (['light'] as const) : (['light', 'dark'] as const)) {
@@ -115,7 +115,7 @@ export async function axeInBoth({ page }: Visitor): Promise<string[]> {
   return found
 }
 
-/** Where a planted credential is that should be nowhere but on the page. */
+/** Lists the places that contain a planted credential, which may be nowhere but on the page. */
 export async function leaksOf({ world, executor }: Stage, visitor: Visitor, secret: string): Promise<string[]> {
   const places = [
     ...(await tableDump(world)),

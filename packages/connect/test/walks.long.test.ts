@@ -12,20 +12,20 @@ const { world, executor, platformAs } = stage
 const connectionOf = async (vaultConnectionId: string) =>
   (await sent(world, vaultPlatform.connection, { as: platformAs, params: { vaultConnectionId } })).connection
 
-/** As far as the form. */
+/** Opens a link and agrees, which leads to the form. */
 async function agree(visitor: Visitor, path: string, title: RegExp): Promise<void> {
   await visitor.page.goto(path)
   await visitor.page.getByRole('heading', { name: title }).waitFor()
   await press(visitor, 'Agree and continue')
 }
 
-/** A visitor at the end with nothing but what they were told, who may go. */
+/** Checks that neither the page nor the executor has complained, and closes the visitor's page. */
 async function leave(visitor: Visitor): Promise<void> {
   expect([visitor.complaints, executor.complaints]).toEqual([[], []])
   await visitor.close()
 }
 
-test('a login with the setup key of an authenticator app is connected, and opened by the executor alone', async () => {
+test('a person connects a login with the setup key of an authenticator app, and only the executor can open it', async () => {
   const secret = 'planted-password-77'
   const username = 'planted-name-77'
   const visitor = await stage.arrive()
@@ -50,7 +50,7 @@ test('a login with the setup key of an authenticator app is connected, and opene
   await leave(visitor)
 })
 
-test('an account with OAuth: refused at the provider, then agreed to, with the way back to the same session', async () => {
+test('a person who denies at an OAuth provider returns to the same session, and can then agree', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   const { path, connectionId } = await stage.link({ providerId: 'calendar' })
@@ -71,7 +71,7 @@ test('an account with OAuth: refused at the provider, then agreed to, with the w
   await leave(visitor)
 })
 
-test('a browser session: the person signs in to the site in the executor’s browser', async () => {
+test('a person connects a browser session by signing in to the site in the executor’s browser', async () => {
   const visitor = await stage.arrive()
   const { page } = visitor
   const { path, connectionId } = await stage.link({ providerId: 'shop' })
@@ -129,8 +129,8 @@ test('a person sees their accounts, repairs one, and disconnects it', async () =
   await leave(first)
 })
 
-describe('a link that does not work says why', () => {
-  test('a part of it is missing, it is unknown, or it was opened elsewhere', async () => {
+describe('the page explains that a link does not work:', () => {
+  test('because it is incomplete or unknown, or was opened elsewhere', async () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     const { path, token } = await stage.link()
@@ -147,7 +147,7 @@ describe('a link that does not work says why', () => {
     await leave(visitor)
   })
 
-  test('the link, or the half hour in which it can be used, is over', async () => {
+  test('because the link, or the half hour after it was opened, has expired', async () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     const old = await stage.link({ expiresInSeconds: 60 })
@@ -166,7 +166,7 @@ describe('a link that does not work says why', () => {
     await leave(later)
   })
 
-  test('the executor does not answer: the link is not spent, and works once it does', async () => {
+  test('because the executor does not answer, and then the link works once the executor answers', async () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     const { path } = await stage.link()
@@ -179,7 +179,7 @@ describe('a link that does not work says why', () => {
     expect(visitor.complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
   })
 
-  test('the text has changed since it was shown: the person reads the new one before anything is captured', async () => {
+  test('because the consent text has changed, and then shows the new text before anything is captured', async () => {
     const visitor = await stage.arrive()
     const { page } = visitor
     const { path } = await stage.link()
@@ -187,7 +187,7 @@ describe('a link that does not work says why', () => {
     await page.route('**/v1/vault/connect/claim', async (route) => {
       const response = await route.fetch()
       const answer = await response.json()
-      // As it stood a moment before the catalog was replaced.
+      // The text from before the catalog was replaced.
       if (isOld) Object.assign(answer.session.provider, { consentVersion: 7, consentSummary: 'An older text.' })
       isOld = false
       await route.fulfill({ response, json: answer })
@@ -203,10 +203,10 @@ describe('a link that does not work says why', () => {
   })
 })
 
-describe('nothing is encrypted to a key that the link does not name', () => {
+describe('the page encrypts nothing to a key that the link does not name,', () => {
   const refused = 'We stopped to protect you'
 
-  test('a server that names another executor, or puts in a key of its own', async () => {
+  test('if the server names another executor or another key', async () => {
     for (const change of [
       { executorOrigin: 'https://evil.example' },
       { keys: [{ jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }, thumbprint: executor.thumbprint }] },
@@ -226,7 +226,7 @@ describe('nothing is encrypted to a key that the link does not name', () => {
     }
   })
 
-  test('an executor that presents another key under the thumbprint of the true one: the link is not spent either', async () => {
+  test('if the executor presents another key under the true thumbprint, and the link is not used up', async () => {
     const visitor = await stage.arrive()
     const { path, token } = await stage.link()
     await executor.swapKey()

@@ -13,18 +13,18 @@ export type PathParam<P extends string> = P extends `${string}:${infer K}/${infe
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * What a call is one of: a `read` changes nothing; a `transaction` happens as a whole or not at all, and may be run again
- * after a deadlock; a `manual` one reaches outside, and opens short transactions before and after that.
+ * The kind of a call. A `read` changes nothing. A `transaction` happens as a whole or not at all, and may be run again
+ * after a deadlock. A `manual` call contacts an external system, and opens short transactions before and after that.
  */
 export type Unit = 'read' | 'transaction' | 'manual'
 
-/** Whose credentials an operation takes: nobody's, or those of one kind of caller. */
+/** The credentials that an operation accepts: none, or those of one kind of caller. */
 export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
 
 type Empty = TObject<Record<never, never>>
 const empty: Empty = Type.Object({}, { additionalProperties: false })
 
-/** Success statuses with the schema of the body that each carries. */
+/** Success statuses, each with the schema of its body. */
 export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
 
 /**
@@ -47,22 +47,25 @@ export interface Endpoint<
   summary: string
   query: Q
   body: B
-  /** Headers of its own that it reads, all optional, by name. */
+  /** Request headers that only this endpoint reads, all optional, by name. */
   headers: Readonly<Record<string, TSchema>>
   responses: R
-  /** Codes beyond those that any route of its kind can answer. */
+  /** Error codes in addition to those that every endpoint of its kind can answer. */
   refuses: readonly ErrorCode[]
   audits: readonly A[]
   /** Why a mutation leaves no audit entry. */
   unaudited?: string
   surface: Surface
-  /** Answers come with an ETag, and `If-None-Match` with 304. */
+  /** Whether answers have an ETag, and `If-None-Match` can give a 304. */
   tagged: boolean
-  /** The longest body that it takes. */
+  /** The longest body that it accepts. */
   bodyBytes: number
 }
 
-/** What a client needs to call an endpoint. Its types come from the endpoint, without the schemas behind them. */
+/**
+ * The parts of an endpoint that a client needs to call it. Their types come from the endpoint, without the schemas
+ * behind them.
+ */
 export type Operation = Readonly<Pick<Endpoint, 'method' | 'path' | 'surface'>>
 
 interface Shape<Q, B, R, A> {
@@ -80,7 +83,7 @@ interface Shape<Q, B, R, A> {
   bodyBytes?: number
 }
 
-/** The shape of what may write, in which the question of audit cannot be left out. */
+/** The shape of an endpoint that may write. It must answer the question of audit. */
 type Mutation<Q, B, R, A, U> = Shape<Q, B, R, A> & { unit?: U } & (
     | { audits: readonly [A, ...A[]] }
     | { unaudited: string }
@@ -139,8 +142,8 @@ interface Get {
 }
 
 /**
- * Declares a read. Reads may still leave an audit entry when they are denied. One that writes something in passing, such as
- * a keypair on its first use, names its unit, and then also its audit actions or why it has none.
+ * Declares a read. A read may still leave an audit entry when it is denied. A GET that also writes something, such as a
+ * keypair on its first use, names its unit, and then also its audit actions or why it has none.
  *
  * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Type.Object({}) } })
  */
@@ -155,7 +158,7 @@ export const del = mutation('DELETE')
 export type Params<E> = E extends Endpoint<infer P> ? Record<PathParam<P>, string> : never
 export type Query<E extends { query: TObject }> = Static<E['query']>
 export type Body<E extends { body: TObject }> = Static<E['body']>
-/** What an endpoint answers when it does not refuse. */
+/** The answer of an endpoint when it does not refuse. */
 export type Answer<E extends { responses: Responses }> = {
   [S in keyof E['responses']]: E['responses'][S] extends TSchema ? Static<E['responses'][S]> : never
 }[keyof E['responses']]

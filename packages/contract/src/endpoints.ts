@@ -101,7 +101,7 @@ export const endpoints = {
   exporting,
 }
 
-/** Heading, name and endpoint of every operation, in the table's order. */
+/** Lists the heading, name and endpoint of every operation, in the table's order. */
 export function listEndpoints(): { heading: string; name: string; endpoint: Endpoint }[] {
   return Object.entries(endpoints).flatMap(([heading, operations]) =>
     Object.entries(operations).map(([name, endpoint]) => ({ heading, name, endpoint: endpoint as Endpoint })),

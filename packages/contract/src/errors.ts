@@ -1,4 +1,4 @@
-/** Every refusal there is: its code and the one HTTP status that goes with it. */
+/** Every error code, with its only HTTP status. */
 export const errorStatus = {
   invalid_request: 400,
   unauthorized: 401,

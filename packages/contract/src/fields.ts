@@ -1,5 +1,5 @@
-// Forms, prompts and the reference ask for what a schema of the contract describes, and this module reads such a schema for
-// all of them. It imports no schema, so that clients can load it before they need one.
+// Reads schemas of the contract for forms, prompts and the reference. Each of them asks for the values that a schema
+// describes. This module imports no schema, so that clients can load it before they need one.
 
 /** The parts of a JSON Schema that the contract uses. */
 export interface Schema {
@@ -32,11 +32,11 @@ export const propertiesOf = ({ properties = {}, required = [] }: Schema): Proper
 
 /** A value that a person enters. */
 export interface ConfigField {
-  /** Its place in the config: `connection.host`. */
+  /** The path in the config: `connection.host`. */
   path: string
   /**
-   * The form of the entry: several texts (`lines`), several numbers, several of the choices (`some`), objects of some columns
-   * (`rows`), or several texts for each of several names (`lists`).
+   * How a person enters the value. `lines` are several texts, `numbers` several numbers, `some` several of the choices.
+   * `rows` are objects with some columns, and `lists` are several texts for each of several names.
    */
   kind: 'text' | 'long' | 'number' | 'yes-no' | 'choice' | 'some' | 'lines' | 'numbers' | 'rows' | 'lists'
   description: string
@@ -51,8 +51,9 @@ export interface ConfigField {
 const lineCharacters = 1000
 
 /**
- * The fields of a config: of a lease target, a rotation, a sync connection or a sync destination. A property that can have
- * one value alone is no field. The properties of an object in it are fields of their own, required where the object is, too.
+ * Lists the fields of a config: of a lease target, a rotation, a sync connection or a sync destination. A property with
+ * only one possible value is no field. The properties of an object inside are fields of their own, and are required
+ * only if the object is required too.
  *
  * @example fieldsOf({ properties: { connection: { type: 'object', properties: { port: { type: 'integer' } } } } })
  * // [{ path: 'connection.port', kind: 'number', required: false, description: '', choices: [], columns: [] }]
@@ -99,7 +100,7 @@ export interface Shape {
 }
 
 /**
- * The shapes of a config. A union has one for each member, and any other schema has one.
+ * Lists the shapes of a config. A union has one for each member, and any other schema has one.
  *
  * @example shapesOf({ anyOf: [{ properties: { kind: { const: 'org' } } }] }) // one shape, whose kind is 'org'
  */

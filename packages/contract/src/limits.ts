@@ -1,9 +1,9 @@
-/** Every number that the API holds its callers to, units in the name. */
+/** Every limit of the API for its callers, with the unit in the name. */
 export const limits = {
   bodyBytes: 2 * 1024 * 1024,
-  /** Where no credential is needed, anyone can have it read. */
+  /** Bodies of operations without a credential, because anyone can send them. */
   openBodyBytes: 64 * 1024,
-  /** Objects and arrays within each other, in a body. */
+  /** How deep objects and arrays in a body may be nested. */
   jsonLevels: 32,
   ciphertextBytes: 1024 * 1024,
   /** A wrapped 32-byte key is about 220 characters; recovery shares and PKCS8 keys wrap longer. */
@@ -11,9 +11,9 @@ export const limits = {
   publicKeyCharacters: 1024,
   /** A service-account key of a cloud is about 2,400 characters, and wrapping adds a third. */
   wrappedCredentialCharacters: 16_384,
-  /** What a provisioner tells of a target or a failure. */
+  /** The longest text that a provisioner may report about a target or a failure. */
   provisionerTextCharacters: 500,
-  /** Objects of an ended lease that its audit entry names, of each kind. */
+  /** The most objects of each kind that the audit entry of an ended lease names. */
   leaseObjectsNamedMax: 100,
   /** Balancers often cut a request off after 30 seconds without an answer. */
   provisionerWaitSecondsMax: 25,
@@ -52,7 +52,7 @@ export const limits = {
   challengeTtlSeconds: 300,
   /** How long a sign-in at an issuer waits to be linked to an existing person, however many links are mailed meanwhile. */
   identityLinkTtlSeconds: 3600,
-  /** How long ago a second factor may have been entered for what asks for a fresh one. */
+  /** How long a second factor counts as fresh after it was entered. */
   mfaFreshSeconds: 600,
   recoveryCodes: 10,
   passkeysMax: 10,
@@ -62,11 +62,11 @@ export const limits = {
   cliSessionTtlSeconds: 90 * 86_400,
   requiredApprovalsMax: 20,
   requiredApprovalsDefault: 1,
-  /** Secrets that one proposal changes: as many as a person can look through. */
+  /** Secrets in one proposal: as many as a person can review. */
   changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
-  /** As many as an environment may hold. */
+  /** As many secrets as an environment may have. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */
   policyBundleCharacters: 512 * 1024,
@@ -80,34 +80,34 @@ export const limits = {
   taskScopesMax: 1000,
   activityEntriesMax: 500,
   activitySecretsMax: 1000,
-  /** As many as a proxy holds at most; a run that goes wild must not fill the database. */
+  /** As many as one proxy stores. A run that goes wild must not fill the database. */
   activityCellsPerHour: 5000,
   activityWindowSeconds: 25 * 3600,
   activityDaysDefault: 14,
   activityDaysMax: 90,
-  /** The busiest, of which is told when they were called. */
+  /** The busiest hosts, whose activity is shown over time. */
   activityTimelineHosts: 8,
-  /** Over so many days it is told by the hour, over more by the day. */
+  /** Activity over at most this many days is shown by the hour, and over more days by the day. */
   activityHourlyDays: 2,
-  /** Those of a managed key that is made or rotated in one request: some 330 characters each. */
+  /** Grants of a managed key that is made or rotated in one request: some 330 characters each. */
   kmsGrantsMax: 2000,
   rekeyGrantsMax: 2000,
-  /** Of Shamir's scheme over GF(256). */
+  /** The limit of Shamir's scheme over GF(256). */
   recoverySharesMax: 255,
   recoveryThresholdMin: 2,
-  /** In one request; what is more is covered by further ones. */
+  /** Environments in one request. More are covered by further requests. */
   recoveryGrantsMax: 4000,
   recoveryRequestTtlSeconds: 7 * 86_400,
-  /** Groups composed into one environment, its own key and that of a branch’s parent. */
+  /** The keys of the environment, of the groups composed into it, and of a branch’s parent. */
   syncWrappedDeksMax: 200,
   syncPatternsMax: 200,
   syncAdoptNamesMax: 1000,
-  /** A keypair of a connection that was never created is forgotten after this. */
+  /** After this time the keypair of a connection that was never created is deleted. */
   syncUnusedKeySeconds: 86_400,
-  /** A run that takes longer goes on without the one who asked for it. */
+  /** How long a request waits for a run. A longer run continues without the caller. */
   syncRunAnswerSeconds: 55,
   vaultUserRefCharacters: 255,
-  /** An icon of 128 pixels, as a data URL. */
+  /** Enough for an icon of 128 pixels, as a data URL. */
   vaultLogoCharacters: 32_768,
   vaultReturnOriginsMax: 16,
   vaultProvidersMax: 200,
@@ -116,13 +116,13 @@ export const limits = {
   vaultLinkTtlMinSeconds: 60,
   vaultLinkTtlDefaultSeconds: 3600,
   vaultLinkTtlMaxSeconds: 86_400,
-  /** How long a browser that opened a link has it. */
+  /** How long a browser may use a link that it has opened. */
   vaultClaimTtlSeconds: 1800,
   vaultConnectionsDefault: 100,
   vaultWrappingKeysMax: 100,
-  /** In one project. */
+  /** In each project. */
   vaultWebhooksMax: 10,
   vaultDeliveriesDefault: 50,
-  /** An environment is re-keyed in one request, which carries all that it holds. */
+  /** An environment is re-keyed in one request, which contains all of its secrets. */
   rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

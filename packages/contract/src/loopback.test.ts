@@ -28,7 +28,7 @@ test.each([
   expect(isLoopbackAddress(host)).toBe(false)
 })
 
-test('the URL parser’s spelling of an address is recognised', () => {
+test('an address in any spelling is recognised after the URL parser has normalized it', () => {
   for (const address of ['127.1', '0x7f.0.0.1', '2130706433', '[0:0::1]'])
     expect(isLoopback(new URL(`http://${address}`).hostname)).toBe(true)
 })

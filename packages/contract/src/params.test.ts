@@ -19,7 +19,7 @@ describe('path parameters', () => {
     for (const [name, code] of malformed) expect(code).toBe(texts.includes(name) ? 'invalid_request' : 'not_found')
   })
 
-  test('a parameter without a row is refused, whatever it is called', () => {
+  test('a parameter without a row is refused, whatever its name', () => {
     for (const name of ['nobody', 'constructor', '__proto__'])
       expect(() => pathParamRule(`/v1/:${name}`, name)).toThrow(`no rule for parameter ${name}`)
   })

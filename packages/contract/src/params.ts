@@ -8,15 +8,15 @@ import { vaultSlots } from './vault/facts.ts'
 
 /** One row of the path parameter table. */
 export interface PathParamRule {
-  /** Its `pattern` is what a server checks; the whole of it is what the OpenAPI document shows. */
+  /** The server checks its `pattern`. The OpenAPI document shows the whole schema. */
   schema: TString & { pattern: string }
-  /** The code that answers a string of another form. */
+  /** The error code for a malformed value. */
   malformed: ErrorCode
-  /** The message that goes with that code. */
+  /** The message with that code. */
   message: string
 }
 
-/** A string that is no id names nothing, so it is not found. */
+/** A malformed id cannot name anything, so the answer is "not found". */
 const id = (kind: IdKind, noun: string): PathParamRule => ({
   schema: Id(kind) as PathParamRule['schema'],
   malformed: 'not_found',
@@ -107,7 +107,7 @@ const rules: Record<string, PathParamRule> = {
 export const pathParams: Readonly<Record<string, PathParamRule>> = Object.assign(Object.create(null), rules)
 
 /**
- * The names of a path's parameters, in order, as text; `PathParam` is the same for types.
+ * Lists the names of a path's parameters, in order. `PathParam` does the same for types.
  *
  * @example pathParamNames('/v1/orgs/:orgId/apps/:appId') // ['orgId', 'appId']
  */
@@ -116,7 +116,8 @@ export function pathParamNames(path: string): string[] {
 }
 
 /**
- * The rule of a path parameter. Throws for one that the table lacks: a path that nobody checks must not be served.
+ * Returns the rule of a path parameter. Throws if the table has none, because a path with an unchecked parameter must
+ * not be served.
  *
  * @example pathParamRule('/v1/orgs/:orgId', 'orgId').malformed // 'not_found'
  */

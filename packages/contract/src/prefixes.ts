@@ -1,6 +1,6 @@
 /**
- * Everything that is known of a wire prefix, in one place. The server checks prefix and segment count of an opaque
- * blob and nothing inside; clients take the whole grammar from here.
+ * Everything about wire prefixes, in one place. The server checks only the prefix and the number of segments of an
+ * opaque blob. Clients use the whole grammar from here.
  */
 
 /** Opaque blobs: prefix, then `segments` base64url segments, all joined by dots. */
@@ -24,7 +24,7 @@ export interface BlobKind {
 
 export const blobKinds: Readonly<Record<BlobPrefix, BlobKind>> = Object.assign(Object.create(null), blobs)
 
-/** The regular expression that a blob of this kind matches, for schemas: `wd1.<b64url>.<b64url>...`. */
+/** Builds the regular expression that a blob of this kind matches, for schemas: `wd1.<b64url>.<b64url>...`. */
 export function blobPattern(...prefixes: BlobPrefix[]): string {
   const one = (prefix: BlobPrefix) => `${prefix}(?:\\.[A-Za-z0-9_-]+){${blobKinds[prefix].segments}}`
   return `^(?:${prefixes.map(one).join('|')})$`
@@ -41,8 +41,8 @@ export const credentialPrefixes = {
 } as const
 
 /**
- * HKDF label by which the bearer of a service token is derived from its seed. Changing it changes every token: the bearers
- * would no longer be known.
+ * The HKDF label that derives the bearer of a service token from its seed. If it changes, every bearer changes, and the
+ * server no longer knows them.
  */
 export const bearerInfo = 'skerry/service-token/bearer/v1'
 
@@ -102,8 +102,8 @@ export function idPattern(kind: IdKind): string {
 }
 
 /**
- * Tells whether `wanted` names a thing: by its id if `wanted` has the form of an id, else by its name. A hostile server may
- * answer any id. An id that equals the name of another thing must not be taken for it.
+ * Tells whether `wanted` names an object: by its id if `wanted` has the form of an id, else by its name. A hostile
+ * server may answer any id. An id that equals the name of another object must not match it.
  *
  * @example isNamed('shop', 'leaseTarget', { id: 'ltg_...', name: 'shop' }) // true
  */

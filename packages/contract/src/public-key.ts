@@ -4,11 +4,11 @@ const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid',
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * Why a string is not the JWK JSON of a P-256 public key, or null when it is one. Looks at the form alone. Whether
- * the point is on the curve, the server checks beside it, and each client before it wraps.
+ * Says why a string is not the JWK JSON of a P-256 public key, or null if it is one. It checks the form alone. The
+ * server also checks whether the point is on the curve, and each client does so before it wraps.
  *
- * Any member beyond a public key's own is refused: a client that uploads its private key by mistake must fail, loudly,
- * before the server has stored it. The reason never repeats what the string held.
+ * Any member that a public key does not have is refused. A client that uploads its private key by mistake must get an
+ * error before the server has stored the key. The reason never repeats the content of the string.
  *
  * @example publicKeyProblem('{"kty":"EC","crv":"P-256","x":"...","y":"..."}') // null
  */
@@ -32,8 +32,8 @@ export function publicKeyProblem(jwkJson: string): string | null {
 const okpMembers = new Set(['kty', 'crv', 'x', 'key_ops', 'ext', 'kid', 'alg', 'use'])
 
 /**
- * Why a string is not the JWK JSON of a public key of this spec, or null when it is one: as `publicKeyProblem`. A key
- * that encrypts has none.
+ * Says why a string is not the JWK JSON of a public key of this spec, or null if it is one. It works like
+ * `publicKeyProblem`. A key that encrypts has no public key.
  *
  * @example signingKeyProblem('ed25519', '{"kty":"OKP","crv":"Ed25519","x":"..."}') // null
  */

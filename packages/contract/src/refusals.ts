@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { type ErrorCode, errorStatus } from './errors.ts'
 
-/** What each code tells its caller, for documents. */
+/** The meaning of each error code, for documents. */
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request is not of the form that the operation takes; the message names the place',
   unauthorized: 'No credential, or one that does not work',
@@ -17,12 +17,12 @@ export const errorMeanings: Record<ErrorCode, string> = {
 
 const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')
 
-/** What any operation of its kind can answer, whatever it does. The rest an endpoint lists itself, in `refuses`. */
+/** Error codes that every operation of a kind can answer. An endpoint lists all others itself, in `refuses`. */
 const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
-  // Even one that takes nothing: a query parameter that an operation does not name is refused.
+  // Even an operation without input can answer this, because it refuses an unknown query parameter.
   { code: 'invalid_request', when: () => true },
   { code: 'unauthorized', when: (endpoint) => endpoint.surface !== 'none' },
-  // Of a person whose second factor is still to be entered, who may learn so much.
+  // Answered to a person who still has to enter the second factor. `/v1/me` may be read before that.
   { code: 'mfa_required', when: (endpoint) => endpoint.surface === 'principal' && endpoint.path !== '/v1/me' },
   { code: 'forbidden', when: inOrganization },
   { code: 'mfa_required', when: inOrganization },
@@ -32,7 +32,7 @@ const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
 ]
 
 /**
- * Every code that an operation can refuse with, by status, in the order of the error table.
+ * Lists every error code of an operation by status, in the order of the error table.
  *
  * @example refusalsOf(apps.create).get(409) // ['conflict']
  */

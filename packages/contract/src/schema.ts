@@ -29,7 +29,7 @@ export const Instant = Type.String({
   description: 'ISO 8601, UTC, milliseconds',
 })
 
-/** What bodies and queries take: any instant of RFC 3339. What is stored of it is compared to the millisecond. */
+/** Any instant of RFC 3339, for bodies and queries. A stored instant is compared to the millisecond. */
 export const GivenInstant = Type.String({
   pattern: givenInstantPattern,
   description: 'RFC 3339, such as `2026-10-04T12:00:00Z` or `2026-10-04T14:00:00+02:00`',
@@ -68,7 +68,7 @@ export const Blob = (maxLength: number, ...prefixes: BlobPrefix[]) =>
 export const Ciphertext = Blob(limits.ciphertextBytes, 'sc1')
 export const WrappedKey = Blob(limits.wrappedKeyCharacters, 'wd1')
 
-/** A string that holds JWK JSON, as published clients send it. `parsePublicKeyJwk` checks what it holds. */
+/** A string that contains JWK JSON, as published clients send it. `parsePublicKeyJwk` checks the content. */
 export const PublicKeyJwk = Type.String({
   minLength: 1,
   maxLength: limits.publicKeyCharacters,
@@ -79,7 +79,7 @@ export const PublicKeyJwk = Type.String({
 export const Role = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')])
 export const PrincipalType = Type.Union([Type.Literal('user'), Type.Literal('service_token')])
 
-/** Parts of the server that read what they were granted: the one place where the server holds an environment's key. */
+/** Parts of the server that read what they were granted. Nowhere else does the server have an environment's key. */
 export const ReaderType = Type.Union([Type.Literal('rotator'), Type.Literal('sync_connection')])
 
 /** Everyone who can hold an environment's key. */
@@ -96,13 +96,13 @@ export const CliLoginCode = Type.String({ pattern: cliLoginCodePattern })
 
 export const Ok = Strict({ ok: Type.Literal(true) })
 
-/** Query of a list that can grow. Without `limit` everything is answered, as clients that know no paging expect. */
+/** The query of a list that can grow. Without `limit` the whole list is answered, as clients without paging expect. */
 export const Page = Strict({
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorCharacters, pattern: '^[A-Za-z0-9_-]+$' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
 })
 
-/** Query of a list that never stops growing, so it has a default limit. */
+/** The query of a list that never stops growing, so it has a default limit. */
 export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
   Strict({
     cursor: Page.properties.cursor,

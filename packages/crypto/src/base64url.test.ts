@@ -12,12 +12,12 @@ describe('base64url', () => {
     ['Zm9v', [0x66, 0x6f, 0x6f]],
     ['-_-_', [0xfb, 0xff, 0xbf]],
     ['AAAA', [0, 0, 0]],
-  ])('%j and its bytes turn into each other', (text, bytes) => {
+  ])('%j encodes and decodes its bytes', (text, bytes) => {
     expect(encodeBase64url(Uint8Array.from(bytes))).toBe(text)
     expect([...decodeBase64url(text)]).toEqual(bytes)
   })
 
-  test('every length up to 300 bytes, and 1 MiB, comes back unchanged', () => {
+  test('every length up to 300 bytes, and 1 MiB, survives encoding and decoding', () => {
     for (const length of [...Array(301).keys(), 1_048_576]) {
       const bytes = randomBytes(length)
       expect(Buffer.compare(decodeBase64url(encodeBase64url(bytes)), bytes)).toBe(0)
@@ -42,7 +42,7 @@ describe('base64url', () => {
     ['a tab', '\tZm9v'],
     ['the standard alphabet', '+/+/'],
     ['a dot', 'Zm.v'],
-    ['a length that no bytes have', 'Zm9vY'],
+    ['an impossible length', 'Zm9vY'],
     ['trailing bits set after one byte', 'Zh'],
     ['trailing bits set after two bytes', 'Zm9'],
     ['a letter beyond ASCII', 'Zm9é'],
@@ -51,18 +51,18 @@ describe('base64url', () => {
     expect(() => decodeBase64url(text)).toThrow(refused('malformed_base64url'))
   })
 
-  test('a caller can name the refusal', () => {
+  test('a caller can choose the error code', () => {
     expect(() => decodeBase64url('=', 'malformed_key')).toThrow(refused('malformed_key'))
   })
 
-  test('what is no string is refused', () => {
+  test('a value that is not a string is refused', () => {
     expect(() => decodeBase64url(undefined as unknown as string)).toThrow(refused('malformed_base64url'))
   })
 })
 
 describe('UTF-8', () => {
   test.each(['', 'plain', 'héllo-🌍', '\ufeffbyte order mark', 'null\0', '\u{10ffff}'])(
-    '%j comes back unchanged',
+    '%j survives encoding and decoding',
     (text) => {
       expect(decodeUtf8(encodeUtf8(text))).toBe(text)
     },

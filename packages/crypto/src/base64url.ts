@@ -1,6 +1,9 @@
 import { CryptoError, type CryptoErrorCode } from './errors.ts'
 
-/** Bytes that WebCrypto takes: never backed by shared memory, which another thread could change under a check. */
+/**
+ * Bytes that WebCrypto accepts. They are never backed by shared memory, which another thread could change after a
+ * check.
+ */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -11,7 +14,7 @@ const decodeTable = new Uint8Array(128).fill(outside)
 for (let i = 0; i < alphabet.length; i++) decodeTable[alphabet.charCodeAt(i)] = i
 
 /**
- * Bytes -> base64url without padding (RFC 4648 section 5).
+ * Encodes bytes as base64url without padding (RFC 4648 section 5).
  *
  * @example encodeBase64url(new Uint8Array([255, 254])) // '__4'
  */
@@ -33,10 +36,10 @@ export function encodeBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * base64url without padding -> bytes. Exactly one text per byte string is accepted: padding, whitespace, `+` and `/`,
+ * Decodes base64url without padding. Each byte string has exactly one accepted text. Padding, whitespace, `+` and `/`,
  * an impossible length and non-zero trailing bits are refused, so that nobody can respell a blob or a token.
  *
- * @param code the code to refuse with, for callers whose input has a better name than "base64url".
+ * @param code the error code to use, for callers whose input has a better name than "base64url".
  * @throws CryptoError `malformed_base64url`, or `code`.
  * @example decodeBase64url('__4') // Uint8Array [255, 254]
  */
@@ -62,7 +65,7 @@ export function decodeBase64url(text: string, code: CryptoErrorCode = 'malformed
 }
 
 /**
- * Text -> UTF-8. A lone surrogate is refused, because TextEncoder would silently store U+FFFD in its place.
+ * Encodes text as UTF-8. A lone surrogate is refused, because TextEncoder would silently replace it with U+FFFD.
  *
  * @throws CryptoError `malformed_text`.
  * @example encodeUtf8('é') // Uint8Array [195, 169]
@@ -73,7 +76,7 @@ export function encodeUtf8(text: string): Bytes {
 }
 
 /**
- * UTF-8 -> text. Invalid UTF-8 is refused; a leading byte order mark is content and is kept.
+ * Decodes UTF-8 to text. Invalid UTF-8 is refused. A leading byte order mark is content and is kept.
  *
  * @throws CryptoError `malformed_text`.
  * @example decodeUtf8(new Uint8Array([195, 169])) // 'é'

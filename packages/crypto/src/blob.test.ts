@@ -4,13 +4,13 @@ import { formatBlob, parseBlob, splitBlob } from './blob.ts'
 const refused = (code: string) => expect.objectContaining({ name: 'CryptoError', code })
 
 describe('an opaque blob', () => {
-  test('comes back as the segments that made it', () => {
+  test('is parsed into the segments that it was made from', () => {
     const segments = [Uint8Array.from([1]), Uint8Array.from([2, 3])]
     expect(formatBlob('sc1', segments)).toBe('sc1.AQ.AgM')
     expect(parseBlob('sc1.AQ.AgM', 'sc1')).toEqual(segments)
   })
 
-  test('may carry a text segment, which is not decoded', () => {
+  test('may contain a text segment, which is not decoded', () => {
     const blob = formatBlob('pk1', ['65536-3-1', Uint8Array.from([1]), Uint8Array.from([2]), Uint8Array.from([3])])
     expect(blob).toBe('pk1.65536-3-1.AQ.Ag.Aw')
     expect(splitBlob(blob, 'pk1')).toEqual(['65536-3-1', 'AQ', 'Ag', 'Aw'])
@@ -30,11 +30,11 @@ describe('an opaque blob', () => {
     expect(() => parseBlob(blob, 'sc1')).toThrow(refused(code))
   })
 
-  test('is refused when it is no string', () => {
+  test('is refused if it is not a string', () => {
     expect(() => parseBlob(null as unknown as string, 'sc1')).toThrow(refused('malformed_blob'))
   })
 
-  test('is never made in a shape that could not be read', () => {
+  test('cannot be made in a shape that could not be parsed', () => {
     const some = Uint8Array.from([1])
     expect(() => formatBlob('sc1', [some])).toThrow(refused('invalid_argument'))
     expect(() => formatBlob('sc1', [some, new Uint8Array(0)])).toThrow(refused('invalid_argument'))

@@ -5,8 +5,8 @@ import { CryptoError } from './errors.ts'
 const segmentPattern = /^[A-Za-z0-9_-]+$/
 
 /**
- * The text segments after the prefix of an opaque blob, not decoded: some blobs carry segments that are no base64url
- * (`pk1.` its parameters). Segment count and alphabet are checked.
+ * Splits an opaque blob into the text segments after its prefix. Segments are not decoded, because some are not
+ * base64url (the parameters of `pk1.`). The number of segments and their alphabet are checked.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
  * @example splitBlob('sc1.AAAA.BBBB', 'sc1') // ['AAAA', 'BBBB']
@@ -22,8 +22,8 @@ export function splitBlob(blob: string, prefix: BlobPrefix): string[] {
 }
 
 /**
- * The decoded segments of an opaque blob whose segments are all base64url. There are as many as the contract's table
- * says, and none is empty.
+ * Decodes the segments of an opaque blob whose segments are all base64url. The contract's table gives their number, and
+ * none is empty.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
  * @example const [iv, ciphertext] = parseBlob(blob, 'sc1')
@@ -33,9 +33,9 @@ export function parseBlob(blob: string, prefix: BlobPrefix): Bytes[] {
 }
 
 /**
- * Prefix and segments -> blob. Bytes are encoded, text segments (parameters) are taken as they are.
+ * Builds a blob from its prefix and segments. Bytes are encoded. Text segments (parameters) are used as they are.
  *
- * @throws CryptoError `invalid_argument` when the segments do not make a blob that {@link splitBlob} takes.
+ * @throws CryptoError `invalid_argument` when the segments do not make a blob that {@link splitBlob} accepts.
  * @example formatBlob('sc1', [new Uint8Array(3), 'BBBB']) // 'sc1.AAAA.BBBB'
  */
 export function formatBlob(prefix: BlobPrefix, segments: readonly (Uint8Array | string)[]): string {

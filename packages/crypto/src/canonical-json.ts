@@ -1,9 +1,9 @@
 import canonicalize from 'canonicalize'
 
 /**
- * The one spelling that RFC 8785 gives a JSON value. Hashes and signatures over JSON are over this text.
+ * Writes a JSON value in the one form that RFC 8785 defines. Hashes and signatures of JSON are computed over this text.
  *
- * @param value as `JSON.parse` gives it
+ * @param value a value from `JSON.parse`
  * @example canonicalJson({ b: 1, a: [2] }) // '{"a":[2],"b":1}'
  */
 export const canonicalJson = (value: unknown): string => canonicalize(value) ?? ''

@@ -2,23 +2,25 @@ import { type Bytes, decodeBase64url, encodeUtf8 } from './base64url.ts'
 import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'
 
-/** What a server has signed about a trail: how many entries it has, and the hash over all of them. */
+/**
+ * The statement that a server has signed about an audit log: the number of its entries, and the hash over all of them.
+ */
 export interface Checkpoint {
-  /** Whose trail: `skerry/<orgId>`. */
+  /** The audit log: `skerry/<orgId>`. */
   origin: string
   size: number
   root: Bytes
 }
 
 const ed25519 = 1
-/** Long enough for any, and too short to keep anybody busy. */
+/** Longer than any checkpoint, and short enough to read quickly. */
 const noteCharactersMax = 4096
 
 /**
  * Reads a checkpoint (C2SP tlog-checkpoint) and checks its signature (C2SP signed-note, Ed25519).
  *
  * @param publicKey the 32 bytes of the server's key
- * @param origin whose trail it has to be about: `skerry/<orgId>`
+ * @param origin the audit log that it must be about: `skerry/<orgId>`
  * @throws CryptoError `malformed_checkpoint`, `unsigned_checkpoint`.
  */
 export async function openCheckpoint(note: string, publicKey: Bytes, origin: string): Promise<Checkpoint> {
@@ -48,7 +50,7 @@ function parseText(text: string): Checkpoint {
   return { origin, size: Number(size), root: hash }
 }
 
-/** By which a note says whose signature a line is. */
+/** The key hash by which a note names the signer of a line. */
 const hashOfKey = async (name: string, publicKey: Bytes): Promise<Bytes> =>
   (await sha256(Uint8Array.of(...encodeUtf8(`${name}\n`), ed25519, ...publicKey))).slice(0, 4)
 
@@ -57,7 +59,7 @@ async function isSigned(text: string, signature: Bytes, publicKey: Bytes): Promi
   return crypto.subtle.verify('Ed25519', key, signature, encodeUtf8(text))
 }
 
-/** Base64 as RFC 4648 has it, with padding, in its one spelling. @throws CryptoError `malformed_checkpoint`. */
+/** Decodes base64 (RFC 4648, with padding) in its only valid spelling. @throws CryptoError `malformed_checkpoint`. */
 export function decodeBase64(text: string): Bytes {
   const bare = text.replace(/={0,2}$/, '')
   if (text.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(bare)) throw new CryptoError('malformed_checkpoint')

@@ -2,7 +2,7 @@ import { type Bytes, encodeBase64url, encodeUtf8 } from './base64url.ts'
 import { formatPublicKeyJwk, parsePublicKeyJwk } from './keys.ts'
 
 /**
- * SHA-256, 32 bytes.
+ * Computes SHA-256: 32 bytes.
  *
  * @example encodeBase64url(await sha256(encodeUtf8('abc')))
  */
@@ -11,9 +11,10 @@ export async function sha256(bytes: Bytes): Promise<Bytes> {
 }
 
 /**
- * What the server stores of a service token: base64url SHA-256 of the exact string presented as bearer, 43 characters.
+ * Computes the hash that the server stores for a service token: base64url SHA-256 of the exact string that is sent as
+ * bearer, 43 characters.
  *
- * @throws CryptoError `malformed_text` for a bearer that UTF-8 cannot carry.
+ * @throws CryptoError `malformed_text` for a bearer with a lone surrogate.
  * @example await tokenHash(bearer) // registered as `tokenHash`
  */
 export async function tokenHash(bearer: string): Promise<string> {
@@ -21,13 +22,13 @@ export async function tokenHash(bearer: string): Promise<string> {
 }
 
 /**
- * Fingerprint of a public key: its RFC 7638 thumbprint, base64url SHA-256, 43 characters. Two spellings of one key
- * (member order, `key_ops`, `kid`) have one fingerprint.
+ * Computes the fingerprint of a public key: its RFC 7638 thumbprint, base64url SHA-256, 43 characters. Two spellings of
+ * one key (member order, `key_ops`, `kid`) have one fingerprint.
  *
  * @throws CryptoError `malformed_key`.
  * @example await fingerprint(publicKeyJwk) // compare with what the other person reads out
  */
 export async function fingerprint(publicKeyJwk: string): Promise<string> {
-  // Our own spelling of a public key is RFC 7638's: the required members only, in lexicographic order, no whitespace.
+  // `formatPublicKeyJwk` writes the form of RFC 7638: the required members only, in lexicographic order, no whitespace.
   return encodeBase64url(await sha256(encodeUtf8(formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk)))))
 }

@@ -1,4 +1,6 @@
-/** Every refusal of this package: code -> message. Messages are fixed text, so that no input can leak into a log. */
+/**
+ * Every error code of this package, with its message. Messages are fixed text, so that no input can leak into a log.
+ */
 const errors = {
   invalid_argument: 'an argument is outside of what this function takes',
   malformed_base64url: 'not unpadded base64url in its one canonical spelling',
@@ -30,15 +32,15 @@ const errors = {
   placeholder_unresolved: 'a placeholder names a secret that does not exist',
 } as const
 
-/** Stable name of a refusal. Callers branch on it, never on the message. */
+/** The stable name of an error. Callers branch on it, never on the message. */
 export type CryptoErrorCode = keyof typeof errors
 
 /**
  * The only error that this package throws on purpose.
  *
  * - `code`: stable, one of {@link CryptoErrorCode}.
- * - `subject`: what the refusal is about, when that is public: a secret's name, or names joined by ` -> `. Never a
- *   value, never key material. When present, it ends the message.
+ * - `subject`: what the error is about, if that is public: a secret's name, or names joined by ` -> `. Never a value,
+ *   never key material. When present, it ends the message.
  *
  * @example
  * try { await openSecret(blob, dek, envId, 'API_KEY') }

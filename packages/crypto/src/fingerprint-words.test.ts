@@ -11,7 +11,7 @@ test('the list is the English one of BIP-39, unaltered', () => {
   expect([words.length, digest]).toEqual([2048, '2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda'])
 })
 
-test.each(vectors.fingerprints)('a key reads $words', async ({ publicKeyJwk, fingerprint, words: expected }) => {
+test.each(vectors.fingerprints)('words of a key: $words', async ({ publicKeyJwk, fingerprint, words: expected }) => {
   expect(await fingerprintWords(publicKeyJwk)).toBe(expected)
   const bits = BigInt(`0x${Buffer.from(fingerprint, 'base64url').toString('hex')}`)
     .toString(2)
@@ -24,7 +24,7 @@ test.each(vectors.fingerprints)('a key reads $words', async ({ publicKeyJwk, fin
   ).toBe(bits.slice(0, 132))
 })
 
-test('two keys read differently, and what is no key does not read at all', async () => {
+test('two keys have different words, and a malformed key has none', async () => {
   const [one, two] = [await generateKeyPair(), await generateKeyPair()]
   expect(await fingerprintWords(one.publicKeyJwk)).not.toBe(await fingerprintWords(two.publicKeyJwk))
   await expect(fingerprintWords('{}')).rejects.toThrow(expect.objectContaining({ code: 'malformed_key' }))

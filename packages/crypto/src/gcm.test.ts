@@ -8,7 +8,7 @@ test.each([0, 16, 24, 31, 33])('a key of %i bytes is refused', async (length) =>
   await expect(importAesKey(new Uint8Array(length))).rejects.toThrow(expect.objectContaining({ code: 'malformed_key' }))
 })
 
-test('every seal takes a fresh 96-bit IV', async () => {
+test('every encryption uses a fresh 96-bit IV', async () => {
   const key = await importAesKey(new Uint8Array(32))
   const none = new Uint8Array(0)
   const sealed = await Promise.all(Array.from({ length: 200 }, () => sealGcm(key, none, none)))

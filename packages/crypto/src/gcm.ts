@@ -12,7 +12,7 @@ export const ivLengthBytes = 12
 export const tagLengthBytes = 16
 
 /**
- * Raw bytes -> AES-256-GCM key that cannot be read back.
+ * Imports raw bytes as an AES-256-GCM key that cannot be read back.
  *
  * @throws CryptoError `malformed_key` unless there are 32 bytes.
  * @example const key = await importAesKey(randomBytes(32))
@@ -23,8 +23,8 @@ export async function importAesKey(bytes: Bytes): Promise<CryptoKey> {
 }
 
 /**
- * AES-256-GCM under a fresh random 96-bit IV. `ciphertext` ends with the 16-byte tag. One key is good for 2^32 calls
- * (NIST SP 800-38D section 8.3).
+ * Encrypts with AES-256-GCM under a fresh random 96-bit IV. `ciphertext` ends with the 16-byte tag. One key may be used
+ * for 2^32 calls (NIST SP 800-38D section 8.3).
  *
  * @example
  * const key = await importAesKey(randomBytes(32))
@@ -37,11 +37,11 @@ export async function sealGcm(key: CryptoKey, plaintext: Bytes, aad: Bytes): Pro
 }
 
 /**
- * Opens what {@link sealGcm} made. Another IV length, or a ciphertext too short for its tag, is refused before anything
- * is decrypted.
+ * Decrypts the result of {@link sealGcm}. Another IV length, or a ciphertext too short for its tag, is refused before
+ * anything is decrypted.
  *
- * @throws CryptoError `malformed_blob` for a shape, `decryption_failed` for a wrong key, AAD or altered bytes: which of
- *   these, nobody can tell.
+ * @throws CryptoError `malformed_blob` for a wrong shape; `decryption_failed` for a wrong key, a wrong AAD or altered
+ *   bytes, which cannot be told apart.
  * @example
  * const [key, aad] = [await importAesKey(randomBytes(32)), encodeUtf8('where it belongs')]
  * const { iv, ciphertext } = await sealGcm(key, encodeUtf8('value'), aad)

@@ -1,7 +1,8 @@
 import { type Bytes, encodeUtf8 } from './base64url.ts'
 
 /**
- * HKDF-SHA256 (RFC 5869). `info` is a label that says what the output is for: two labels, two unrelated outputs.
+ * Derives bytes with HKDF-SHA256 (RFC 5869). `info` is a label for the purpose of the output. Two labels give two
+ * unrelated outputs.
  *
  * @param lengthBytes at most 8160 (255 blocks).
  * @example const key = await hkdf(randomBytes(32), encodeUtf8('salt'), 'what it is for', 32)

@@ -34,7 +34,7 @@ const underPasskey = (row: Row) => {
   })
 }
 
-/** What Node's own OpenSSL makes of a blob: nothing of ours, nor of the library that we derive with. */
+/** Decrypts a blob with Node's OpenSSL, without code of this package and without the Argon2id library that it uses. */
 function decrypt(key: Buffer, iv: string, sealed: string, aad: string): string {
   const bytes = Buffer.from(sealed, 'base64url')
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'))
@@ -49,7 +49,7 @@ describe('a key sealed under a passphrase', () => {
     expect(encodeBase64url(await exportPrivateKey(privateKey))).toBe(pkcs8)
   })
 
-  test.each(vectors.passphraseSealed.accepted)('is what OpenSSL computes, too: $title', (row) => {
+  test.each(vectors.passphraseSealed.accepted)('decrypts with OpenSSL too: $title', (row) => {
     const [, parameters, salt, iv, ciphertext] = row.blob.split('.') as [string, string, string, string, string]
     const [memory, passes, parallelism] = parameters.split('-').map(Number) as [number, number, number]
     const key = argon2Sync('argon2id', {
@@ -67,7 +67,7 @@ describe('a key sealed under a passphrase', () => {
     await expect(underPassphrase(row)).rejects.toThrow(refused(row.expected))
   })
 
-  test('costs what it says, 65536-3-1 unless told otherwise, and never twice the same bytes', async () => {
+  test('has the cost 65536-3-1 by default, and never the same bytes twice', async () => {
     expect(defaultPassphraseCost).toEqual({ memoryKiB: 65_536, passes: 3, lanes: 1 })
     const { privateKey } = await generateKeyPair()
     const [one, two] = [
@@ -79,13 +79,13 @@ describe('a key sealed under a passphrase', () => {
     expect(publicKeyJwkOf(await openWithPassphrase(one, passphrase, userId))).toBe(publicKeyJwkOf(privateKey))
   })
 
-  test('cannot be exported after opening, unless asked for', async () => {
+  test('cannot be exported after opening, by default', async () => {
     const { blob } = vectors.passphraseSealed.accepted[0]!
     const privateKey = await openWithPassphrase(blob, passphrase, userId)
     await expect(exportPrivateKey(privateKey)).rejects.toThrow(refused('invalid_argument'))
   })
 
-  test('is never made under a weak passphrase or at a cost that would not be opened', async () => {
+  test('is never made under a weak passphrase, or at a cost that would be refused at opening', async () => {
     const { privateKey } = await generateKeyPair()
     const seal = (text: string, cost = cheap) => sealWithPassphrase(privateKey, text, userId, cost)
     await expect(seal('too short')).rejects.toThrow(refused('weak_passphrase'))
@@ -111,7 +111,7 @@ describe('a key sealed under a passkey', () => {
     expect(encodeBase64url(await exportPrivateKey(await underPasskey(row)))).toBe(pkcs8)
   })
 
-  test.each(vectors.passkeySealed.accepted)('is what OpenSSL computes, too: $title', ({ blob }) => {
+  test.each(vectors.passkeySealed.accepted)('decrypts with OpenSSL too: $title', ({ blob }) => {
     const [, salt, iv, ciphertext] = blob.split('.') as [string, string, string, string]
     const info = 'skerry/keyring/passkey/v1'
     const key = Buffer.from(hkdfSync('sha256', prfOutput, Buffer.from(salt, 'base64url'), info, 32))
@@ -122,7 +122,7 @@ describe('a key sealed under a passkey', () => {
     await expect(underPasskey(row)).rejects.toThrow(refused(row.expected))
   })
 
-  test('opens with that passkey alone, and shares nothing with another sealing', async () => {
+  test('opens with its passkey, and shares no segment with another sealing of the same key', async () => {
     const { privateKey } = await generateKeyPair()
     const [one, two] = [
       await sealWithPasskey(privateKey, prfOutput, userId, credentialId),

@@ -6,41 +6,41 @@ import { hkdf } from './hkdf.ts'
 import { exportPrivateKey, importPrivateKey, type PrivateKey } from './keys.ts'
 import { randomBytes } from './random.ts'
 
-/** What an Argon2id run costs (RFC 9106). Lanes are computed one after the other here, so they add no speed. */
+/** The cost of an Argon2id run (RFC 9106). Lanes are computed one after the other here, so they add no speed. */
 export interface PassphraseCost {
   memoryKiB: number
   passes: number
   lanes: number
 }
 
-/** RFC 9106 section 4, the second recommended option, with one lane: below a second on a small machine. */
+/** RFC 9106 section 4, the second recommended option, with one lane. It takes less than a second on a small machine. */
 export const defaultPassphraseCost: PassphraseCost = { memoryKiB: 65_536, passes: 3, lanes: 1 }
 
-/** The least that is opened or made (OWASP's minimum): what a server sends must not make guessing cheap. */
+/** The lowest cost that is opened or made (OWASP's minimum). A server must not be able to make guessing cheap. */
 const floor: PassphraseCost = { memoryKiB: 19_456, passes: 2, lanes: 1 }
 
-/** The most that is opened: what a server sends must not freeze or exhaust the machine that signs in. */
+/** The highest cost that is opened. A server must not be able to freeze or exhaust the machine that signs in. */
 const ceiling: PassphraseCost = { memoryKiB: 1_048_576, passes: 20, lanes: 16 }
 const workMaxKiB = 4 * 1_048_576
 
-/** Fewer characters are refused when a key is sealed; see {@link passphraseProblem}. */
+/** A shorter passphrase is refused when a key is sealed; see {@link passphraseProblem}. */
 const passphraseMinCharacters = 12
 
 const saltLengthBytes = 16
-/** HMAC-SHA-256 is what a passkey's PRF is made of (WebAuthn, extension `prf`). */
+/** A passkey's PRF (WebAuthn, extension `prf`) is an HMAC-SHA-256. */
 const prfOutputLengthBytes = 32
 
-/** Changing it makes every key sealed under a passkey unreadable. */
+/** If this label changes, every key that is sealed under a passkey becomes unreadable. */
 const passkeyInfo = 'skerry/keyring/passkey/v1'
 
 interface OpenOptions {
-  /** Whether the private key can be exported again, to be sealed under something else; false unless said. */
+  /** Whether the private key can be exported again, to seal it in another way. Default: false. */
   extractable?: boolean
 }
 
 /**
- * Why a passphrase is too weak to seal a key under, in words for the person; null when it will do. Length is what
- * counts: the server has the sealed key and can guess for as long as it likes.
+ * Says why a passphrase is too weak to seal a key under, in words for the person; null if it is strong enough. Length
+ * matters most: the server has the sealed key and can guess for as long as it likes.
  *
  * @example passphraseProblem('short') // 'at least 12 characters'
  */
@@ -53,10 +53,10 @@ export function passphraseProblem(passphrase: string): string | null {
 
 /**
  * Seals a private key under a passphrase: `pk1.<memoryKiB>-<passes>-<lanes>.<salt>.<iv>.<ciphertext and tag>`. Argon2id
- * over the passphrase's NFKC form, so that it opens on every keyboard, gives the AES-256-GCM key; the user's id is
- * authenticated, so that nobody's sealed key passes for another's.
+ * derives the AES-256-GCM key from the passphrase's NFKC form, so that it opens on every keyboard. The user's id is
+ * authenticated, so that one user's sealed key cannot replace another's.
  *
- * @param privateKey one that can be exported.
+ * @param privateKey must be exportable.
  * @throws CryptoError `weak_passphrase`, `kdf_too_weak`, `kdf_too_strong`, `malformed_text`, `invalid_argument`.
  * @example const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, userId)
  */
@@ -75,11 +75,12 @@ export async function sealWithPassphrase(
 }
 
 /**
- * Opens what {@link sealWithPassphrase} made. Parameters below the floor (19456-2-1) or above what a machine should be
- * asked for are refused before anything is computed.
+ * Opens a key that {@link sealWithPassphrase} sealed. Parameters below the minimum (19456-2-1), or too costly for any
+ * machine, are refused before anything is computed.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `kdf_too_weak`, `kdf_too_strong`, `decryption_failed`
- *   (wrong passphrase, another user's key, altered bytes: which, nobody can tell), `malformed_key`, `malformed_text`.
+ *   (wrong passphrase, another user's key or altered bytes, which cannot be told apart), `malformed_key`,
+ *   `malformed_text`.
  * @example const privateKey = await openWithPassphrase(blob, passphrase, userId)
  */
 export async function openWithPassphrase(
@@ -97,8 +98,8 @@ export async function openWithPassphrase(
 }
 
 /**
- * Seals a private key under a passkey: `pk2.<salt>.<iv>.<ciphertext and tag>`. HKDF-SHA256 over the PRF's output gives
- * the AES-256-GCM key; the user's id and the credential's are authenticated.
+ * Seals a private key under a passkey: `pk2.<salt>.<iv>.<ciphertext and tag>`. HKDF-SHA256 derives the AES-256-GCM key
+ * from the PRF's output. The ids of the user and of the credential are authenticated.
  *
  * @param prfOutput 32 bytes, the PRF extension's result for the `prfInput` that is stored beside the blob.
  * @param credentialId base64url, as the browser gives it.
@@ -119,7 +120,7 @@ export async function sealWithPasskey(
 }
 
 /**
- * Opens what {@link sealWithPasskey} made.
+ * Opens a key that {@link sealWithPasskey} sealed.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another passkey, user or credential,
  *   altered bytes), `malformed_key`, `invalid_argument`.
@@ -138,7 +139,7 @@ export async function openWithPasskey(
   return importPrivateKey(await openGcm(key, iv, ciphertext, passkeyAad(userId, credentialId)), options)
 }
 
-/** One spelling per cost: no sign, no leading zero. */
+/** Parses the parameters of a cost. Each cost has one spelling: no sign, no leading zero. */
 function parseCost(text: string): PassphraseCost {
   const [, memoryKiB, passes, lanes] = /^([1-9]\d{0,8})-([1-9]\d{0,8})-([1-9]\d{0,8})$/.exec(text) ?? []
   if (lanes === undefined) throw new CryptoError('malformed_blob', 'parameters are <memoryKiB>-<passes>-<lanes>')
@@ -162,7 +163,7 @@ function checkSalt(salt: Bytes): void {
 async function passphraseKey(passphrase: string, salt: Bytes, cost: PassphraseCost): Promise<CryptoKey> {
   if (typeof passphrase !== 'string' || passphrase === '') throw new CryptoError('invalid_argument', 'a passphrase')
   const password = encodeUtf8(passphrase.normalize('NFKC'))
-  // Loaded when it is needed: it is the only WebAssembly here, and most programs never open a keyring.
+  // Loaded only when needed: it is the only WebAssembly here, and most programs never open a keyring.
   const { argon2id } = await import('hash-wasm')
   const { memoryKiB: memorySize, passes: iterations, lanes: parallelism } = cost
   const settings = { memorySize, iterations, parallelism, hashLength: 32, outputType: 'binary' } as const
@@ -179,7 +180,7 @@ const passphraseAad = (userId: string): Bytes => encodeUtf8(`skerry/pk1/${plain(
 const passkeyAad = (userId: string, credentialId: string): Bytes =>
   encodeUtf8(`skerry/pk2/${plain(userId)}/${plain(credentialId)}`)
 
-/** With a slash in one of them, two places could share one AAD. */
+/** Refuses a slash in an id, because two different pairs of ids could then have the same AAD. */
 function plain(id: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(id)) return id
   throw new CryptoError('invalid_argument', 'an id of letters, digits, _ and -')

@@ -34,12 +34,12 @@ describe('a public key', () => {
     await expect(fingerprint(publicKeyJwk)).rejects.toThrow(refused(expected))
   })
 
-  test('is refused when it is an object in place of a string', () => {
+  test('is refused if it is an object instead of a string', () => {
     const jwk = JSON.parse(vectors.publicKeys.accepted[0]!.publicKeyJwk)
     expect(() => parsePublicKeyJwk(jwk)).toThrow(refused('malformed_key'))
   })
 
-  test('is never written or imported for bytes that are no point', async () => {
+  test('is never written or imported from bytes that are not a point', async () => {
     for (const length of [0, 1, 33, 64, 65, 66]) {
       expect(() => formatPublicKeyJwk(new Uint8Array(length))).toThrow(refused('malformed_key'))
       await expect(importPublicPoint(new Uint8Array(length))).rejects.toThrow(refused('malformed_key'))
@@ -58,14 +58,14 @@ describe('a private key', () => {
     await expect(importPrivateKey(decodeBase64url(pkcs8))).rejects.toThrow(refused(expected))
   })
 
-  test('cut short at any byte is refused', async () => {
+  test('that is truncated at any byte is refused', async () => {
     const pkcs8 = decodeBase64url(vectors.privateKeys.accepted[0]!.pkcs8)
     for (let length = 0; length < pkcs8.length; length++) {
       await expect(importPrivateKey(pkcs8.slice(0, length))).rejects.toThrow(refused('malformed_key'))
     }
   })
 
-  test('that was just made can be exported and read back', async () => {
+  test('that was just made can be exported and imported again', async () => {
     const { privateKey, publicKeyJwk } = await generateKeyPair()
     const pkcs8 = await exportPrivateKey(privateKey)
     const again = await importPrivateKey(pkcs8, { extractable: true })
@@ -74,7 +74,7 @@ describe('a private key', () => {
     await opens(again, publicKeyJwk)
   })
 
-  test('that was read back cannot be exported unless asked for', async () => {
+  test('that was imported cannot be exported by default', async () => {
     const privateKey = await importPrivateKey(decodeBase64url(vectors.privateKeys.accepted[0]!.pkcs8))
     await expect(exportPrivateKey(privateKey)).rejects.toThrow(refused('invalid_argument'))
     await expect(crypto.subtle.exportKey('jwk', privateKey.key)).rejects.toThrow()

@@ -4,18 +4,18 @@ import { isUncompressedPoint, numberTo32Bytes, publicPointOf } from './p256.ts'
 
 const algorithm = { name: 'ECDH', namedCurve: 'P-256' } as const
 
-/** A coordinate, and a scalar, of P-256. */
+/** The size of a P-256 coordinate, and of a scalar. */
 const coordinateLengthBytes = 32
 
-/** A P-256 private key to hand around: the platform holds the scalar, `point` is its public SEC1 point (65 bytes). */
+/** A P-256 private key. The platform stores the scalar; `point` is its public SEC1 point (65 bytes). */
 export interface PrivateKey {
   readonly key: CryptoKey
   readonly point: Bytes
 }
 
 /**
- * A fresh P-256 key pair. The private key can be exported, because its owner is about to seal it under a passphrase or
- * passkey; keys that are read back are not exportable unless asked.
+ * Makes a fresh P-256 key pair. The private key can be exported, because its owner is about to seal it under a
+ * passphrase or passkey. Imported keys are not exportable by default.
  *
  * @example
  * const { privateKey, publicKeyJwk } = await generateKeyPair()
@@ -28,9 +28,9 @@ export async function generateKeyPair(): Promise<{ privateKey: PrivateKey; publi
 }
 
 /**
- * JWK JSON of a public key -> its SEC1 uncompressed point (65 bytes). Takes `kty` EC, `crv` P-256, `x` and `y` of
- * exactly 32 bytes each, on the curve. Further members (`key_ops`, `ext`, `kid`) are ignored, except that a key with a
- * private member `d` is refused: its sender has published a private key, and must learn of it.
+ * Parses the JWK JSON of a public key and returns its SEC1 uncompressed point (65 bytes). It requires `kty` EC, `crv`
+ * P-256, and `x` and `y` of exactly 32 bytes each, on the curve. Other members (`key_ops`, `ext`, `kid`) are ignored. A
+ * key with a private member `d` is refused, because its sender has published a private key and must learn of it.
  *
  * @throws CryptoError `malformed_key`.
  * @example const point = parsePublicKeyJwk('{"crv":"P-256","kty":"EC","x":"...","y":"..."}')
@@ -48,8 +48,8 @@ export function parsePublicKeyJwk(publicKeyJwk: string): Bytes {
 }
 
 /**
- * SEC1 uncompressed point -> `publicKeyJwk`. Always the same text for the same key: the required members in
- * lexicographic order, as RFC 7638 hashes them.
+ * Writes a SEC1 uncompressed point as `publicKeyJwk`. The text is always the same for the same key: the required
+ * members in lexicographic order, as RFC 7638 hashes them.
  *
  * @throws CryptoError `malformed_key` for bytes that are no point of P-256.
  * @example formatPublicKeyJwk(privateKey.point) // '{"crv":"P-256","kty":"EC","x":"...","y":"..."}'
@@ -62,7 +62,7 @@ export function formatPublicKeyJwk(point: Uint8Array): string {
 }
 
 /**
- * SEC1 uncompressed point -> public key for key agreement.
+ * Imports a SEC1 uncompressed point as a public key for key agreement.
  *
  * @throws CryptoError `malformed_key` for a compressed, infinite, over-long or off-curve point.
  * @example const key = await importPublicPoint(parsePublicKeyJwk(publicKeyJwk))
@@ -73,10 +73,10 @@ export async function importPublicPoint(point: Bytes): Promise<CryptoKey> {
 }
 
 /**
- * PKCS8 DER -> private key. The DER should hold the public part that RFC 5915 leaves optional: published clients and
- * {@link exportPrivateKey} write it, and WebKit refuses to import a key without it.
+ * Imports a private key from PKCS8 DER. The DER should contain the public part, which RFC 5915 leaves optional.
+ * Published clients and {@link exportPrivateKey} write it, and WebKit refuses to import a key without it.
  *
- * @param options.extractable whether {@link exportPrivateKey} will work on it; false unless said.
+ * @param options.extractable whether {@link exportPrivateKey} works on it. Default: false.
  * @throws CryptoError `malformed_key` for anything but a P-256 private key: another curve, RSA, truncated DER, bytes
  *   after its end.
  * @example
@@ -97,7 +97,7 @@ export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: bo
 }
 
 /**
- * Private scalar -> private key that cannot be exported. For keys derived from a seed.
+ * Imports a private scalar as a private key that cannot be exported. It is for keys derived from a seed.
  *
  * @throws CryptoError `invalid_argument` unless 0 < scalar < n, the order of the curve.
  * @example const privateKey = await importPrivateScalar(5n)
@@ -109,7 +109,7 @@ export async function importPrivateScalar(scalar: bigint): Promise<PrivateKey> {
 }
 
 /**
- * Private key -> PKCS8 DER, to be sealed at once.
+ * Exports a private key as PKCS8 DER. The caller should seal it at once.
  *
  * @throws CryptoError `invalid_argument` for a key that was not made exportable.
  * @example const pkcs8 = await exportPrivateKey(privateKey)
@@ -120,7 +120,7 @@ export async function exportPrivateKey(privateKey: PrivateKey): Promise<Bytes> {
 }
 
 /**
- * The public half of a private key, as `publicKeyJwk`; `point` is all that it takes.
+ * Returns the public half of a private key as `publicKeyJwk`. Only `point` is needed.
  *
  * @example publicKeyJwkOf(privateKey) // '{"crv":"P-256","kty":"EC","x":"...","y":"..."}'
  */
@@ -141,7 +141,9 @@ function parseObject(json: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** Platforms read the first DER value and overlook what follows it, which would give one key many spellings. */
+/**
+ * Whether bytes are exactly one DER sequence. Platforms ignore bytes after it, which would give one key many spellings.
+ */
 function isOneDerSequence(bytes: Uint8Array): boolean {
   const [tag, first = 0, ...more] = bytes.subarray(0, 4)
   if (tag !== 0x30) return false

@@ -9,7 +9,7 @@ import { type KeyVersion, versionOf } from './kms.ts'
 /** Specs of keys that sign. */
 export type SigningSpec = Exclude<KmsSpec, 'aes-256-gcm'>
 
-/** One version of a managed key that signs. `pkcs8` is for what signs by other means; it is secret. */
+/** One version of a managed key that signs. `pkcs8` is for code that signs by other means; it is secret. */
 export interface SigningKey extends KeyVersion {
   readonly spec: SigningSpec
   readonly key: CryptoKey
@@ -27,11 +27,11 @@ const operations = {
   ed25519: { name: 'Ed25519' },
 } as const
 
-/** Both: IEEE P1363 r||s, and RFC 8032. */
+/** Both algorithms have this length: IEEE P1363 r||s for ECDSA, and RFC 8032 for Ed25519. */
 const signatureLengthBytes = 64
 
 /**
- * A fresh key pair: the PKCS8 is to be wrapped to everyone who may sign, and then forgotten.
+ * Makes a fresh key pair. Wrap the PKCS8 to everyone who may sign, then discard it.
  *
  * @example const { pkcs8, publicKeyJwk } = await newSigningMaterial('ecdsa-p256-sha256')
  */
@@ -43,7 +43,7 @@ export async function newSigningMaterial(spec: SigningSpec): Promise<{ pkcs8: By
 }
 
 /**
- * The PKCS8 of one version -> the key to sign with, and the public half that belongs to it.
+ * Imports the PKCS8 of one version as a signing key, and derives its public half.
  *
  * @throws CryptoError `malformed_key` for anything but a private key of this spec.
  * @example
@@ -72,7 +72,7 @@ async function publicHalf(spec: SigningSpec, pkcs8: Bytes): Promise<string> {
 }
 
 /**
- * One spelling of a public key: the required members in lexicographic order, as RFC 7638 hashes them.
+ * Writes a public key in one spelling: the required members in lexicographic order, as RFC 7638 hashes them.
  *
  * @throws CryptoError `malformed_key` for a key of another spec, one with a private member, or a point off the curve.
  * @example formatVerifyingKey('ed25519', '{"kty":"OKP","crv":"Ed25519","x":"...","ext":true}')
@@ -94,7 +94,7 @@ export function formatVerifyingKey(spec: SigningSpec, publicKeyJwk: string): str
 }
 
 /**
- * The RFC 7638 thumbprint of a public key, base64url, 43 characters.
+ * Computes the RFC 7638 thumbprint of a public key, base64url, 43 characters.
  *
  * @throws CryptoError `malformed_key`.
  * @example await verifyingKeyFingerprint('ed25519', publicKeyJwk) === remembered
@@ -115,7 +115,7 @@ export async function signMessage(message: Bytes, { spec, key }: SigningKey): Pr
 }
 
 /**
- * Whether a signature of 64 bytes is this key's, of this message.
+ * Whether a signature of 64 bytes was made by this key over this message.
  *
  * @throws CryptoError `malformed_key` for the public key.
  * @example const isTrue = await verifyMessage(message, signature, { spec: 'ed25519', publicKeyJwk })
@@ -131,7 +131,7 @@ export async function verifyMessage(
 }
 
 /**
- * The bytes of a signature as a blob: `sg1.<keyId>.<version>.<signature>`.
+ * Writes the bytes of a signature as a blob: `sg1.<keyId>.<version>.<signature>`.
  *
  * @example formatSignature({ keyId: 'kms_...', version: 1 }, signature)
  */
@@ -139,7 +139,7 @@ export const formatSignature = ({ keyId, version }: KeyVersion, signature: Bytes
   formatBlob('sg1', [keyId, String(version), signature])
 
 /**
- * A signature's key, version and 64 bytes.
+ * Parses a signature blob into its key, version and 64 bytes.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
  * @example const { keyId, version, signature } = parseSignature(blob)

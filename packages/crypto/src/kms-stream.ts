@@ -4,32 +4,35 @@ import { importAesKey, ivLengthBytes, tagLengthBytes } from './gcm.ts'
 import { hkdf } from './hkdf.ts'
 import { type KeyVersion, newDataKey, type SealingKey, versionOf } from './kms.ts'
 
-// A stream of any length under a data key of its own, in chunks that are authenticated one by one and in their order, and the
-// last of them as the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár, 2015). docs/kms.md has it.
+// Encrypts a stream of any length under its own data key, in chunks. Each chunk is authenticated with its position, and
+// the last one is authenticated as the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár, 2015).
+// docs/kms.md describes the format.
 
-/** First line: this, a blank, the wrapped data key, a line feed. */
+/** The first line: this text, a space, the wrapped data key, a line feed. */
 const magic = 'skerry-kms-1'
 const headerMaxBytes = 512
 
 const chunkBytes = 1024 * 1024
 const sealedChunkBytes = chunkBytes + tagLengthBytes
 
-/** So that a data key that was used for something else, too, never meets the nonces of a stream. */
+/**
+ * Derives a separate key for streams. A data key that is also used elsewhere then never meets the nonces of a stream.
+ */
 const streamLabel = 'skerry/kms-stream/v1'
 
-/** As many are on their way at a time: reading, encrypting and writing go on beside each other. */
+/** The number of chunks in progress at a time, so that reading, encrypting and writing overlap. */
 const ahead = 4
 
-/** Whether bytes begin as a sealed stream does. */
+/** Whether bytes begin like a sealed stream. */
 export const isSealedStream = (start: Uint8Array): boolean =>
   new TextDecoder().decode(start.subarray(0, magic.length + 1)) === `${magic} `
 
 /**
  * Encrypts a stream of any length.
  *
- * @param source pieces of any size; those of 1 MiB are not copied.
+ * @param source pieces of any size. Pieces of 1 MiB are not copied.
  * @param context as for `sealManaged`.
- * @throws CryptoError `malformed_text`; what the source throws.
+ * @throws CryptoError `malformed_text`; the errors of the source.
  * @example for await (const bytes of sealStream(file, sealingKey)) await out.write(bytes)
  */
 export async function* sealStream(
@@ -44,12 +47,12 @@ export async function* sealStream(
 }
 
 /**
- * Opens what {@link sealStream} made. What has come out is authentic, in its order; whether it was all of it is known when the
- * generator ends without an error.
+ * Decrypts a stream from {@link sealStream}. The bytes that come out are authentic and in order. The stream is known to
+ * be complete only when the generator ends without an error.
  *
- * @param dataKeyOf opens the wrapped data key, of the key and version that it is told.
- * @throws CryptoError `malformed_blob` for what is no such stream, `decryption_failed` for one that was cut, appended to,
- *   reordered or altered, or has another context; what `dataKeyOf` and the source throw.
+ * @param dataKeyOf opens the wrapped data key. It gets the id and version of the managed key.
+ * @throws CryptoError `malformed_blob` for anything but such a stream; `decryption_failed` for a stream that was cut,
+ *   extended, reordered or altered, or has another context; the errors of `dataKeyOf` and the source.
  * @example
  * const opened = openStream(file, (_, wrapped) => openDataKey(wrapped, sealingKey))
  * for await (const bytes of opened) await out.write(bytes)
@@ -97,7 +100,7 @@ interface Chunk {
   isLast: boolean
 }
 
-/** Pieces of any size -> chunks of one size, but for the last. A stream of nothing is one empty chunk. */
+/** Splits a stream into chunks of one size; the last may be shorter. An empty stream is one empty chunk. */
 async function* chunksOf(source: AsyncIterable<Bytes>, size: number): AsyncGenerator<Chunk, void, void> {
   let waiting: Bytes[] = []
   let length = 0
@@ -105,7 +108,7 @@ async function* chunksOf(source: AsyncIterable<Bytes>, size: number): AsyncGener
   for await (const piece of source) {
     let rest = piece
     while (rest.length > 0) {
-      // A full one goes when it is known that something follows.
+      // A full chunk is passed on only when more bytes follow. Otherwise it is the last chunk.
       if (length === size) {
         yield { bytes: joined(waiting), at: at++, isLast: false }
         waiting = []
@@ -127,7 +130,7 @@ async function* inOrder(
   const started: Promise<Bytes>[] = []
   for await (const chunk of chunks) {
     const one = work(chunk)
-    // It is awaited in its turn; until then its failure is nobody's.
+    // The promise is awaited later, in order. Until then its failure must not count as unhandled.
     one.catch(() => {})
     started.push(one)
     if (started.length >= ahead) yield await (started.shift() as Promise<Bytes>)
@@ -147,7 +150,7 @@ async function chunkCipher(dataKey: Bytes, context: string) {
       new Uint8Array(await crypto.subtle.encrypt(algorithm(chunk), key, chunk.bytes)),
     open: async (chunk: Chunk): Promise<Bytes> => {
       const { bytes, at } = chunk
-      // One way to write a stream: an empty chunk stands only where there is nothing else.
+      // Each stream has one valid form: an empty chunk is allowed only if it is the whole stream.
       const least = at === 0 ? tagLengthBytes : tagLengthBytes + 1
       if (bytes.length < least) throw new CryptoError('decryption_failed', 'the stream was cut')
       try {
@@ -159,7 +162,7 @@ async function chunkCipher(dataKey: Bytes, context: string) {
   }
 }
 
-/** Eleven bytes of the chunk's number, and one that says whether it is the last. */
+/** Builds the nonce: 11 bytes with the chunk's number, and one byte that says whether it is the last. */
 function nonceOf(at: number, isLast: boolean): Bytes {
   const nonce = new Uint8Array(ivLengthBytes)
   new DataView(nonce.buffer).setBigUint64(3, BigInt(at))

@@ -37,13 +37,13 @@ describe('a blob', () => {
     for (const context of ['', 'b', 'a/']) await expect(openManaged(blob, key, context)).rejects.toMatchObject(failed)
   })
 
-  test('does not open as another version, whatever its text says', async () => {
+  test('does not open as another version, even if its text names that version', async () => {
     const blob = (await sealManaged(plaintext, key)).replace('.2.', '.1.')
     const first = await importSealingKey(material, { keyId, version: 1 })
     await expect(openManaged(blob, first)).rejects.toMatchObject(failed)
   })
 
-  test('that published clients would make opens: the authenticated text is <keyId>/<version>/<context>', async () => {
+  test('of a published client opens: the authenticated text is <keyId>/<version>/<context>', async () => {
     const iv = randomBytes(12)
     const aes = await crypto.subtle.importKey('raw', material, 'AES-GCM', false, ['encrypt'])
     const sealed = async (aad: string) => {
@@ -56,14 +56,14 @@ describe('a blob', () => {
     expect(await openDataKey(`dk1.${parts}.${await sealed(`${keyId}/2`)}`, key)).toEqual(plaintext)
   })
 
-  test('of a data key is no ciphertext of its own, and the other way round', async () => {
+  test('of a data key does not open as a ciphertext', async () => {
     const { plaintext: bytes, wrapped } = await newDataKey(key)
     expect(await openDataKey(wrapped, key)).toEqual(bytes)
     await expect(openManaged(wrapped.replace('dk1', 'ce1'), key)).rejects.toMatchObject(failed)
   })
 
   test.each(['ce1', 'ce1.kms_short.1.AA.AA', `ce1.${keyId}.0.AA.AA`, `ce1.${keyId}.01.AA.AA`, `ce1.${keyId}.x.AA.AA`])(
-    '%s: refused by its form',
+    '%s is refused as malformed',
     (text) => {
       expect(() => versionOf(text, 'ce1')).toThrow(expect.objectContaining({ code: 'malformed_blob' }))
     },
@@ -71,7 +71,7 @@ describe('a blob', () => {
 })
 
 describe('signing', () => {
-  test.each(['ecdsa-p256-sha256', 'ed25519'] as const)('with %s: 64 bytes that only this message has', async (spec) => {
+  test.each(['ecdsa-p256-sha256', 'ed25519'] as const)('with %s gives 64 bytes for one message only', async (spec) => {
     const { pkcs8, publicKeyJwk } = await newSigningMaterial(spec)
     const signing = await importSigningKey(spec, pkcs8, { keyId, version: 1 })
     expect(signing.publicKeyJwk).toBe(publicKeyJwk)
@@ -84,7 +84,7 @@ describe('signing', () => {
     await expect(importSigningKey(other, pkcs8, { keyId, version: 1 })).rejects.toMatchObject({ code: 'malformed_key' })
   })
 
-  test('a digest and signing its message verify as each other', async () => {
+  test('a digest gives a signature of its message, and the other way round', async () => {
     const { pkcs8, publicKeyJwk } = await newSigningMaterial('ecdsa-p256-sha256')
     const signing = await importSigningKey('ecdsa-p256-sha256', pkcs8, { keyId, version: 1 })
     const point = parsePublicKeyJwk(publicKeyJwk)
@@ -110,7 +110,7 @@ describe('a stream', () => {
   const open = (bytes: Bytes, size = 300_000, context?: string) =>
     gathered(openStream(pieces(bytes, size), (_, wrapped) => openDataKey(wrapped, key), context))
 
-  test('comes back whatever the pieces are that it comes in, in its context alone', async () => {
+  test('is decrypted unchanged whatever the size of its pieces, and only in its context', async () => {
     const bytes = randomBytes(2_500_000)
     const sealed = await gathered(sealStream(pieces(bytes, 77_777), key, 'a'))
     for (const size of [1000, 1_048_576, 3_000_000])
@@ -118,7 +118,7 @@ describe('a stream', () => {
     await expect(open(sealed, 300_000, 'b')).rejects.toMatchObject(failed)
   })
 
-  test('of nothing is a stream, too; without its one chunk it is none', async () => {
+  test('of zero bytes has one chunk, and is refused without it', async () => {
     const sealed = await gathered(sealStream(pieces(new Uint8Array(0), 1), key))
     expect(await open(sealed)).toHaveLength(0)
     await expect(open(sealed.subarray(0, sealed.indexOf(10) + 1))).rejects.toMatchObject(failed)

@@ -6,7 +6,7 @@ import { CryptoError } from './errors.ts'
 import { aesKeyLengthBytes, importAesKey, openGcm, sealGcm } from './gcm.ts'
 import { randomBytes } from './random.ts'
 
-/** Which version of which managed key: it stands in every blob, and is authenticated with it. */
+/** The id and version of a managed key. Both are in every blob, and are authenticated with it. */
 export interface KeyVersion {
   readonly keyId: string
   /** From 1. */
@@ -21,20 +21,20 @@ export interface SealingKey extends KeyVersion {
 const keyIdForm = new RegExp(idPattern('kmsKey'))
 const versionForm = /^[1-9]\d{0,9}$/
 
-/** So that the fingerprint of a key is the hash of nothing else. */
+/** This label keeps the fingerprint of a key apart from every other hash. */
 const fingerprintLabel = 'skerry/kms-key/v1'
 
 /**
- * Bytes of a fresh key that encrypts, to be wrapped to everyone who may use it, then forgotten.
+ * Makes the bytes of a fresh key that encrypts. Wrap them to everyone who may use the key, then discard them.
  *
  * @example const wrappedKey = await wrapKey(newSealingMaterial(), publicKeyJwk)
  */
 export const newSealingMaterial = (): Bytes => randomBytes(aesKeyLengthBytes)
 
 /**
- * The 32 bytes of one version -> the key to seal and open with.
+ * Imports the 32 bytes of one version as a key to encrypt and decrypt with.
  *
- * @throws CryptoError `malformed_key` unless there are 32 bytes, `invalid_argument` for an id or version of another form.
+ * @throws CryptoError `malformed_key` unless there are 32 bytes, `invalid_argument` for a malformed id or version.
  * @example const sealingKey = await importSealingKey(newSealingMaterial(), { keyId: 'kms_...', version: 1 })
  */
 export async function importSealingKey(bytes: Bytes, { keyId, version }: KeyVersion): Promise<SealingKey> {
@@ -44,8 +44,8 @@ export async function importSealingKey(bytes: Bytes, { keyId, version }: KeyVers
 }
 
 /**
- * What tells one key from another without telling the key: base64url SHA-256 of 256 random bits, 43 characters. Clients
- * keep it, so that a server cannot put a key of its own in the place of one that they have used.
+ * Computes a fingerprint that distinguishes keys without revealing them: base64url SHA-256 of 256 random bits, 43
+ * characters. Clients store it, so that a server cannot replace a key that they have used with one of its own.
  *
  * @example await materialFingerprint(newSealingMaterial()) === remembered // false
  */
@@ -58,7 +58,8 @@ export async function materialFingerprint(bytes: Bytes): Promise<string> {
 }
 
 /**
- * The key and version that a blob was made with: `ce1.`, `dk1.` or `sg1.`. They are a claim until the blob is opened.
+ * Reads the key and version that a blob was made with: `ce1.`, `dk1.` or `sg1.`. They are a claim until the blob is
+ * opened.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
  * @example versionOf('ce1.kms_....2.<iv>.<ciphertext>', 'ce1') // { keyId: 'kms_...', version: 2 }
@@ -73,8 +74,9 @@ export function versionOf(blob: string, prefix: Extract<BlobPrefix, 'ce1' | 'dk1
 /**
  * Encrypts under a managed key: `ce1.<keyId>.<version>.<iv>.<ciphertext and tag>`.
  *
- * @param context what it belongs to, in the caller's words; it opens only with the same. It is in no blob.
- * @throws CryptoError `malformed_text` for a context that UTF-8 cannot carry.
+ * @param context what the plaintext belongs to, in the caller's words. The blob opens only with the same context, and
+ *   does not contain it.
+ * @throws CryptoError `malformed_text` for a context with a lone surrogate.
  * @example const blob = await sealManaged(encodeUtf8('4111...'), sealingKey, 'customer/17')
  */
 export async function sealManaged(plaintext: Bytes, key: SealingKey, context = ''): Promise<string> {
@@ -82,11 +84,11 @@ export async function sealManaged(plaintext: Bytes, key: SealingKey, context = '
 }
 
 /**
- * Opens what {@link sealManaged} made.
+ * Decrypts a blob from {@link sealManaged}.
  *
- * @param key the version that {@link versionOf} says.
- * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another key, version or context, or altered
- *   bytes).
+ * @param key the version that {@link versionOf} returns.
+ * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another key, version or context, or
+ *   altered bytes).
  * @example const plaintext = await openManaged(blob, sealingKey, 'customer/17')
  */
 export async function openManaged(blob: string, key: SealingKey, context = ''): Promise<Bytes> {
@@ -94,9 +96,10 @@ export async function openManaged(blob: string, key: SealingKey, context = ''): 
 }
 
 /**
- * A fresh key to encrypt data with by other means, and the same wrapped: `dk1.<keyId>.<version>.<iv>.<ciphertext and tag>`.
+ * Makes a fresh data key and wraps it: `dk1.<keyId>.<version>.<iv>.<ciphertext and tag>`. The caller encrypts data with
+ * it by other means.
  *
- * @param lengthBytes 1 to 1,024; 32 unless given.
+ * @param lengthBytes 1 to 1,024. Default: 32.
  * @throws CryptoError `invalid_argument`.
  * @example const { plaintext, wrapped } = await newDataKey(sealingKey)
  */
@@ -110,7 +113,7 @@ export async function newDataKey(key: SealingKey, lengthBytes = 32): Promise<{ p
 /**
  * Opens a wrapped data key.
  *
- * @throws CryptoError as {@link openManaged}.
+ * @throws The errors of {@link openManaged}.
  * @example const plaintext = await openDataKey(blob, sealingKey)
  */
 export async function openDataKey(wrapped: string, key: SealingKey): Promise<Bytes> {
@@ -130,7 +133,7 @@ async function open(prefix: 'ce1' | 'dk1', blob: string, key: SealingKey, aad: B
   return openGcm(key.key, decodeBase64url(iv, 'malformed_blob'), decodeBase64url(ciphertext, 'malformed_blob'), aad)
 }
 
-/** Neither id nor version holds a slash, so no context reads as another key's. */
+/** Neither the id nor the version contains a slash, so no context can look like another key's. */
 const versionAad = ({ keyId, version }: KeyVersion): Bytes => encodeUtf8(`${keyId}/${version}`)
 const contextAad = ({ keyId, version }: KeyVersion, context: string): Bytes =>
   encodeUtf8(`${keyId}/${version}/${context}`)

@@ -1,6 +1,6 @@
-// How the layers of an environment become one set of values. Clients and the server's own readers agree on it.
+// Merges the layers of an environment into one set of values. Clients and the server's own readers use the same code.
 
-/** Where a value comes from. `groupSlug` is there for `source: 'group'`. */
+/** The layer that a value comes from. `groupSlug` is set for `source: 'group'`. */
 export interface Origin {
   source: 'group' | 'app' | 'branch'
   environmentId: string
@@ -13,7 +13,7 @@ export interface DecryptedLayer extends Origin {
   values: Record<string, string>
 }
 
-/** The layer that a value was taken from, and those that it overrides, lowest precedence first. */
+/** The layer that a value comes from, and the layers that it overrides, lowest precedence first. */
 export interface Provenance extends Origin {
   overrides: Origin[]
 }
@@ -25,7 +25,7 @@ export interface Merged {
 }
 
 /**
- * One value per name: a later layer overrides an earlier one.
+ * Merges layers into one value per name. A later layer overrides an earlier one.
  *
  * @example
  * const app = { source: 'app', environmentId: 'env_...', slug: 'production', values: { API_KEY: 'sk-live' } } as const
@@ -44,7 +44,7 @@ export function mergeLayers(layers: readonly DecryptedLayer[]): Merged {
   return merged
 }
 
-/** The origin alone, without what else a layer carries. */
+/** Returns the origin alone, without the other members of a layer. */
 export function originOf({ source, environmentId, slug, groupSlug }: Origin): Origin {
   return { source, environmentId, slug, ...(groupSlug === undefined ? {} : { groupSlug }) }
 }

@@ -3,22 +3,22 @@ import { verifierProblem } from '@skerry/contract/leases/verifiers'
 import { expect, test } from 'vitest'
 import { nativePasswordHash, newLeasePassword, redisVerifier, scramVerifier } from './lease-verifiers.ts'
 
-test('a SCRAM verifier is the one of RFC 7677, section 3', async () => {
+test('the SCRAM verifier is the one in RFC 7677, section 3', async () => {
   const salt = new Uint8Array(Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64'))
   expect(await scramVerifier('pencil', salt)).toBe(
     'SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=',
   )
 })
 
-test('a hash for MySQL is that of its PASSWORD function', async () => {
+test('the hash for MySQL is the result of its PASSWORD function', async () => {
   expect(await nativePasswordHash('password')).toBe('*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19')
 })
 
-test('a digest for Redis is the SHA-256', async () => {
+test('the digest for Redis is the SHA-256 of the password', async () => {
   expect(await redisVerifier('pencil')).toBe(createHash('sha256').update('pencil').digest('hex'))
 })
 
-test('every verifier is one that the contract takes, and no two passwords are the same', async () => {
+test('the contract accepts every verifier, and no two passwords are the same', async () => {
   const passwords = Array.from({ length: 50 }, newLeasePassword)
   expect(new Set(passwords).size).toBe(50)
   for (const password of passwords) expect(password).toMatch(/^[A-Za-z][A-Za-z0-9]{39}$/)
@@ -30,10 +30,10 @@ test('every verifier is one that the contract takes, and no two passwords are th
 })
 
 test.each([
-  ['empty', ''],
-  ['of other letters, which SASLprep might change', 'pässword'],
-  ['with a line break', 'a\nb'],
-])('a password that is %s has no verifier', async (_, password) => {
+  ['an empty password', ''],
+  ['a password beyond ASCII, which SASLprep might change', 'pässword'],
+  ['a password with a line break', 'a\nb'],
+])('%s has no verifier', async (_, password) => {
   const refusal = expect.objectContaining({ code: 'invalid_argument' })
   for (const make of [scramVerifier, nativePasswordHash, redisVerifier])
     await expect((async () => make(password))()).rejects.toThrow(refusal)

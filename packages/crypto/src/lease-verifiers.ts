@@ -4,20 +4,22 @@ import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'
 import { randomBytes } from './random.ts'
 
-// What a client sends instead of the password of a lease: an account is made from it, and nobody signs in with it.
+// Verifiers that a client sends instead of the password of a lease. A verifier is enough to create an account, but not
+// to sign in.
 
 const passwordLength = 40
 const saltLengthBytes = 16
 
-/** PostgreSQL's own default. More would cost every sign-in more, and a random password gains nothing by it. */
+/** PostgreSQL's own default. A higher number slows down every sign-in, and adds nothing to a random password. */
 const scramIterations = 4096
 
 /** The largest multiple of 62 that a byte can hold. */
 const rejectFrom = 248
 
 /**
- * A fresh password of a lease: 40 letters and digits (238 bits), which need no quoting in URLs, shells and statements. The
- * first is a letter. It must be random, because two of the three verifiers have no salt.
+ * Makes a fresh password for a lease: 40 letters and digits (238 bits), which need no quoting in URLs, shells and
+ * statements. The first character is a letter. The password must be random, because two of the three verifiers have no
+ * salt.
  *
  * @example newLeasePassword() // 'x4Tq...'
  */
@@ -33,11 +35,11 @@ export function newLeasePassword(): string {
 }
 
 /**
- * SCRAM-SHA-256 verifier as PostgreSQL stores it (RFC 5802 and RFC 7677):
+ * Makes a SCRAM-SHA-256 verifier as PostgreSQL stores it (RFC 5802 and RFC 7677):
  * `SCRAM-SHA-256$4096:<salt>$<StoredKey>:<ServerKey>`.
  *
- * @param password printable ASCII, to which SASLprep changes nothing.
- * @param salt 16 fresh random bytes unless given.
+ * @param password printable ASCII, which SASLprep does not change.
+ * @param salt default: 16 fresh random bytes.
  * @throws CryptoError `invalid_argument` for other passwords.
  * @example const verifier = await scramVerifier(newLeasePassword())
  */
@@ -51,7 +53,7 @@ export async function scramVerifier(password: string, salt: Bytes = randomBytes(
 }
 
 /**
- * `mysql_native_password` hash: `*` and SHA1(SHA1(password)) in upper-case hex.
+ * Makes a `mysql_native_password` hash: `*` and SHA1(SHA1(password)) in upper-case hex.
  *
  * @throws CryptoError `invalid_argument` for passwords that are not printable ASCII.
  * @example const verifier = await nativePasswordHash(newLeasePassword())
@@ -62,7 +64,7 @@ export async function nativePasswordHash(password: string): Promise<string> {
 }
 
 /**
- * SHA-256 of the password in lower-case hex, as Redis takes it.
+ * Computes the SHA-256 of the password in lower-case hex, as Redis takes it.
  *
  * @throws CryptoError `invalid_argument` for passwords that are not printable ASCII.
  * @example const verifier = await redisVerifier(newLeasePassword())
@@ -83,7 +85,7 @@ async function hmac(secret: Bytes, text: string): Promise<Bytes> {
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export function base64(bytes: Uint8Array): string {
   const text = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
   return text.padEnd(Math.ceil(text.length / 4) * 4, '=')

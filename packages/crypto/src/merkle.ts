@@ -3,14 +3,14 @@ import { type Bytes, encodeUtf8 } from './base64url.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { CryptoError } from './errors.ts'
 
-// RFC 6962, section 2.1, on the side of the verifier. Nothing here asks a server.
+// The verifier's side of RFC 6962, section 2.1. Nothing here contacts a server.
 
-/** Hashes of a Merkle tree, without a wait for each: a trail may have millions of entries. */
+/** Computes the hashes of a Merkle tree synchronously, because an audit log may have millions of entries. */
 export interface Hasher {
-  /** Of an entry, in the one spelling that RFC 8785 gives its JSON. */
+  /** Hashes an entry, in the one form that RFC 8785 gives its JSON. */
   leaf(entry: object): Bytes
   node(left: Bytes, right: Bytes): Bytes
-  /** Of a tree without leaves. */
+  /** The hash of a tree without leaves. */
   empty(): Bytes
 }
 
@@ -29,7 +29,7 @@ export async function openHasher(): Promise<Hasher> {
   }
 }
 
-/** A tree that is only ever appended to, of which the right edge is kept and nothing else. */
+/** A tree that only grows. Only its right edge is stored. */
 export interface GrowingTree {
   readonly size: number
   append(leaf: Bytes): void
@@ -43,7 +43,9 @@ export interface Subtree {
 }
 
 /**
- * @param before what the tree is made of already: complete subtrees, the largest first
+ * Creates a tree to which leaves can be appended.
+ *
+ * @param before the existing tree: complete subtrees, the largest first
  * @example
  * const hasher = await openHasher()
  * const tree = growTree(hasher)
@@ -73,7 +75,9 @@ export function growTree(hasher: Hasher, before: readonly Subtree[] = []): Growi
   }
 }
 
-/** The root that a proof of inclusion leads to, which has to be that of the checkpoint. RFC 9162, section 2.1.3.2. */
+/**
+ * Computes the root that an inclusion proof leads to. It must equal the checkpoint's root. RFC 9162, section 2.1.3.2.
+ */
 export function rootOfInclusion(
   hasher: Hasher,
   { leaf, index, size, hashes }: { leaf: Bytes; index: number; size: number; hashes: readonly Bytes[] },
@@ -94,8 +98,8 @@ export function rootOfInclusion(
 }
 
 /**
- * The roots of both trees as a proof of consistency has them: each has to be that of its checkpoint. RFC 9162, section
- * 2.1.4.2. `from` is at least 1 and smaller than `to`.
+ * Computes the roots of both trees from a consistency proof. Each must equal the root of its checkpoint. RFC 9162,
+ * section 2.1.4.2. `from` is at least 1 and smaller than `to`.
  */
 export function rootsOfConsistency(
   hasher: Hasher,

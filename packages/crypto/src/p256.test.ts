@@ -15,18 +15,18 @@ async function platformKey(): Promise<{ scalar: bigint; point: Uint8Array }> {
 }
 
 describe('the public point of a scalar', () => {
-  test.each(vectors.scalars)('$scalar is the known one', ({ scalar, point }) => {
+  test.each(vectors.scalars)('matches the vector for $scalar', ({ scalar, point }) => {
     expect(hex(publicPointOf(BigInt(`0x${scalar}`)))).toBe(point)
   })
 
-  test('is the one that the platform has, for 100 keys of the platform', async () => {
+  test('is the point that the platform computes, for 100 keys of the platform', async () => {
     for (let i = 0; i < 100; i++) {
       const { scalar, point } = await platformKey()
       expect(hex(publicPointOf(scalar))).toBe(hex(point))
     }
   })
 
-  test('is on the curve and opposite to that of n - scalar, for scalars around every power of two', () => {
+  test('is on the curve and opposite to the point of n - scalar, for scalars around powers of two', () => {
     for (let bit = 1n; bit < 256n; bit += 5n) {
       for (const scalar of [(1n << bit) - 1n, 1n << bit, (1n << bit) + 1n]) {
         const point = publicPointOf(scalar)
@@ -44,7 +44,7 @@ describe('the public point of a scalar', () => {
 })
 
 describe('a point', () => {
-  test('of the platform is recognized, and not after one of its bits is flipped', async () => {
+  test('of the platform is recognised, but not with one of its bits flipped', async () => {
     const { point } = await platformKey()
     expect(isUncompressedPoint(point)).toBe(true)
     for (let bit = 0; bit < point.length * 8; bit++) {
@@ -55,7 +55,7 @@ describe('a point', () => {
   })
 })
 
-test('numbers and 32 bytes turn into each other', () => {
+test('numbers survive the conversion to 32 bytes and back', () => {
   for (const value of [0n, 1n, 255n, 256n, p256Order, (1n << 256n) - 1n]) {
     expect(bytesToNumber(numberTo32Bytes(value))).toBe(value)
   }

@@ -3,23 +3,23 @@ import { CryptoError } from './errors.ts'
 
 /**
  * The little P-256 arithmetic that WebCrypto lacks: the public point of a private scalar, and "is this point on the
- * curve". Everything else (key agreement, key generation) is WebCrypto's.
+ * curve". WebCrypto does everything else (key agreement, key generation).
  *
  * Why not WebCrypto: it has no operation that turns a scalar into a point. A PKCS8 without the optional public part
- * (RFC 5915) would do in Node and Chromium, but WebKit refuses to import it and Firefox imports it and then cannot
- * export its public point; a JWK needs x and y from the start.
+ * (RFC 5915) would work in Node and Chromium. But WebKit refuses to import it, and Firefox imports it and then cannot
+ * export its public point. A JWK needs x and y from the start.
  *
- * Timing: BigInt operations take time that depends on their operands, so these functions are not constant-time. The
+ * Timing: the duration of BigInt operations depends on their operands, so these functions are not constant-time. The
  * ladder below at least runs the same sequence of operations for every scalar. It runs once per process, when a token
- * is parsed, on the machine that holds the token; nobody can have it repeated on a scalar of interest with chosen
- * inputs, and who can measure it that closely on that machine can read the token itself.
+ * is parsed, on the machine that has the token. Nobody can repeat it on a scalar of interest with chosen inputs. Anyone
+ * who can measure it that closely on that machine can read the token itself.
  */
 
 const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn
 const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
 const a = p - 3n
 
-/** The order of the base point: how many points there are (SP 800-186 section 3.2.1.3). */
+/** The order of the base point: the number of points (SP 800-186 section 3.2.1.3). */
 export const p256Order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /** x = X/Z, y = Y/Z; (0, 1, 0) is the point at infinity. */
@@ -36,15 +36,15 @@ const base: Projective = {
   Z: 1n,
 }
 
-/** BigInt's `%` keeps the sign of its left operand; this does not. */
+/** Reduces modulo p. BigInt's `%` keeps the sign of its left operand; this function does not. */
 function mod(value: bigint): bigint {
   const rest = value % p
   return rest < 0n ? rest + p : rest
 }
 
 /**
- * Complete addition (Renes, Costello, Batina 2015, section 3, on a curve of odd order): right for every pair of points,
- * also equal, opposite and infinite ones. So doubling is `add(q, q)`, and there is no special case to get wrong.
+ * Complete addition (Renes, Costello, Batina 2015, section 3, on a curve of odd order). It is correct for every pair of
+ * points, including equal, opposite and infinite ones. So doubling is `add(q, q)`, and no special case can go wrong.
  */
 function add(q: Projective, r: Projective): Projective {
   const xx = mod(q.X * r.X)
@@ -63,7 +63,7 @@ function add(q: Projective, r: Projective): Projective {
   }
 }
 
-/** Fermat: z^(p-2) is 1/z. */
+/** Inverts modulo p. Fermat: z^(p-2) is 1/z. */
 function invert(value: bigint): bigint {
   let result = 1n
   for (let bit = 255n; bit >= 0n; bit--) {
@@ -74,7 +74,7 @@ function invert(value: bigint): bigint {
 }
 
 /**
- * Unsigned big-endian bytes -> number.
+ * Reads unsigned big-endian bytes as a number.
  *
  * @example bytesToNumber(new Uint8Array([1, 0])) // 256n
  */
@@ -85,7 +85,7 @@ export function bytesToNumber(bytes: Uint8Array): bigint {
 }
 
 /**
- * Number below 2^256 -> 32 big-endian bytes, the size of every P-256 field element and scalar.
+ * Writes a number below 2^256 as 32 big-endian bytes, the size of every P-256 field element and scalar.
  *
  * @example numberTo32Bytes(256n) // 30 zeros, 1, 0
  */
@@ -96,7 +96,7 @@ export function numberTo32Bytes(value: bigint): Bytes {
 }
 
 /**
- * The public point of a private scalar: scalar times base point, SEC1 uncompressed (0x04, x, y: 65 bytes).
+ * Computes the public point of a private scalar: scalar times base point, SEC1 uncompressed (0x04, x, y: 65 bytes).
  *
  * @throws CryptoError `invalid_argument` unless 0 < scalar < {@link p256Order}.
  * @example publicPointOf(1n) // the base point
@@ -125,9 +125,9 @@ export function publicPointOf(scalar: bigint): Bytes {
 }
 
 /**
- * Is this a SEC1 uncompressed point of P-256: 65 bytes, 0x04 first, both coordinates below p, and on the curve? The
- * group has prime order, so such a point is a valid public key (SP 800-56A section 5.6.2.3.4); checking here means that
- * no platform's laxer import lets an invalid-curve point reach a private key.
+ * Whether bytes are a SEC1 uncompressed point of P-256: 65 bytes, 0x04 first, both coordinates below p, and on the
+ * curve. The group has prime order, so such a point is a valid public key (SP 800-56A section 5.6.2.3.4). This check
+ * keeps invalid-curve points away from private keys, even if a platform's import is lax.
  *
  * @example isUncompressedPoint(publicPointOf(5n)) // true
  */

@@ -8,7 +8,7 @@ describe('a passphrase', () => {
     'tracked-velvet-moon-lantern',
     'k9#Lw2pQz!7m',
     'vier völlig zufällige wörter',
-  ])('that would cost ages to guess will do: %s', async (passphrase) => {
+  ])('that is hard to guess is accepted: %s', async (passphrase) => {
     expect(await judgePassphrase(passphrase)).toBeNull()
   })
 
@@ -19,17 +19,17 @@ describe('a passphrase', () => {
     ['letmein letmein letmein', 'repeated character patterns like "abcabcabc" are easy to guess'],
     ['summer2024summer', 'add words that are less common'],
     ['short', 'at least 12 characters'],
-  ])('that is long enough and soon guessed is refused, with the reason: %s', async (passphrase, problem) => {
+  ])('that is easy to guess is refused, with the reason: %s', async (passphrase, problem) => {
     expect(await judgePassphrase(passphrase)).toBe(problem)
   })
 
-  test('made of the person’s own address is refused', async () => {
+  test('made from the person’s own address is refused', async () => {
     const passphrase = 'zbigniewska.qorv 42'
     expect(await judgePassphrase(passphrase)).toBeNull()
     expect(await judgePassphrase(passphrase, ['zbigniewska.qorv'])).not.toBeNull()
   })
 
-  test('of thousands of characters is judged at once', async () => {
+  test('of thousands of characters is judged within 5 seconds of processor time', async () => {
     expect(await judgePassphrase('ab'.repeat(20_000))).toBe('at least 5 different characters')
     expect(await cpuMs(() => judgePassphrase('correct horse '.repeat(5000)))).toBeLessThan(5000)
   })

@@ -1,12 +1,12 @@
 import { passphraseProblem } from './keyring.ts'
 
 /**
- * How many guesses a passphrase must cost a thief of the sealed key, as a power of ten. A guess takes about 0.3 s of a core
- * and 64 MiB (`defaultPassphraseCost`), so 10^11 guesses take one core a thousand years.
+ * The number of guesses that a passphrase must cost a thief of the sealed key, as a power of ten. A guess takes about
+ * 0.3 s of a core and 64 MiB (`defaultPassphraseCost`), so 10^11 guesses take one core a thousand years.
  */
 const guessesLog10Min = 11
 
-/** A longer text is judged by its beginning: the work grows faster than the length. */
+/** Only this many characters are judged, because the work grows faster than the length. */
 const judgedCharacters = 100
 
 interface Judge {
@@ -15,7 +15,7 @@ interface Judge {
 
 let judge: Promise<Judge> | undefined
 
-/** Megabytes of words and names, so they are loaded when a passphrase is chosen, and never to open one. */
+/** Loads megabytes of words and names. They are loaded when a passphrase is chosen, and never to open a key. */
 async function loadJudge(): Promise<Judge> {
   const [{ ZxcvbnFactory }, common, english] = await Promise.all([
     import('@zxcvbn-ts/core'),
@@ -31,10 +31,10 @@ async function loadJudge(): Promise<Judge> {
 }
 
 /**
- * Why a passphrase would be guessed too soon, in words for the person; null when it will do. Beyond `passphraseProblem`
- * it knows common passwords, words, names, dates and rows of the keyboard.
+ * Says why a passphrase would be guessed too soon, in words for the person; null if it is strong enough. Beyond
+ * `passphraseProblem` it knows common passwords, words, names, dates and rows of the keyboard.
  *
- * @param about what a guesser would try first: the person's address and name.
+ * @param about texts that an attacker would try first: the person's address and name.
  * @example await judgePassphrase('P@ssw0rd1234') // 'this is similar to a commonly used password'
  */
 export async function judgePassphrase(passphrase: string, about: string[] = []): Promise<string | null> {

@@ -29,14 +29,14 @@ describe('substituting placeholders', () => {
     else expect(run).toThrow(expect.objectContaining({ code: row.refused, subject: row.subject }))
   })
 
-  test('a refusal names the secret and repeats no value', () => {
+  test('names the secret in its error, and repeats no value', () => {
     const lookup: PlaceholderLookup = (name) => (name === 'GOOD' ? { value: 'sk-live' } : 'denied')
     const run = () => substitute('{{seekrit:GOOD}} {{seekrit:BAD}}', lookup)
     expect(run).toThrow(/BAD/)
     expect(run).not.toThrow(/sk-live/)
   })
 
-  test('200,000 open markers are text, within a second', async () => {
+  test('treats 200,000 open markers as text, within a second of processor time', async () => {
     const text = '{{seekrit:'.repeat(200_000)
     const took = await cpuMs(() => {
       expect(substitute(text, () => 'denied')).toEqual({ text, names: [] })

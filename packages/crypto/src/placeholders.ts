@@ -1,6 +1,6 @@
 import { CryptoError } from './errors.ts'
 
-/** What a placeholder's name stands for at this place: a value, a name that may not be injected, or nothing. */
+/** Looks up a placeholder's name: the value, `denied` if it may not be injected here, or `unknown`. */
 export type PlaceholderLookup = (name: string) => { value: string } | 'denied' | 'unknown'
 
 /** The text to send, and the names whose values are in it, sorted, each once. */
@@ -9,7 +9,7 @@ export interface Substituted {
   names: string[]
 }
 
-/** Our marker, and the published one, which every client of the format shares: one grammar. */
+/** The marker of Skerry, and the published marker that every client of the format shares. Both have one grammar. */
 const openers = ['{{skerry:', '{{seekrit:'] as const
 
 const openerPattern = new RegExp(openers.join('|'), 'g')
@@ -18,8 +18,8 @@ const openerPattern = new RegExp(openers.join('|'), 'g')
 const namePattern = /([A-Za-z0-9_]+)\}\}/y
 
 /**
- * Replaces every `{{skerry:NAME}}` and `{{seekrit:NAME}}` by its value. All or nothing: a name that is denied or unknown refuses the whole
- * text, so that nothing leaves with a placeholder unfilled. Malformed and unterminated markers are ordinary text; a
+ * Replaces every `{{skerry:NAME}}` and `{{seekrit:NAME}}` with its value. One denied or unknown name refuses the whole
+ * text, so that no text is sent with an unfilled placeholder. Malformed and unterminated markers are ordinary text. A
  * substituted value is never scanned again.
  *
  * @throws CryptoError `placeholder_denied` or `placeholder_unresolved`, with the name in `subject`.
@@ -31,7 +31,7 @@ export function substitute(text: string, lookup: PlaceholderLookup): Substituted
   let out = ''
   let from = 0
   for (const { 0: opener, index: at } of text.matchAll(openerPattern)) {
-    // Within what a name has already taken.
+    // This marker is inside text that was already replaced.
     if (at < from) continue
     namePattern.lastIndex = at + opener.length
     const name = namePattern.exec(text)?.[1]

@@ -3,30 +3,31 @@ import { eachNear, type Firsts, type HostIndex, indexOf, none } from './policy-i
 import { isAmbiguousPath } from './policy-path-form.ts'
 import { matchesPath } from './policy-paths.ts'
 
-/** A request, as far as a policy looks at it; `secret` where one is to be put into it. */
+/** The parts of a request that a policy checks. `secret` is set if a secret is to be injected. */
 export interface Operation {
   /** A hostname without port, in any case. */
   host: string
   method: string
-  /** As sent; what follows a `?` is not looked at. */
+  /** The path as sent. A query after `?` is ignored. */
   path: string
   secret?: string | undefined
 }
 
-/** What a policy says, and the index of the rule that says it. */
+/** The decision of a policy, and the index of the rule that decided. */
 export type PolicyDecision =
   | { decision: 'allow' | 'method_not_allowed' | 'secret_not_allowed'; ruleIndex: number }
   | { decision: 'path_not_allowed' | 'no_rule'; ruleIndex: null }
 
 /**
- * What a policy says about a request. Rules are tried in order, and the first whose host, path and method match decides,
- * also about the secret: no later rule permits what it does not. Proxies, the SDK, the command line and the dashboard
- * decide with this function.
+ * Decides whether a policy permits a request. Rules are tried in order. The first rule whose host, path and method
+ * match decides, also about the secret: no later rule permits what it denies. Proxies, the SDK, the command line and
+ * the dashboard decide with this function.
  *
- * A path that an upstream could read as another one (`isAmbiguousPath`) matches no pattern. Rules without patterns permit it.
+ * A path that an upstream could read as another path (`isAmbiguousPath`) matches no pattern. Rules without patterns
+ * permit it.
  *
- * @param rules of a policy that was verified. A list is indexed when it is first decided by, and must not change afterwards.
- * @param scopes what a task narrows the policy to; null or undefined: nothing, the empty list: to no secret.
+ * @param rules the rules of a verified policy. A list is indexed at its first use, and must not change afterwards.
+ * @param scopes the secrets to which a task narrows the policy. null or undefined: no narrowing. Empty list: no secret.
  * @example decide(rules, { host: 'api.example.com', method: 'POST', path: '/v1/items', secret: 'API_KEY' })
  */
 export function decide(
@@ -47,11 +48,11 @@ export function decide(
   return { decision: 'path_not_allowed', ruleIndex: null }
 }
 
-/** The one place where a task narrows a policy: both have to name the secret. */
+/** The only place where a task narrows a policy: both must name the secret. */
 const permits = (rule: PolicyRule, secret: string, scopes: readonly string[] | null | undefined): boolean =>
   rule.allow.includes(secret) && (scopes === null || scopes === undefined || scopes.includes(secret))
 
-/** The first rule whose path matches, and the first of those that permit the method, too. */
+/** Finds the first rule whose path matches, and the first of those rules that also permits the method. */
 function firstRules(ofHost: HostIndex, path: string | null, method: string): { any: number; permitting: number } {
   const first = { any: none, permitting: none }
   const consider = (one: Firsts) => {
@@ -61,7 +62,7 @@ function firstRules(ofHost: HostIndex, path: string | null, method: string): { a
   consider(ofHost.anyPath)
   if (path !== null)
     eachNear(ofHost.patterns, path, (pattern, one) => {
-      // What is behind a rule that permits the request decides nothing.
+      // A rule after one that permits the request has no effect.
       if (one.any < first.permitting && matchesPath(pattern, path)) consider(one)
     })
   return first

@@ -1,33 +1,36 @@
 import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 
-/** Of rules that match the same paths: the index of the first, of the first for any method, and of the first for each. */
+/**
+ * Indexes among rules that match the same paths: of the first rule, of the first for any method, and of the first for
+ * each method.
+ */
 export interface Firsts {
   any: number
   anyMethod: number
   byMethod: Map<string, number>
 }
 
-/** Patterns by the segments that they begin with. One with a `*` in it stands under `wild`. */
+/** Patterns by their first segments. A segment with a `*` in it is under `wild`. */
 interface Segments {
   literal: Map<string, Segments>
   wild: Segments | null
-  /** Patterns that end here, and those whose next segment is `**`. */
+  /** Patterns that end here, and patterns whose next segment is `**`. */
   patterns: Map<string, Firsts>
 }
 
 /** The rules of one host. */
 export interface HostIndex {
-  /** Of rules without patterns. */
+  /** The first rules among those without patterns. */
   anyPath: Firsts
   patterns: Segments
 }
 
-/** Behind every rule. */
+/** Larger than the index of every rule. */
 export const none = Number.POSITIVE_INFINITY
 
 const indexes = new WeakMap<readonly PolicyRule[], ReadonlyMap<string, HostIndex>>()
 
-/** The rules by host, in lower case. It is made once for each list. */
+/** Returns the rules by host, in lower case. The index is built once for each list. */
 export function indexOf(rules: readonly PolicyRule[]): ReadonlyMap<string, HostIndex> {
   const known = indexes.get(rules)
   if (known) return known
@@ -43,13 +46,13 @@ export function indexOf(rules: readonly PolicyRule[]): ReadonlyMap<string, HostI
   return made
 }
 
-/** Hostnames are ASCII: other characters have no second case here. */
+/** Lowercases ASCII letters only, because hostnames are ASCII. */
 const asciiLowerCase = (host: string) => host.replace(/[A-Z]+/g, (some) => some.toLowerCase())
 
 const newFirsts = (): Firsts => ({ any: none, anyMethod: none, byMethod: new Map() })
 const newSegments = (): Segments => ({ literal: new Map(), wild: null, patterns: new Map() })
 
-/** Rules come in their order, so what is there already is first. */
+/** Rules are added in their order, so an existing entry is the first. */
 function note(firsts: Firsts, { methods }: PolicyRule, at: number): void {
   firsts.any = Math.min(firsts.any, at)
   if (methods.length === 0) firsts.anyMethod = Math.min(firsts.anyMethod, at)
@@ -75,8 +78,8 @@ function placeOf(root: Segments, pattern: string): Firsts {
 }
 
 /**
- * Every pattern that may match the path, by its segments; whether it does, is another question. Of patterns with other literal
- * segments before their first `**` none is looked at.
+ * Visits every pattern that may match the path, by its segments. The caller must still test the match. Patterns with
+ * other literal segments before their first `**` are skipped.
  */
 export function eachNear(root: Segments, path: string, consider: (pattern: string, firsts: Firsts) => void): void {
   const segments = path.split('/')

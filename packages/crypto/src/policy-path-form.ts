@@ -1,4 +1,4 @@
-/** Paths without any of these are read alike by every server; most paths have none. */
+/** All servers read a path without any of these characters alike. Most paths have none. */
 const worthReading = /[%\\]|(?:^|\/)\.|[^\x21-\x7e]/
 
 /** Servers decode a path once or twice, and a proxy before them once more. */
@@ -12,8 +12,9 @@ const wideEscape = /%u([0-9a-f]{4})/gi
 const escapes = /(?:%[0-9a-f]{2})+/gi
 
 /**
- * Whether a common server could read another path than is written: one with a `.` or `..` segment, however it is encoded. Java
- * servers drop what follows a `;`, others cut a segment at a NUL or drop spaces, some decode twice or read overlong UTF-8.
+ * Whether a common server could read another path than the written one: a path with a `.` or `..` segment, however it
+ * is encoded. Java servers drop the text after a `;`, others cut a segment at a NUL or drop spaces, some decode twice
+ * or read overlong UTF-8.
  *
  * @param path without its query.
  * @example isAmbiguousPath('/v1/items/..;/admin') // true
@@ -27,7 +28,7 @@ export function isAmbiguousPath(path: string): boolean {
     if (decoded === read) return false
     read = decoded
   }
-  // Nobody encodes a path so often who means what stands there.
+  // No honest client encodes a path this often.
   return true
 }
 
@@ -40,7 +41,7 @@ const bytesOf = (text: string) => Uint8Array.from(text.slice(1).split('%'), (hex
 
 /** Windows reads full-width dots as dots. */
 const dots = /^[.\uff0e]{1,2}$/
-/** Spaces and control characters. */
+/** Spaces and control characters, which some servers drop. */
 const dropped = /[^\x21-\x7e\u0080-\uffff]/g
 
 const hasDotSegment = (path: string): boolean =>

@@ -2,23 +2,25 @@ const star = 42
 const slash = 47
 
 /**
- * Whether a path matches a glob: segment by segment, where `**` stands for any number of whole ones and `*` for any run of
- * characters in one. It steps back to the last `*` and the last `**` alone, so no pattern makes it slow; and it makes
- * nothing, because a thousand of these stand before each request.
+ * Whether a path matches a glob, segment by segment. `**` stands for any number of whole segments, and `*` for any run
+ * of characters in one. It backtracks only to the last `*` and the last `**`, so no pattern makes it slow. It allocates
+ * nothing, because a thousand matches may precede each request.
  *
  * @example matchesPath('/v1/models/**', '/v1/models') // true
  */
 export function matchesPath(pattern: string, path: string): boolean {
   const firstStar = pattern.indexOf('*')
   if (firstStar === -1) return pattern === path
-  // What most patterns fail at, in a loop that does nothing else; no `**` begins in the middle of it.
+  // Most patterns fail in this simple loop. No `**` begins in the middle of it.
   for (let at = 0; at < firstStar; at++)
     if (at >= path.length || pattern.charCodeAt(at) !== path.charCodeAt(at))
       return at === path.length && at === firstStar - 1 && matchesRest(pattern, path, at)
   return matchesRest(pattern, path, firstStar)
 }
 
-/** From where the two are known to be alike. Both are read as if they ended in a slash, so that every segment does. */
+/**
+ * Continues from where both are equal so far. Both are read as if they ended in a slash, so that every segment does.
+ */
 function matchesRest(pattern: string, path: string, from: number): boolean {
   let own = from
   let at = from
@@ -57,13 +59,13 @@ function matchesRest(pattern: string, path: string, from: number): boolean {
   return own === pattern.length + 1
 }
 
-/** -1 behind the slash that is thought at the end. */
+/** Reads a character, with an imaginary slash at the end. Returns -1 after that slash. */
 function codeAt(text: string, at: number): number {
   if (at < text.length) return text.charCodeAt(at)
   return at === text.length ? slash : -1
 }
 
-/** Whether a segment that is `**` begins here. */
+/** Whether a segment `**` begins here. */
 const isAny = (pattern: string, at: number): boolean =>
   codeAt(pattern, at) === star &&
   codeAt(pattern, at + 1) === star &&

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 
 const trust = (more: object = {}) => ({ signers: [pinned], agent: 'builder', org, now: 5000, ...more })
-/** Signs any body: what no client of ours would. */
+/** Signs any body, including bodies that no client of Skerry would sign. */
 async function forge(change: (body: Record<string, never>) => unknown, by = signer): Promise<string> {
   const body = JSON.parse(decodeUtf8(decodeBase64url(bundle.split('.')[1]!)))
   const bytes = encodeUtf8(JSON.stringify(change(body) ?? body))
@@ -47,14 +47,14 @@ const refused = (text: string, code: string, more: object = {}) =>
   expect(verifyPolicy(text, trust(more))).rejects.toMatchObject({ code })
 
 describe('a signed policy', () => {
-  test('verifies, by the id of its agent and by its slug, and says what was signed', async () => {
+  test('verifies by the id and by the slug of its agent, and returns what was signed', async () => {
     const body = await verifyPolicy(bundle, trust())
     expect(body.rules[2]?.host).toBe('api.github.com')
     expect(await verifyPolicy(bundle, trust({ agent, org: undefined }))).toEqual(body)
     expect(readUnverifiedPolicy(bundle)).toEqual(body)
   })
 
-  test('has its members in the order of the published form, and nothing between them', () => {
+  test('has its members in the order of the published form, without whitespace', () => {
     const text = decodeUtf8(decodeBase64url(bundle.split('.')[1]!))
     expect(text).toMatch(
       /^\{"v":1,"org":"[^"]+","agent":"[^"]+","agent_slug":"builder","policy_version":3,"issued_at":1000,"expires_at":9000,"rules":\[\{"host":"api\.openai\.com","methods":\["POST"\],"paths":\[/,
@@ -62,7 +62,7 @@ describe('a signed policy', () => {
     expect(text).toMatch(/"signer":\{"kid":"[^"]{43}","jwk":\{"crv":"P-256","kty":"EC","x":"[^"]+","y":"[^"]+"\}\}\}$/)
   })
 
-  test('verifies with an implementation of ES256 that is not ours', async () => {
+  test('verifies with an independent implementation of ES256', async () => {
     const [, body = '', signature = ''] = bundle.split('.')
     const { jwk } = readUnverifiedPolicy(bundle).signer
     const key = createPublicKey({ key: jwk, format: 'jwk' })
@@ -76,7 +76,7 @@ describe('a signed policy', () => {
 describe('a verifier refuses, in this order', () => {
   test('everything, without a pinned signer', () => refused('', 'policy_no_signers', { signers: [] }))
 
-  test('what is not of the form', async () => {
+  test('a malformed bundle', async () => {
     const [, body, signature] = bundle.split('.')
     for (const text of [
       '',
@@ -93,7 +93,7 @@ describe('a verifier refuses, in this order', () => {
       await refused(text, 'policy_malformed')
   })
 
-  test('a key that is not the one that is named, before it looks whether that is pinned', async () => {
+  test('a key that does not match the named id, before it checks whether that id is pinned', async () => {
     const other = await forge((body) => Object.assign(body.signer!, { kid: 'A'.repeat(43) }) && undefined)
     await refused(other, 'policy_kid_mismatch')
     await refused(other, 'policy_kid_mismatch', { signers: ['A'.repeat(43)] })
@@ -103,7 +103,7 @@ describe('a verifier refuses, in this order', () => {
     await refused(`${bundle.slice(0, -4)}AAAA`, 'policy_unpinned_signer', { signers: ['A'.repeat(43)] })
   })
 
-  test('a body or a signature that was changed, and a signature of another key', async () => {
+  test('a changed body or signature, and a signature by another key', async () => {
     await refused(`${bundle.slice(0, -4)}AAAA`, 'policy_bad_signature')
     const changed = bundle.split('.')
     const body = decodeUtf8(decodeBase64url(changed[1]!)).replace('"allow":[]', '"allow":["OPENAI_API_KEY"]')
@@ -113,7 +113,7 @@ describe('a verifier refuses, in this order', () => {
     await refused(`ap1.${changed[1]}.${encodeBase64url(new Uint8Array(63))}`, 'policy_bad_signature')
   })
 
-  test('then another version of the form, organization, agent, and a policy that has expired', async () => {
+  test('then another version of the format, another organization, another agent, and an expired policy', async () => {
     const all = await forge((body) => ({ ...body, v: 2, org: 'org_other', agent: 'x', agent_slug: 'y', expires_at: 1 }))
     await refused(all, 'policy_unsupported')
     const org = await forge((body) => ({ ...body, org: 'org_other', agent: 'x', agent_slug: 'y', expires_at: 1 }))
@@ -132,7 +132,7 @@ test.each([
   [{ paths: ['v1'] }, 'rules[0].paths[0]'],
   [{ paths: ['/v1?x=1'] }, 'rules[0].paths[0]'],
   [{ allow: ['A-B'] }, 'rules[0].allow[0]'],
-])('rules with %j are not signed, and the place is named', async (change, place) => {
+])('rules with %j are not signed, and the error names the position', async (change, place) => {
   const rule = { host: 'api.example.com', methods: [], paths: [], allow: [], ...change }
   const signing = signPolicy({ ...draft, rules: [rule] }, signer)
   await expect(signing).rejects.toThrow(place)

@@ -4,14 +4,17 @@ import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'
 import { exportPrivateKey, formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk } from './keys.ts'
 
-/** What signs policies: a key in this process, or a program or device that keeps it elsewhere. `point` is the public half. */
+/**
+ * A signer of policies: a key in this process, or a program or device that keeps it elsewhere. `point` is the public
+ * half.
+ */
 export interface PolicySigner {
   readonly point: Bytes
-  /** The signature of a policy's body: ECDSA P-256 with SHA-256, r and s of 32 bytes each. */
+  /** Signs the body of a policy: ECDSA P-256 with SHA-256, r and s of 32 bytes each. */
   sign(body: Bytes): Promise<Bytes>
 }
 
-/** What a person decides when they sign; the rest follows. Times are Unix seconds. */
+/** The parts of a policy that a person decides. `signPolicy` adds the rest. Times are Unix seconds. */
 export interface PolicyDraft {
   org: string
   agent: string
@@ -22,13 +25,13 @@ export interface PolicyDraft {
   rules: readonly PolicyRule[]
 }
 
-/** Whom an enforcement point trusts, and for what. */
+/** The signers and the agent that an enforcement point accepts. */
 export interface PolicyTrust {
   /** Thumbprints of the keys that may sign; see `fingerprint`. */
   signers: readonly string[]
   /** Id or slug of the agent. */
   agent: string
-  /** Id of the organization; any unless given. */
+  /** Id of the organization. Any by default. */
   org?: string | undefined
   /** Unix seconds. */
   now: number
@@ -38,10 +41,10 @@ const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const ecdsaSha256 = { name: 'ECDSA', hash: 'SHA-256' } as const
 
 /**
- * Makes a signer of a private key. A person has one key pair, which opens what is wrapped to them and signs policies; the
- * two uses share no input, because what is signed here is always the body of a policy.
+ * Makes a signer from a private key. A person has one key pair, which opens what is wrapped to them and signs policies.
+ * The two uses share no input, because only the bodies of policies are signed.
  *
- * @param privateKey one that can be exported: platforms bind a key to one use.
+ * @param privateKey must be exportable, because platforms bind a key to one use.
  * @throws CryptoError `invalid_argument` for a key that was not made exportable.
  */
 export async function policySigner(privateKey: PrivateKey): Promise<PolicySigner> {
@@ -57,7 +60,7 @@ export async function policySigner(privateKey: PrivateKey): Promise<PolicySigner
  * Signs a policy: `ap1.<body>.<signature>`. The body is in its canonical form: members in a fixed order, no whitespace,
  * hosts in lower case, methods in capitals.
  *
- * @throws CryptoError `policy_invalid`, with the place that is wrong.
+ * @throws CryptoError `policy_invalid`, with the position of the error.
  * @example
  * const times = { issuedAt: 1_767_225_600, expiresAt: 1_769_904_000 }
  * const agent = { org: orgId, agent: 'agt_...', agentSlug: 'builder' }
@@ -83,7 +86,7 @@ export async function signPolicy(draft: PolicyDraft, signer: PolicySigner): Prom
 }
 
 /**
- * Rules as they are signed: members in their order, hosts in lower case, methods in capitals.
+ * Puts rules into the form that is signed: members in their order, hosts in lower case, methods in capitals.
  *
  * @example canonicalRules([{ host: 'API.example.com', methods: ['get'], paths: [], allow: [] }])[0]?.host // 'api.example.com'
  */
@@ -97,8 +100,8 @@ export const canonicalRules = (rules: readonly PolicyRule[]): PolicyRule[] =>
   }))
 
 /**
- * Verifies a bundle -> the policy that it signs. Nothing of a bundle is believed before its signature by a pinned key:
- * who served it, makes no difference. Refusals come in a fixed order, which the vectors in policies.json tell.
+ * Verifies a bundle and returns the policy in it. Nothing in a bundle is trusted before its signature by a pinned key
+ * is verified, whichever server sent it. Refusals come in a fixed order, which the vectors in policies.json define.
  *
  * @throws CryptoError `policy_no_signers`, `policy_malformed`, `policy_kid_mismatch`, `policy_unpinned_signer`,
  *   `policy_bad_signature`; then `policy_unsupported`, `policy_other_org`, `policy_other_agent`, `policy_expired`.
@@ -126,7 +129,7 @@ async function verifySignature(bundle: string, signers: readonly string[]): Prom
 }
 
 /**
- * What a bundle says, without any proof of it: for showing, and for the versions that a person signed themselves.
+ * Reads a bundle without any verification: for display, and for the versions that a person signed themselves.
  *
  * @throws CryptoError `policy_malformed`.
  */
@@ -152,7 +155,7 @@ function parse(bundle: string): { bytes: Bytes; signature: Bytes; body: PolicyBo
 
 const malformed = (what: string) => new CryptoError('policy_malformed', what)
 
-/** RFC 7638, of whatever key it is: whether it is one of P-256 is asked later. */
+/** The RFC 7638 thumbprint of any key. Whether it is a P-256 key is checked later. */
 const thumbprint = async ({ crv, kty, x, y }: PolicyBody['signer']['jwk']): Promise<string> =>
   encodeBase64url(await sha256(encodeUtf8(JSON.stringify({ crv, kty, x, y }))))
 

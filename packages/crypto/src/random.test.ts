@@ -6,7 +6,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 describe('randomBytes', () => {
   test.each([0, 1, 12, 65_536, 65_537, 200_000])(
-    'gives %i bytes, also beyond the quota of one platform call',
+    'gives %i bytes, even beyond the quota of one platform call',
     (length) => {
       const bytes = randomBytes(length)
       expect(bytes).toHaveLength(length)
@@ -20,11 +20,11 @@ describe('randomBytes', () => {
 })
 
 describe('newId', () => {
-  test.each(Object.keys(idPrefixes) as IdKind[])('an id of a %s has its prefix and 22 base62 characters', (kind) => {
+  test.each(Object.keys(idPrefixes) as IdKind[])('gives an id of a %s its prefix and 22 base62 characters', (kind) => {
     expect(newId(kind)).toMatch(new RegExp(idPattern(kind)))
   })
 
-  test('bytes from 248 on are dropped, so that no character is likelier than another', () => {
+  test('drops bytes from 248 on, so that no character is likelier than another', () => {
     const bytes = [...Array(256).keys()].reverse()
     let at = 0
     vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
@@ -37,7 +37,7 @@ describe('newId', () => {
     expect(newId('user')).toBe(`usr_${expected}`)
   })
 
-  test('a thousand ids are a thousand different ids', () => {
+  test('gives a thousand different ids in a thousand calls', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newId('secret'))).size).toBe(1000)
   })
 })

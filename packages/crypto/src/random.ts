@@ -2,14 +2,14 @@ import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/pref
 import type { Bytes } from './base64url.ts'
 import { CryptoError } from './errors.ts'
 
-/** The most that one call of `getRandomValues` gives (Web Cryptography API, section 10.1.1). */
+/** The most bytes that one call of `getRandomValues` gives (Web Cryptography API, section 10.1.1). */
 const quotaBytes = 65_536
 
-/** The largest multiple of 62 that a byte can hold; bytes from here on would make the first 8 characters likelier. */
+/** The largest multiple of 62 that a byte can hold. Bytes from here on would make the first 8 characters likelier. */
 const rejectFrom = 248
 
 /**
- * `length` bytes from the platform's cryptographic generator.
+ * Returns `length` bytes from the platform's cryptographic generator.
  *
  * @throws CryptoError `invalid_argument` unless `length` is a whole number of bytes from 0.
  * @example const seed = randomBytes(32)
@@ -22,7 +22,7 @@ export function randomBytes(length: number): Bytes {
 }
 
 /**
- * A fresh row id: the kind's prefix and 22 base62 characters (131 bits), every character equally likely.
+ * Makes a fresh row id: the kind's prefix and 22 base62 characters (131 bits), every character equally likely.
  *
  * @example newId('environment') // 'env_6EYgmoh8LuiPPAbM0SaVtc'
  */

@@ -12,7 +12,7 @@ async function recovery(threshold = 3, count = 5) {
 }
 
 describe('the recovery key', () => {
-  test('comes back from any three of five shares, and opens what was wrapped to it', async () => {
+  test('is restored from any three of five shares, and opens what was wrapped to it', async () => {
     const { publicKeyJwk, shares } = await recovery()
     const dek = crypto.getRandomValues(new Uint8Array(32))
     const wrapped = await wrapKey(dek, publicKeyJwk)
@@ -31,7 +31,7 @@ describe('the recovery key', () => {
     }
   })
 
-  test('does not come from two of them, nor from one given twice, nor from another key’s', async () => {
+  test('is not restored from two shares, from one share given twice, or with a share of another key', async () => {
     const { publicKeyJwk, shares } = await recovery()
     const other = await recovery()
     const [a, b, c] = shares as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
@@ -42,7 +42,7 @@ describe('the recovery key', () => {
 })
 
 describe('a share', () => {
-  test('is known as one of its key at its own place alone, and no longer when a bit of it is changed', async () => {
+  test('is valid only for its key and its place, and not after one of its bits is changed', async () => {
     const { publicKeyJwk, shares, place } = await recovery()
     const other = await recovery()
     const share = shares[1]!
@@ -60,7 +60,7 @@ describe('a share', () => {
     expect(await isShareOf(new Uint8Array(0), publicKeyJwk, place(2))).toBe(false)
   })
 
-  test('goes to a target only where it is one of the recovery key that the custodian knows', async () => {
+  test('is wrapped to a target only if it belongs to the recovery key that the custodian knows', async () => {
     const { publicKeyJwk, shares, place } = await recovery()
     const [custodian, target, stranger] = [await generateKeyPair(), await generateKeyPair(), await generateKeyPair()]
     const wrapped = await wrapKey(shares[0]!, custodian.publicKeyJwk)
@@ -71,7 +71,7 @@ describe('a share', () => {
     await expect(give(custodian.privateKey, stranger.publicKeyJwk)).rejects.toMatchObject({ code: 'decryption_failed' })
   })
 
-  test('fits a wrapped key’s limit on the wire, and thresholds out of range are refused', async () => {
+  test('stays below the size limit of a wrapped key, and a threshold out of range is refused', async () => {
     const { publicKeyJwk, shares } = await recovery(2, 255)
     expect(shares).toHaveLength(255)
     expect((await wrapKey(shares[254]!, publicKeyJwk)).length).toBeLessThan(1000)

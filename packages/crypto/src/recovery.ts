@@ -7,7 +7,7 @@ const signing = { name: 'ECDSA', namedCurve: 'P-256' } as const
 const signature = { name: 'ECDSA', hash: 'SHA-256' } as const
 const signatureLengthBytes = 64
 
-/** What a share is bound to: it fits nowhere else, whatever a server says of it. */
+/** The binding of a share. A share is valid for nothing else, whatever a server says about it. */
 export interface SharePlace {
   orgId: string
   /** From 1. */
@@ -19,10 +19,10 @@ export interface SharePlace {
 export type Share = Bytes
 
 /**
- * Splits the recovery key into shares, of which `threshold` together give it back and fewer tell nothing. Each is signed with
- * the recovery key itself, so the program that puts shares together can tell which of them is false.
+ * Splits the recovery key into shares. `threshold` of them together give it back, and fewer reveal nothing. Each share
+ * is signed with the recovery key itself, so that a program that combines shares can identify a false one.
  *
- * @param privateKey one that can be exported; forget it once the shares are wrapped.
+ * @param privateKey must be exportable. Discard it once the shares are wrapped.
  * @returns one share for each index from 1 to `count`, in order.
  * @throws CryptoError `invalid_argument` unless 2 <= threshold <= count <= 255, and for a key that cannot be exported.
  * @example const shares = await splitRecoveryKey(privateKey, { orgId, threshold: 3, count: 5 })
@@ -47,7 +47,7 @@ export async function splitRecoveryKey(
 }
 
 /**
- * Whether a share is one of this recovery key, made for this place.
+ * Whether a share belongs to this recovery key, and was made for this organization, index and threshold.
  *
  * @throws CryptoError `malformed_key` for the public key.
  * @example
@@ -63,11 +63,11 @@ export async function isShareOf(share: Share, recoveryPublicKeyJwk: string, plac
 }
 
 /**
- * A custodian’s contribution: opens the own share, sees that it is one of the recovery key, and wraps it to the target. The
- * target’s public key is the server’s word: compare its words with the target first.
+ * Makes a custodian’s contribution: opens their share, checks that it belongs to the recovery key, and wraps it to the
+ * target. The server supplies the target’s public key: compare its words with the target first.
  *
- * @throws CryptoError `decryption_failed` where the share is not wrapped to this key, or is not one of the recovery key;
- *   `malformed_blob`, `malformed_key`.
+ * @throws CryptoError `decryption_failed` if the share is not wrapped to this key, or does not belong to the recovery
+ *   key; `malformed_blob`, `malformed_key`.
  * @example
  * const place = { orgId, shareIndex: 1, threshold: 3 }
  * const contributedShare = await rewrapShare(blob, privateKey, targetPublicKeyJwk, recoveryPublicKeyJwk, place)
@@ -86,9 +86,9 @@ export async function rewrapShare(
 }
 
 /**
- * The recovery key, from shares that {@link isShareOf} has found to be its own.
+ * Combines the recovery key from shares that {@link isShareOf} has accepted.
  *
- * @throws CryptoError `decryption_failed` where they are too few, or of another key.
+ * @throws CryptoError `decryption_failed` if they are too few, or belong to another key.
  * @example
  * const shares = await splitRecoveryKey(recoveryKey, { orgId, threshold: 3, count: 5 })
  * const combined = await combineShares(shares.slice(0, 3), recoveryPublicKeyJwk)
@@ -102,12 +102,12 @@ export async function combineShares(shares: readonly Share[], recoveryPublicKeyJ
     const expected = publicKeyJwkOf({ point: parsePublicKeyJwk(recoveryPublicKeyJwk) })
     if (publicKeyJwkOf(privateKey) === expected) return privateKey
   } catch {
-    // What too few shares give is noise, and mostly no key at all.
+    // Too few shares give random bytes, which are mostly no valid key.
   }
   throw new CryptoError('decryption_failed', 'these shares do not give the recovery key')
 }
 
-/** Changing it makes every share unusable. */
+/** Builds the signed text. If its label changes, every share becomes unusable. */
 function signedBytes({ orgId, shareIndex, threshold }: SharePlace, part: Bytes): Bytes {
   return joined(encodeUtf8(`skerry/recovery-share/v1/${orgId}/${shareIndex}/${threshold}/`), part)
 }

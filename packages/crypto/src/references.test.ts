@@ -34,19 +34,19 @@ describe('expanding references', () => {
     expect(() => expandReferences(stored)).toThrow(refusal)
   })
 
-  test('gives what the published clients give for their own secrets', () => {
+  test('gives the same result as the published clients for their own secrets', () => {
     const { values, unresolved } = expandReferences(published.merged)
     expect(values).toEqual(published.expanded)
     expect(unresolved).toEqual(published.unresolved)
   })
 
-  test('leaves its input alone, keeps its order and expands an empty set', () => {
+  test('does not change its input, keeps its order and expands an empty set', () => {
     const stored = Object.freeze({ B: '${A}', A: 'a' })
     expect(Object.keys(expandReferences(stored).values)).toEqual(['B', 'A'])
     expect(expandReferences({})).toEqual({ values: {}, unresolved: [] })
   })
 
-  test('takes secrets that are named like members of objects', () => {
+  test('handles secrets that are named like members of objects', () => {
     const stored = JSON.parse('{"__proto__":"p","constructor":"c","T":"${__proto__}${constructor}${toString}"}')
     const { values, unresolved } = expandReferences(stored)
     expect(JSON.parse(JSON.stringify(values))).toEqual(
@@ -58,10 +58,10 @@ describe('expanding references', () => {
   })
 })
 
-describe('what cannot be expanded', () => {
+describe('a failed expansion', () => {
   const stored = { LOOP: 'x${LOOP}', INTO: '${LOOP}', A: '${B}', B: '${A}', GOOD: '${BASE}/x', BASE: 'b' }
 
-  test('is the names in a cycle and those that lead into it, and leaves the others alone', () => {
+  test('affects the names in a cycle and those that lead into it, and no others', () => {
     const { values, failed } = expandEach(stored)
     expect(values).toEqual({ GOOD: 'b/x', BASE: 'b' })
     expect([...failed].map(([name, { subject }]) => [name, subject])).toEqual([
@@ -72,12 +72,12 @@ describe('what cannot be expanded', () => {
     ])
   })
 
-  test('concerns nobody who asks for other names', () => {
+  test('does not affect a call for other names', () => {
     expect(expandReferences(stored, ['GOOD']).values).toEqual({ GOOD: 'b/x' })
     expect(() => expandReferences(stored, ['INTO'])).toThrow(expect.objectContaining({ code: 'reference_cycle' }))
   })
 
-  test('may be too large, too', () => {
+  test('is also reported for a value that is too large', () => {
     const half = 'x'.repeat(expandedValueLimitBytes / 2)
     const { values, failed } = expandEach({ HALF: half, BIG: '${HALF}${HALF}!', AFTER: '${BIG}', SMALL: 's' })
     expect(Object.keys(values)).toEqual(['HALF', 'SMALL'])
@@ -88,7 +88,7 @@ describe('what cannot be expanded', () => {
   })
 })
 
-test('an escaped text expands to the text itself, whatever is in it', () => {
+test('an escaped text expands to the text itself, whatever it contains', () => {
   const pieces = ['$', '{', '}', 'A', '$$', '${', '${A}', '$${A}', '${A:-x}', ' ']
   let seed = 1
   const next = () => {
@@ -109,12 +109,12 @@ describe('a chain of references', () => {
     return Object.fromEntries(links) as Record<string, string>
   }
 
-  test('may be 10,000 long', () => {
+  test('may have 10,000 links', () => {
     const { values } = expandReferences(chain(10_000, 'end'))
     expect(values.N0).toBe(`${'<'.repeat(9_999)}end${'>'.repeat(9_999)}`)
   })
 
-  test('of 10,000 that closes is refused, not followed forever', () => {
+  test('with 10,000 links that closes to a cycle is refused, not followed forever', () => {
     expect(() => expandReferences(chain(10_000, '${N0}'))).toThrow(expect.objectContaining({ code: 'reference_cycle' }))
   })
 })
@@ -122,7 +122,7 @@ describe('a chain of references', () => {
 describe('the size limit', () => {
   const limit = expandedValueLimitBytes
 
-  test('is 1,048,576 bytes: exactly as many pass, one more does not', () => {
+  test('is 1,048,576 bytes: exactly this many pass, and one more does not', () => {
     const half = 'x'.repeat(limit / 2)
     expect(expandReferences({ A: half, B: '${A}${A}' }).values.B).toHaveLength(limit)
     expect(() => expandReferences({ A: half, B: '${A}${A}!' })).toThrow(tooLarge('B'))
@@ -140,7 +140,7 @@ describe('the size limit', () => {
     expect(() => expandReferences({ A: dashes, B: '${A}..' })).toThrow(tooLarge('B'))
   })
 
-  test('stops nested multiplication at the first value that passes it, within a second', async () => {
+  test('stops nested multiplication at the first value that exceeds it, within 1 s of processor time', async () => {
     const stored: Record<string, string> = { L0: 'ha' }
     for (let i = 1; i <= 100; i++) stored[`L${i}`] = `\${L${i - 1}}`.repeat(10)
     const took = await cpuMs(() => {
@@ -150,7 +150,7 @@ describe('the size limit', () => {
     expect(took).toBeLessThan(1000)
   })
 
-  test('does not make 250,000 references to nothing slow, nor a million dollars', async () => {
+  test('does not slow down 250,000 empty references, or a million dollar signs', async () => {
     const took = await cpuMs(() => {
       expect(expandReferences({ E: '', T: '${E}'.repeat(250_000) }).values.T).toBe('')
       expect(expandReferences({ T: '${'.repeat(500_000) }).unresolved).toEqual([])

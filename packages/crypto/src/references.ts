@@ -3,7 +3,7 @@ import { CryptoError } from './errors.ts'
 /** The most UTF-8 bytes that a value may have once its references are expanded. Published clients refuse the same. */
 export const expandedValueLimitBytes = 1_048_576
 
-/** The values with their references expanded, and the names that were referenced but are not there. */
+/** The values with their references expanded, and the referenced names that do not exist. */
 export interface ExpandedReferences {
   /** Has no prototype, so that a secret may be called `__proto__`. */
   values: Record<string, string>
@@ -11,13 +11,16 @@ export interface ExpandedReferences {
   unresolved: string[]
 }
 
-/** As far as references can be expanded. */
+/** The result of an expansion in which some names may fail. */
 export interface ExpandedEach extends ExpandedReferences {
-  /** Each name that cannot be, in a cycle, leading into one or too large, with the reason. Those have no value. */
+  /**
+   * The names that cannot be expanded, each with the reason: a cycle, a reference into one, or a value that is too
+   * large. They have no value.
+   */
   failed: Map<string, CryptoError>
 }
 
-/** A value cut at its references: literal text, or the name whose expanded value stands here. */
+/** A value split at its references: literal text, or the name of the value to insert. */
 type Part = { text: string } | { name: string }
 
 interface Expanded {
@@ -25,27 +28,27 @@ interface Expanded {
   lengthBytes: number
 }
 
-/** A value under expansion; `next` is its first part that is not yet in `text`. */
+/** A value during expansion. `next` is the index of its first part that is not yet in `text`. */
 interface Frame extends Expanded {
   name: string
   parts: Part[]
   next: number
 }
 
-/** `$${` or `${NAME}`. Whatever else follows a `$` matches nowhere and stays as written. */
+/** `$${` or `${NAME}`. Any other text after a `$` does not match and stays as written. */
 const referencePattern = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**
- * Expands `${NAME}` in every value, from the merged set itself.
+ * Expands `${NAME}` in every value, with the values of the merged set itself.
  *
  * - `${NAME}` becomes the expanded value of NAME; `$${` becomes the text `${`, whatever follows it.
  * - An unknown name stays as written and is reported.
  * - Anything else that starts with `$` stays as written: `${NAME:-x}`, `${1}`, `${}`, `$NAME`, an open `${`.
  * - Expanded text is not scanned again.
  *
- * @param names the names to expand; all unless given. What they refer to is looked up in all values.
+ * @param names the names to expand; all by default. They may refer to any value.
  * @throws CryptoError `reference_cycle`, with the chain `A -> B -> A` in `subject`; `reference_too_large` when a value
- *   would pass {@link expandedValueLimitBytes}, with its name in `subject`.
+ *   would exceed {@link expandedValueLimitBytes}, with its name in `subject`.
  * @example expandReferences({ HOST: 'db', URL: 'postgres://${HOST}' }).values.URL // 'postgres://db'
  */
 export function expandReferences(values: Record<string, string>, names?: readonly string[]): ExpandedReferences {
@@ -55,9 +58,9 @@ export function expandReferences(values: Record<string, string>, names?: readonl
 }
 
 /**
- * Expands what can be expanded: a cycle concerns the names in it and those that lead into it, and no other.
+ * Expands what can be expanded. A cycle affects only the names in it and the names that lead into it.
  *
- * @param names as for {@link expandReferences}; a name without a value is passed over.
+ * @param names as for {@link expandReferences}. A name without a value is ignored.
  * @example expandEach({ A: '${A}', B: 'b' }) // values: { B: 'b' }; failed: A -> `reference_cycle`
  */
 export function expandEach(values: Record<string, string>, names?: readonly string[]): ExpandedEach {
@@ -75,13 +78,13 @@ export function expandEach(values: Record<string, string>, names?: readonly stri
   return { values: expanded, unresolved: [...state.unresolved].sort(), failed }
 }
 
-/** The names that a text refers to, each once, in order; of what is escaped, none. */
+/** Returns the names that a text refers to, each once, in order. Escaped references do not count. */
 export function referencesIn(text: string): string[] {
   return [...new Set([...text.matchAll(referencePattern)].flatMap(([, name]) => name ?? []))]
 }
 
 /**
- * A text that expands to exactly this text: what would be a reference is escaped, and what would be an escape.
+ * Escapes a text so that it expands to exactly this text. It escapes references, and text that is already an escape.
  *
  * @example escapeReferences('${HOME} $$ $HOME') // '$${HOME} $$ $HOME'
  */
@@ -96,7 +99,7 @@ interface State {
   unresolved: Set<string>
 }
 
-/** Depth first with a stack of its own: a chain of references may be longer than the call stack is deep. */
+/** Expands depth first with its own stack, because a chain of references may be longer than the call stack is deep. */
 function expandOne(root: string, { stored, done, failed, unresolved }: State): void {
   const stack: Frame[] = []
   const open = new Set<string>()
@@ -104,7 +107,7 @@ function expandOne(root: string, { stored, done, failed, unresolved }: State): v
     open.add(name)
     stack.push({ name, parts: parse(stored.get(name)!, stored, unresolved), next: 0, text: '', lengthBytes: 0 })
   }
-  // Every open name waits for the one that failed.
+  // Every open name depends on the name that failed.
   const fail = (error: CryptoError) => {
     for (const name of open) failed.set(name, error)
     stack.length = 0
@@ -149,8 +152,8 @@ function parse(value: string, stored: ReadonlyMap<string, string>, unresolved: S
 }
 
 /**
- * False when the value would pass the limit. The length is known before the text is joined, so that nested doubling stops
- * there and never gets built.
+ * Appends a piece, or returns false if the value would exceed the limit. The length is checked before the text is
+ * joined, so that nested doubling is never built.
  */
 function append(frame: Frame, piece: Expanded): boolean {
   frame.lengthBytes += piece.lengthBytes
@@ -160,12 +163,18 @@ function append(frame: Frame, piece: Expanded): boolean {
   return true
 }
 
-/** A set keeps its order of entry, so `open` is the path; what leads into the cycle is no part of it. */
+/**
+ * Builds the error for a cycle. A set keeps its order of entry, so `open` is the path. Names that lead into the cycle
+ * are not part of it.
+ */
 function cycle(open: string[], name: string): CryptoError {
   return new CryptoError('reference_cycle', undefined, [...open.slice(open.indexOf(name)), name].join(' -> '))
 }
 
-/** UTF-8 bytes of a text, without encoding it: a unit below 0x80 takes 1, below 0x800 2, half a surrogate pair 2. */
+/**
+ * Counts the UTF-8 bytes of a text without encoding it. A unit below 0x80 takes 1, below 0x800 2, half a surrogate pair
+ * 2.
+ */
 function utf8Length(text: string): number {
   let length = 0
   for (let i = 0; i < text.length; i++) {

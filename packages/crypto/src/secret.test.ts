@@ -53,7 +53,7 @@ describe('an sc1 blob', () => {
     }
   })
 
-  test('with an IV of another length than 96 bits is refused before anything is decrypted', async () => {
+  test('with an IV of any length but 96 bits is refused before anything is decrypted', async () => {
     const decrypt = vi.spyOn(crypto.subtle, 'decrypt')
     for (const length of [1, 8, 11, 13, 16, 32]) {
       const blob = `sc1.${encodeBase64url(new Uint8Array(length))}.${encodeBase64url(new Uint8Array(40))}`
@@ -91,7 +91,7 @@ describe('sealing', () => {
     expect(first!.split('.')[2]).not.toBe(second!.split('.')[2])
   })
 
-  test('a value that UTF-8 cannot carry is refused, never altered', async () => {
+  test('a value with a lone surrogate is refused, never altered', async () => {
     await expect(sealSecret('a\ud800', dek, environmentId, name)).rejects.toThrow(refused('malformed_text'))
   })
 
@@ -99,7 +99,7 @@ describe('sealing', () => {
     ['no environment', '', 'NAME'],
     ['an environment with a slash', 'env_a/b', 'NAME'],
     ['no name', 'env_a', ''],
-  ])('for a place that could be mistaken for another is refused: %s', async (_, environment, secretName) => {
+  ])('for an ambiguous environment or name is refused: %s', async (_, environment, secretName) => {
     await expect(sealSecret('v', dek, environment, secretName)).rejects.toThrow(refused('invalid_argument'))
   })
 })

@@ -10,7 +10,8 @@ export interface Dek {
 }
 
 /**
- * Bytes of a fresh DEK: 32 random bytes, to be wrapped to everyone who may read the environment, then forgotten.
+ * Makes the bytes of a fresh DEK: 32 random bytes. Wrap them to everyone who may read the environment, then discard
+ * them.
  *
  * @example
  * const bytes = newDek()
@@ -32,11 +33,12 @@ export async function importDek(bytes: Bytes): Promise<Dek> {
 }
 
 /**
- * Encrypts one secret value: `sc1.<iv>.<ciphertext and tag>`. The blob opens only as this name in this environment.
+ * Encrypts one secret value: `sc1.<iv>.<ciphertext and tag>`. The blob decrypts only under this name in this
+ * environment.
  *
- * @param value any text, also empty. Its length shows: the ciphertext is as long as its UTF-8.
- * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for a place that would be
- *   ambiguous.
+ * @param value any text, even empty. The ciphertext reveals its length in UTF-8 bytes.
+ * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for an ambiguous
+ *   environment id or name.
  * @example const ciphertext = await sealSecret('postgres://...', dek, envId, 'DATABASE_URL')
  */
 export async function sealSecret(value: string, dek: Dek, environmentId: string, name: string): Promise<string> {
@@ -45,11 +47,11 @@ export async function sealSecret(value: string, dek: Dek, environmentId: string,
 }
 
 /**
- * Decrypts one secret value. The environment is the one that the ciphertext was made in: for a branch that inherits a
- * value, the layer's `environmentId`.
+ * Decrypts one secret value. The environment must be the one that the ciphertext was made in. For a branch that
+ * inherits a value, this is the layer's `environmentId`.
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (wrong DEK, name or environment, or
- *   altered bytes), `malformed_text` for a plaintext that is no UTF-8, `invalid_argument`.
+ *   altered bytes), `malformed_text` for a plaintext that is not UTF-8, `invalid_argument`.
  * @example const value = await openSecret(ciphertext, dek, envId, 'DATABASE_URL')
  */
 export async function openSecret(blob: string, dek: Dek, environmentId: string, name: string): Promise<string> {
@@ -57,7 +59,7 @@ export async function openSecret(blob: string, dek: Dek, environmentId: string, 
   return decodeUtf8(await openGcm(dek.key, iv, ciphertext, placeOf(environmentId, name)))
 }
 
-/** The AAD, `<environmentId>/<NAME>`. With a slash in the id, two places could share one AAD. */
+/** Builds the AAD, `<environmentId>/<NAME>`. With a slash in the id, two different secrets could have the same AAD. */
 function placeOf(environmentId: string, name: string): Bytes {
   if (environmentId === '' || environmentId.includes('/') || name === '') {
     throw new CryptoError('invalid_argument', 'an environment id without slash, and a name')

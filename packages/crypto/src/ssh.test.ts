@@ -8,14 +8,14 @@ const certificate =
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIASn4LOxkhmJBUQ8UI4+czyifX7kqVEF1Nf5SWqSzRh1'
 const ca = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAPtE4C2hbRHHlmCudz3aBwr7euhyWutcOR5mUjMUt+Q'
 
-test('a key is in the format that ssh reads, and its halves belong together', async () => {
+test('a key is in the format that ssh reads, and its two halves match', async () => {
   const { publicKey, privateKey } = await newSshKeyPair()
   const bytes = Buffer.from(privateKey.replace(/-----.*-----/g, ''), 'base64')
   expect(bytes.subarray(0, 15).toString()).toBe('openssh-key-v1\0')
   const blob = Buffer.from(publicKey.split(' ')[1]!, 'base64')
   expect(publicKey).toMatch(/^ssh-ed25519 [A-Za-z0-9+/]{68}$/)
   expect(bytes.indexOf(blob)).toBeGreaterThan(0)
-  // The seed stands before the second copy of the point in the private part.
+  // In the private part, the seed is before the second copy of the point.
   const point = blob.subarray(-32)
   const seed = bytes.subarray(bytes.lastIndexOf(point) - 32, bytes.lastIndexOf(point))
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
@@ -25,7 +25,7 @@ test('a key is in the format that ssh reads, and its halves belong together', as
   expect((await newSshKeyPair()).publicKey).not.toBe(publicKey)
 })
 
-test('a certificate is read as ssh-keygen wrote it', () => {
+test('a certificate is parsed as ssh-keygen wrote it', () => {
   expect(readSshCertificate(certificate)).toEqual({
     publicKey: key,
     serial: 77n,
@@ -41,12 +41,12 @@ test('a certificate is read as ssh-keygen wrote it', () => {
 
 test.each([
   ['a public key', key],
-  ['one that is cut off', certificate.slice(0, 300)],
+  ['a truncated certificate', certificate.slice(0, 300)],
   [
-    'one with bytes behind its end',
+    'a certificate with bytes after its end',
     certificate.replace(/[A-Za-z0-9+/]+={0,2}$/, (text) => `${text.replace(/=+$/, '')}AAAA`),
   ],
-  ['nothing', ''],
-])('%s is no certificate', (_, line) => {
+  ['an empty text', ''],
+])('%s is refused as a certificate', (_, line) => {
   expect(() => readSshCertificate(line)).toThrow(expect.objectContaining({ name: 'CryptoError' }))
 })

@@ -6,10 +6,13 @@ import { randomBytes } from './random.ts'
 const keyType = 'ssh-ed25519'
 const certificateType = 'ssh-ed25519-cert-v01@openssh.com'
 
-/** Where the private scalar begins in the PKCS8 of an Ed25519 key, which has 48 bytes (RFC 8410). */
+/** The offset of the private scalar in the PKCS8 of an Ed25519 key, which has 48 bytes (RFC 8410). */
 const pkcs8SeedAt = 16
 
-/** An Ed25519 key that `ssh` reads: the public half is sent to be signed, the private one goes into a file of mode 0600. */
+/**
+ * An Ed25519 key that `ssh` reads. Send the public half to be signed, and write the private half to a file of mode
+ * 0600.
+ */
 export interface SshKeyPair {
   /** `ssh-ed25519 <base64>` */
   publicKey: string
@@ -18,7 +21,7 @@ export interface SshKeyPair {
 }
 
 /**
- * A fresh key for one session.
+ * Makes a fresh key for one session.
  *
  * @example const { publicKey, privateKey } = await newSshKeyPair()
  */
@@ -33,7 +36,10 @@ export async function newSshKeyPair(): Promise<SshKeyPair> {
   }
 }
 
-/** PROTOCOL.key of OpenSSH: no cipher, no derivation, one key, and a padding of 1, 2, 3 to a multiple of 8. */
+/**
+ * Writes the format PROTOCOL.key of OpenSSH: no cipher, no derivation, one key, and a padding of 1, 2, 3 to a multiple
+ * of 8.
+ */
 function privateKeyFile(blob: Bytes, point: Bytes, seed: Bytes): string {
   const check = randomBytes(4)
   const secret = joined(check, check, text(keyType), text(point), text(joined(seed, point)), text(''))
@@ -43,26 +49,26 @@ function privateKeyFile(blob: Bytes, point: Bytes, seed: Bytes): string {
   return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join('\n')
 }
 
-/** What a certificate of a person's Ed25519 key says (PROTOCOL.certkeys). Its signature is for the host to verify. */
+/** The content of a certificate for a person's Ed25519 key (PROTOCOL.certkeys). The host verifies its signature. */
 export interface SshCertificate {
-  /** The key that it is for, `ssh-ed25519 <base64>`. */
+  /** The key that is certified, `ssh-ed25519 <base64>`. */
   publicKey: string
   serial: bigint
   keyId: string
   principals: string[]
-  /** Unix seconds; the end is exclusive. */
+  /** Unix seconds. The end is exclusive. */
   validAfterSeconds: number
   validBeforeSeconds: number
   criticalOptions: string[]
   extensions: string[]
-  /** `<type> <base64>` of the authority. */
+  /** The key of the authority, `<type> <base64>`. */
   caPublicKey: string
 }
 
 /**
  * Reads `ssh-ed25519-cert-v01@openssh.com <base64> [comment]`.
  *
- * @throws CryptoError `malformed_key` for anything else, a host's certificate too.
+ * @throws CryptoError `malformed_key` for anything else, including a host's certificate.
  * @example const { principals } = readSshCertificate('ssh-ed25519-cert-v01@openssh.com AAAA...')
  */
 export function readSshCertificate(line: string): SshCertificate {
@@ -125,7 +131,7 @@ function strings(bytes: Bytes): Bytes[] {
   return all
 }
 
-/** Names and their data alternate. */
+/** Returns the names of options. In the encoding, names and their data alternate. */
 const optionNames = (bytes: Bytes) => strings(bytes).flatMap((one, index) => (index % 2 === 0 ? decodeUtf8(one) : []))
 
 function text(value: string | Bytes): Bytes {

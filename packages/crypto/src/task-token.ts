@@ -2,7 +2,7 @@ import { encodeBase64url } from './base64url.ts'
 import { tokenHash } from './digest.ts'
 import { newId, randomBytes } from './random.ts'
 
-/** The token of a task: `token` goes to the agent and nowhere else, the other two are registered. */
+/** The token of a task. `token` goes to the agent and nowhere else. The other two members are registered. */
 export interface NewTaskToken {
   token: string
   taskRef: string

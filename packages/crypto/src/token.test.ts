@@ -10,8 +10,8 @@ import { unwrapKey, wrapKey } from './wrap.ts'
 
 const refused = expect.objectContaining({ name: 'CryptoError', code: 'malformed_token' })
 
-describe('a token that keeps its key at home', () => {
-  test.each(vectors.derived)('$token derives what it always did', async (row) => {
+describe('a token of the skerry format', () => {
+  test.each(vectors.derived)('$token gives the bearer and the key of its vector', async (row) => {
     const parsed = await parseToken(row.token)
     expect(parsed).toMatchObject({
       tokenId: row.tokenId,
@@ -24,7 +24,7 @@ describe('a token that keeps its key at home', () => {
     expect(await unwrapKey(await wrapKey(bytes, row.publicKeyJwk), parsed.privateKey)).toEqual(bytes)
   })
 
-  test('presents a bearer that is not the token and from which its key does not follow', async () => {
+  test('sends a bearer that is not the token and does not reveal its key', async () => {
     const made = await newToken('skerry')
     expect(made.bearer).not.toBe(made.token)
     expect(made.bearer).toMatch(new RegExp(`^${made.tokenId}_[A-Za-z0-9_-]{43}$`))
@@ -41,7 +41,7 @@ describe('a token that keeps its key at home', () => {
 })
 
 describe('a token of the published format', () => {
-  test('is read, and presented whole', async () => {
+  test('is parsed, and is sent whole as the bearer', async () => {
     const parsed = await parseToken(published.token.token)
     expect(parsed).toMatchObject({
       tokenId: published.token.tokenId,
@@ -51,13 +51,13 @@ describe('a token of the published format', () => {
     expect(parsePublicKeyJwk(parsed.publicKeyJwk)).toEqual(parsePublicKeyJwk(published.token.publicKeyJwk))
   })
 
-  test('is made with the same shape: id, PKCS8 of 138 bytes', async () => {
+  test('is made in the same shape: id, PKCS8 of 138 bytes', async () => {
     const made = await newToken('classic')
     expect(made.token).toMatch(/^skt_[0-9A-Za-z]{22}_[A-Za-z0-9_-]{184}$/)
     expect(made.bearer).toBe(made.token)
   })
 
-  test('may carry underscores and hyphens in its key part', async () => {
+  test('may contain underscores and hyphens in its key part', async () => {
     for (let seen = 0; seen < 3; ) {
       const { token, publicKeyJwk } = await newToken('classic')
       if (!/_.*_.*_/.test(token)) continue
@@ -68,7 +68,7 @@ describe('a token of the published format', () => {
 })
 
 describe.each(['skerry', 'classic'] as const)('a new %s token', (format) => {
-  test('reads back as itself, and its key opens what is wrapped to it', async () => {
+  test('is parsed into the same data, and its key opens what is wrapped to it', async () => {
     const { token, tokenHash: hash, privateKey, ...made } = await newToken(format)
     const { privateKey: again, ...parsed } = await parseToken(token)
     expect(parsed).toEqual(made)
@@ -77,12 +77,12 @@ describe.each(['skerry', 'classic'] as const)('a new %s token', (format) => {
     expect(await unwrapKey(blob, privateKey)).toEqual(await unwrapKey(blob, again))
   })
 
-  test('holds a private key that cannot be exported', async () => {
+  test('has a private key that cannot be exported', async () => {
     const { privateKey } = await newToken(format)
     expect(privateKey.key.extractable).toBe(false)
   })
 
-  test('differs from the one before', async () => {
+  test('differs from the token before', async () => {
     const [first, second] = [await newToken(format), await newToken(format)]
     for (const member of ['token', 'tokenId', 'bearer', 'tokenHash', 'publicKeyJwk'] as const) {
       expect(first[member]).not.toBe(second[member])
@@ -90,15 +90,15 @@ describe.each(['skerry', 'classic'] as const)('a new %s token', (format) => {
   })
 })
 
-describe('what is no token', () => {
-  test.each(vectors.refused)('is refused, and its text is not repeated: $title', async ({ token }) => {
+describe('a malformed token', () => {
+  test.each(vectors.refused)('is refused, and the error does not repeat it: $title', async ({ token }) => {
     await expect(parseToken(token)).rejects.toThrow(refused)
     const message = await parseToken(token).catch((error: Error) => error.message)
     const keyPart = token.split('_').slice(2).join('_')
     if (keyPart.length > 8) expect(message).not.toContain(keyPart)
   })
 
-  test('is refused for a key part of any other length than a seed or a private key', async () => {
+  test('is refused if its key part has another length than a seed or a private key', async () => {
     for (const length of [...Array(137).keys(), 139, 200, 1000]) {
       if (length === 32) continue
       const token = `skt_6EYgmoh8LuiPPAbM0SaVtc_${encodeBase64url(new Uint8Array(length).fill(0x30))}`
@@ -106,7 +106,7 @@ describe('what is no token', () => {
     }
   })
 
-  test('is refused when it is no string', async () => {
+  test('is refused if it is not a string', async () => {
     await expect(parseToken(undefined as unknown as string)).rejects.toThrow(refused)
   })
 })

@@ -15,15 +15,15 @@ import { bytesToNumber, p256Order } from './p256.ts'
 import { newId, randomBytes } from './random.ts'
 
 /**
- * The two forms of a service token, told apart by what follows the second underscore:
+ * The two formats of a service token. They differ in the part after the second underscore:
  *
- * - `skerry`: 32 bytes, a seed. The bearer and the private key are both derived from it, so what the server sees in an
- *   Authorization header tells nothing about the key.
+ * - `skerry`: 32 bytes, a seed. The bearer and the private key are both derived from it, so the Authorization header
+ *   that the server sees reveals nothing about the key.
  * - `classic`: the PKCS8 of the private key, as the published clients write it. The whole token is the bearer.
  */
 export type TokenFormat = 'skerry' | 'classic'
 
-/** What a client needs of a token. `bearer` goes to the server, `privateKey` stays. */
+/** The parts of a token that a client needs. `bearer` goes to the server; `privateKey` stays on this machine. */
 export interface ParsedToken {
   tokenId: string
   format: TokenFormat
@@ -32,7 +32,7 @@ export interface ParsedToken {
   publicKeyJwk: string
 }
 
-/** A token at its birth: `token` is shown once; `tokenId`, `tokenHash` and `publicKeyJwk` are registered. */
+/** A new token. `token` is shown once; `tokenId`, `tokenHash` and `publicKeyJwk` are registered. */
 export interface NewToken extends ParsedToken {
   token: string
   tokenHash: string
@@ -47,10 +47,10 @@ const scalarMaterialLengthBytes = 48
 const classicLongerThanBytes = 100
 const derSequence = 0x30
 
-/** The id is fixed in length and has no underscore, so only the first two underscores separate. */
+/** The id has a fixed length and no underscore, so only the first two underscores are separators. */
 const tokenPattern = new RegExp(`^(${credentialPrefixes.serviceToken}[0-9A-Za-z]{${idLength}})_([A-Za-z0-9_-]+)$`)
 
-/** Changing it changes every token: the wrapped keys would no longer be readable. */
+/** If this label changes, the key of every token changes: the wrapped keys become unreadable. */
 const privateKeyInfo = 'skerry/service-token/private-key/v1'
 
 /**
@@ -68,10 +68,10 @@ export async function newToken(format: TokenFormat): Promise<NewToken> {
 }
 
 /**
- * Reads a service token of either form.
+ * Parses a service token of either format.
  *
- * The token of our own form and the bearer derived from it look alike (`skt_<id>_<43 characters>`), so nothing but care
- * keeps a token out of an Authorization header: send `bearer`, never the input.
+ * A `skerry` token and the bearer derived from it look alike (`skt_<id>_<43 characters>`), so no check prevents a token
+ * in an Authorization header. Send `bearer`, never the token.
  *
  * @throws CryptoError `malformed_token`.
  * @example
@@ -97,7 +97,10 @@ export async function parseToken(token: string): Promise<ParsedToken> {
   throw new CryptoError('malformed_token', 'the key part is neither a seed nor a private key')
 }
 
-/** The id is the salt: the same seed under another id is another bearer and another key. */
+/**
+ * Derives the bearer and the private key. The id is the salt: the same seed under another id gives another bearer and
+ * another key.
+ */
 async function derive(tokenId: string, seed: Bytes): Promise<{ bearer: string; privateKey: PrivateKey }> {
   const salt = encodeUtf8(tokenId)
   const bearer = `${tokenId}_${encodeBase64url(await hkdf(seed, salt, bearerInfo, 32))}`

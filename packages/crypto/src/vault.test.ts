@@ -6,7 +6,7 @@ import { openCredential, sealCredential, signRegistration } from './vault.ts'
 
 const place = { projectId: 'vpj_1', connectionId: 'vcn_1', providerId: 'acme', slot: 'api_key', revision: 1 } as const
 
-test('a credential opens with the key of its executor, as the revision, slot and connection that it was sealed for', async () => {
+test('a credential opens only with its executor’s key, for its own revision, slot and connection', async () => {
   const executor = await generateKeyPair()
   const sealed = await sealCredential('sk-secret', place, executor.publicKeyJwk)
   expect(await openCredential(sealed, place, executor.privateKey)).toBe('sk-secret')
@@ -25,7 +25,7 @@ test('a credential opens with the key of its executor, as the revision, slot and
   await expect(openCredential(sealed, place, stranger.privateKey)).rejects.toMatchObject({ code: 'decryption_failed' })
 })
 
-test('two credentials of one place share nothing, though their text is the same', async () => {
+test('two credentials with the same text and place share nothing', async () => {
   const { publicKeyJwk } = await generateKeyPair()
   const [a, b] = [await sealCredential('x', place, publicKeyJwk), await sealCredential('x', place, publicKeyJwk)]
   expect(a.ciphertext).not.toBe(b.ciphertext)

@@ -15,8 +15,8 @@ export interface SealedCredential {
 }
 
 /**
- * Encrypts a credential to an executor, under a fresh AES-256 key. It opens only as this revision of this slot of this
- * connection.
+ * Encrypts a credential to an executor, under a fresh AES-256 key. It decrypts only as this revision of this slot of
+ * this connection.
  *
  * @param publicKeyJwk JWK JSON of one of the executor's live keys
  * @throws CryptoError `malformed_key`, `malformed_text`.
@@ -46,10 +46,10 @@ export async function openCredential(sealed: SealedCredential, place: VaultPlace
 }
 
 /**
- * Proves to the server that an executor which registers has the private half of its wrapping key. The key also opens
- * credentials; the two uses share no input, because the signed text begins with its purpose.
+ * Proves to the server that a registering executor has the private half of its wrapping key. The key also opens
+ * credentials. The two uses share no input, because the signed text begins with its purpose.
  *
- * @param privateKey one that can be exported: platforms bind a key to one use.
+ * @param privateKey must be exportable, because platforms bind a key to one use.
  * @returns base64url of 64 bytes: r and s of ECDSA P-256 with SHA-256.
  * @throws CryptoError `invalid_argument` for a key that was not made exportable.
  * @example const proof = await signRegistration(privateKey, 'vrc_...', 'https://executor.example.com')

@@ -1,8 +1,8 @@
 /**
- * The 2,048 English words of BIP-39 (Bitcoin Improvement Proposal 39, MIT), in its order: a word stands for 11 bits. Made
- * for reading aloud and typing: no word begins with the same four letters as another.
+ * The 2,048 English words of BIP-39 (Bitcoin Improvement Proposal 39, MIT), in its order: a word stands for 11 bits.
+ * The list is made for reading aloud and typing: no word begins with the same four letters as another.
  *
- * SHA-256 of the words, each with a line feed behind it:
+ * SHA-256 of the words, each followed by a line feed:
  * 2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda
  */
 export const words: readonly string[] = `

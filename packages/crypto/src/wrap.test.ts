@@ -34,7 +34,7 @@ describe('a wd1 blob', () => {
       expect(message).not.toContain(segment)
   })
 
-  test('with any single bit flipped opens for nobody', async () => {
+  test('with any single bit flipped does not open', async () => {
     const [prefix, ...texts] = vectors.accepted[0]!.blob.split('.')
     const segments = texts.map((text) => decodeBase64url(text))
     for (const [i, segment] of segments.entries()) {
@@ -63,7 +63,7 @@ describe('wrapping', () => {
     }
   })
 
-  test('twice shares no segment', async () => {
+  test('twice gives blobs that share no segment', async () => {
     const { publicKeyJwk } = await generateKeyPair()
     const bytes = randomBytes(32)
     const first = (await wrapKey(bytes, publicKeyJwk)).split('.')
@@ -71,13 +71,13 @@ describe('wrapping', () => {
     for (const i of [1, 2, 3, 4]) expect(first[i]).not.toBe(second[i])
   })
 
-  test('refuses to wrap nothing', async () => {
+  test('refuses an empty key', async () => {
     const { publicKeyJwk } = await generateKeyPair()
     await expect(wrapKey(new Uint8Array(0), publicKeyJwk)).rejects.toThrow(refused('invalid_argument'))
   })
 })
 
-test('a blob can be opened by something that keeps the private key elsewhere', async () => {
+test('an object that keeps the private key elsewhere can open a blob', async () => {
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const asked: string[] = []
   const holder = {

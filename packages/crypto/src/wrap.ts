@@ -8,12 +8,15 @@ import { isUncompressedPoint } from './p256.ts'
 import { randomBytes } from './random.ts'
 
 /**
- * Part of the published wd1 format, not a name of ours: every client of the format derives under this label, so
- * changing it would make existing grants unreadable.
+ * Part of the published wd1 format, not a name of Skerry: every client of the format derives under this label. If it
+ * changed, existing grants would be unreadable.
  */
 const wrapInfo = 'seekrit/wrap-dek/v1'
 
-/** Published clients write 16 and so do we. HKDF pads a salt with zeros, so any other length would be a respelling. */
+/**
+ * Published clients write 16 bytes, and so does Skerry. HKDF pads a salt with zeros, so any other length would be a
+ * respelling.
+ */
 const saltLengthBytes = 16
 
 /** The published format authenticates no context: a wd1 blob is bound to its reader, not to an environment. */
@@ -21,13 +24,14 @@ const noAad: Bytes = new Uint8Array(0)
 
 /**
  * Wraps key bytes to a principal's public key: `wd1.<ephemeral point>.<salt>.<iv>.<ciphertext and tag>`. An ephemeral
- * P-256 key agrees with the reader's; from the X coordinate HKDF-SHA256 derives the AES-256-GCM key of this one blob.
+ * P-256 key agrees on a shared point with the reader's key. HKDF-SHA256 derives the AES-256-GCM key of this one blob
+ * from its X coordinate.
  *
  * Two calls never give the same blob. The blob does not prove who made it: anyone who knows the public key can wrap to
  * it.
  *
  * @param bytes the key to wrap: 32 bytes for an environment's DEK, or for example a PKCS8; not empty.
- * @param publicKeyJwk the reader's public key, a string that holds JWK JSON.
+ * @param publicKeyJwk the reader's public key, a string that contains JWK JSON.
  * @throws CryptoError `malformed_key` for the public key, `invalid_argument` for no bytes.
  * @example const wrappedDek = await wrapKey(newDek(), publicKeyJwk)
  */
@@ -42,12 +46,12 @@ export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<strin
 }
 
 /**
- * What opens blobs that were wrapped to one public key: a private key in this process, or an agent or hardware token that
- * keeps the key elsewhere and opens blobs on request. `point` is the public SEC1 point.
+ * An object that opens blobs that were wrapped to one public key. It is a private key in this process, or an agent or
+ * hardware token that keeps the key elsewhere and opens blobs on request. `point` is the public SEC1 point.
  */
 export type KeyHolder = PrivateKey | RemoteKey
 
-/** A private key that this process never has. `unwrap` throws as {@link unwrapKey}. */
+/** A private key that this process never has. `unwrap` throws the errors of {@link unwrapKey}. */
 export interface RemoteKey {
   readonly point: Bytes
   unwrap(blob: string): Promise<Bytes>
@@ -56,8 +60,9 @@ export interface RemoteKey {
 /**
  * Opens a `wd1.` blob with the private key that it was wrapped to.
  *
- * The ephemeral point must be uncompressed and on the curve, the salt 16 bytes and the IV 12, or nothing is derived. Of
- * a point only X enters the derivation, so the opposite point opens the same bytes: do not use a blob as an identity.
+ * The ephemeral point must be uncompressed and on the curve, the salt must have 16 bytes and the IV 12. Otherwise
+ * nothing is derived. Only X of a point enters the derivation, so the opposite point opens the same bytes: do not use a
+ * blob as an identity.
  *
  * @returns the wrapped bytes.
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.

@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that `work` takes: what else a machine does makes it no longer. */
+/** Measures the processor time of `work` in milliseconds. Other load on the machine does not increase it. */
 export async function cpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()

@@ -1,5 +1,5 @@
 /**
- * Every page of a list that is short enough to be read whole.
+ * Reads all pages of a list. Use it only for lists that are short enough to read completely.
  *
  * @example const pages = await allPages((query) => api.leases.targets({ params, query }, { signal }))
  */

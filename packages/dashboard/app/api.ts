@@ -6,7 +6,9 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { stepUpPrompt } from './prompts.ts'
 import { session } from './session.ts'
 
-/** The session's bearer is added here, and nowhere else: requests go to this origin only. */
+/**
+ * Adds the session's bearer token to each request. This is the only place that does, and it sends to this origin only.
+ */
 const client = createClient({
   baseUrl: location.origin,
   userAgent: 'skerry-dashboard',
@@ -19,8 +21,8 @@ const client = createClient({
 })
 
 /**
- * The whole API, for pages. A session that ran out is renewed and the request repeated once; a request that needs a
- * fresh second factor opens the dialog for it and is repeated when it has been entered.
+ * The whole API, for pages. If the session has expired, it is renewed and the request is repeated once. If a request
+ * needs a fresh second factor, a dialog asks for it, and the request is then repeated.
  *
  * @example const { apps } = await api.apps.list({ params: { orgId } }, { signal })
  */
@@ -31,7 +33,7 @@ type LooseCall = (...args: unknown[]) => Promise<unknown>
 function withRetries(inner: Client): Client {
   const headings = Object.entries(operations).map(([heading, table]) => {
     const calls = Object.entries(table).map(([name, operation]) => {
-      // The client is built from the same table, so each name exists; the type system cannot follow two loops.
+      // The client is built from the same table, so each name exists. TypeScript cannot infer this through two loops.
       const call = inner[heading as keyof typeof operations][name as never] as LooseCall
       return [name, (...args: unknown[]) => send(operation, () => call(...args))]
     })

@@ -1,4 +1,4 @@
-/** The search of a page that can be opened together with its dialog for creating something: `?create=true`. */
+/** The search parameters of a page that can open with its "create" dialog: `?create=true`. */
 export interface CreateSearch {
   create?: true
 }

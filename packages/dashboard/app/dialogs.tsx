@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { readersPrompt, stepUpPrompt, swappedPrompt, targetPrompt, unlockPrompt } from './prompts.ts'
 
-// Loaded when first opened: pages are shown without them.
+// Each dialog is loaded when it first opens, so that pages do not wait for its code.
 const StepUpDialog = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUpDialog }))
 const SwappedDialog = lazy(async () => ({ default: (await import('./envs/swapped.tsx')).SwappedDialog }))
 const NewReadersDialog = lazy(async () => ({ default: (await import('./envs/new-readers.tsx')).NewReadersDialog }))

@@ -16,7 +16,7 @@ interface Enter {
 }
 
 interface Props extends Enter {
-  /** The factors that the person has. */
+  /** Whether the person has an authenticator app. `passkeys` says the same for passkeys. */
   totp: boolean
   passkeys: boolean
   askForChallenge: () => Promise<Parameters<typeof assertPasskey>[0]>

@@ -4,10 +4,10 @@ import { session } from './session.ts'
 import type { Operations } from './worker/operations.ts'
 import type { Answer, Question } from './worker/worker.ts'
 
-// The page's side of the keyring. The private key and every environment's key exist in a worker that cannot reach the
-// network; locking ends that worker, and all of it is gone.
+// The page's side of the keyring. The private key and the environment keys exist only in a worker that cannot reach the
+// network. Locking terminates the worker, and the keys are gone with it.
 
-/** What the worker refused: `code` as @skerry/crypto names it. */
+/** An error of the worker. `code` is the error code of @skerry/crypto. */
 export class KeyringError extends Error {
   readonly code: string
   constructor(code: string, message: string) {
@@ -20,10 +20,10 @@ type Name = keyof Operations
 type Input<N extends Name> = Parameters<Operations[N]>[0]
 type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
 
-/** The keyring locks after being unused for this long. */
+/** The keyring locks after this long without use. */
 const idleMs = 15 * 60_000
 
-/** How long the worker may take, when the keyring locks, to seal edits that are to be kept. */
+/** When the keyring locks, the worker gets this long to seal unsaved edits before it is terminated. */
 const sealingMaxMs = 30_000
 
 let worker: Worker | undefined
@@ -35,7 +35,8 @@ const keepers = new Set<() => Promise<unknown>>()
 
 export const keyring = {
   /**
-   * Has the worker do something with the private key. A locked keyring asks to be unlocked first.
+   * Runs an operation of the worker that needs the private key. If the keyring is locked, the person is asked to unlock
+   * it first.
    *
    * @example const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
    */
@@ -49,10 +50,10 @@ export const keyring = {
     if (!unlocked) await unlockPrompt.ask()
   },
 
-  /** Has the worker do something that needs no key of the person, as a first key has to be made. */
+  /** Runs an operation of the worker that needs no private key, for example to create the first one. */
   callLocked: <N extends Name>(name: N, input: Input<N>): Promise<Output<N>> => post(name, input),
 
-  /** After the worker has been given the private key. */
+  /** Marks the keyring as unlocked. Call it after the worker has received the private key. */
   opened() {
     unlocked = true
     touch()
@@ -61,8 +62,8 @@ export const keyring = {
   },
 
   /**
-   * Has `keep` called when the keyring locks. What it asks of the worker at once, before it waits for anything, is still
-   * done: so that what was typed can be kept sealed.
+   * Calls `keep` when the keyring locks, so that it can seal unsaved edits. The worker still runs the operations that
+   * `keep` starts synchronously, before its first `await`.
    */
   beforeLock(keep: () => Promise<unknown>) {
     keepers.add(keep)
@@ -97,10 +98,10 @@ function start(): Worker {
     const asker = waiting.get(data.id)
     waiting.delete(data.id)
     if ('error' in data) asker?.reject(new KeyringError(data.error.code, data.error.message))
-    // What answers this id is of the type that was promised for it.
+    // The answer to this id has the type that `post` promised for it.
     else asker?.resolve(data.value as never)
   }
-  // The worker's script could not be loaded, for example after an update of the server.
+  // The worker's script failed to load, for example after an update of the server.
   started.onerror = () => keyring.lock()
   return started
 }
@@ -118,9 +119,9 @@ const subscribe = (listener: () => void) => {
 export const useUnlocked = () => useSyncExternalStore(subscribe, () => unlocked)
 
 /**
- * State that holds plaintext: it returns to `empty` when the keyring locks, and ends with its component. Decrypted values
- * live here and nowhere else, neither in Query's cache nor in storage nor in the address. The last part says whether
- * locking cleared it, until it is set again, so that the page can tell the person.
+ * State for plaintext. It returns to `empty` when the keyring locks, and ends with its component. Decrypted values live
+ * only here: not in Query's cache, not in storage, not in the address. The third element says whether locking cleared
+ * the state. It stays true until the state is set again, so that the page can say so.
  *
  * @example const [shown, setShown] = usePlaintext<string | null>(null)
  */
@@ -142,10 +143,10 @@ export function usePlaintext<T>(empty: T) {
   return [state.value, set, state.wasCleared] as const
 }
 
-/** The error of a field that locking has cleared. */
+/** The error shown at a field that locking has cleared. */
 export const clearedMessage = 'The keyring locked, and what stood here was forgotten. Type it again.'
 
-// Timers stand still while a machine sleeps, so the clock is looked at again when it wakes.
+// Timers stop while a computer sleeps, so the idle time is also checked when the page becomes visible again.
 let touchedAtMs = Date.now()
 const touch = () => {
   lockWhenIdle()

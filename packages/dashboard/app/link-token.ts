@@ -1,6 +1,9 @@
 import { useState } from 'react'
 
-/** The token after the # of a mailed link. It is removed from the address, and so from the history, at once. */
+/**
+ * Returns the token after the # of a link from an e-mail. It removes the token from the address at once, so that the
+ * browser history does not keep it.
+ */
 export function useLinkToken(): string {
   const [token] = useState(() => {
     const hash = location.hash.slice(1)

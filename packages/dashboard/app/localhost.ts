@@ -1,8 +1,8 @@
 import { isLoopbackAddress } from '@skerry/contract/loopback'
 
 /**
- * Browsers know no passkeys for an IP address. A server on this machine that is called 127.0.0.1 is also called localhost,
- * so the page moves there before it does anything else. Returns whether it moves.
+ * Browsers do not support passkeys for an IP address. If the page was opened at a loopback address such as 127.0.0.1,
+ * this reopens it at localhost before anything else runs. Returns true if the page is about to move.
  */
 export function redirectToLocalhost(): boolean {
   if (!isLoopbackAddress(location.hostname)) return false

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
-// Whether the end of the session closed a dialog in which something had been typed. The sign-in page says so.
+// Remembers that the session ended while a dialog had unsaved input. The sign-in page then says so.
 
 let isLost = false
 const listeners = new Set<() => void>()
@@ -15,7 +15,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** For the page that says so: once is enough. */
+/** For the sign-in page. The flag is cleared when that page closes, so the message appears once. */
 export function useInputLost(): boolean {
   useEffect(() => () => setInputLost(false), [])
   return useSyncExternalStore(subscribe, () => isLost)

@@ -6,6 +6,6 @@ import { redirectToLocalhost } from './localhost.ts'
 import { installTrustedTypes } from './trusted-types.ts'
 
 installTrustedTypes()
-// Elsewhere the page says already why it cannot work (public/secure-context.js).
+// In an insecure context, public/secure-context.js has already explained why the page cannot work.
 if (isSecureContext && !redirectToLocalhost())
   createRoot(document.getElementById('root') as HTMLElement).render(<App />)

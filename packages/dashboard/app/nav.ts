@@ -27,17 +27,19 @@ import {
   IconVault,
 } from './ui/icons.ts'
 
-// Every place that one can go to. A new section is a route file and a row here; a group without rows is not shown.
+// All pages in the navigation. A new section needs a route file and a row here. A group without rows is not shown.
 
 type To = NonNullable<LinkProps['to']>
 
-/** A number beside an entry that asks for attention. */
+/** A number beside a navigation entry, for things that need attention. */
 export interface NavBadge {
-  /** Its place in the cache below the organization: refreshed with what it counts. */
+  /**
+   * The end of the query key, after the organization. The badge reloads when the queries under this key become stale.
+   */
   key: readonly string[]
-  /** The text; null shows nothing. */
+  /** Returns the text of the badge, or null for no badge. */
   load: (orgId: string, signal: AbortSignal) => Promise<string | null>
-  /** What it counts, for screen readers: "3 open". */
+  /** The word after the number for screen readers, such as "open" in "3 open". */
   meaning: string
 }
 
@@ -45,9 +47,9 @@ export interface NavEntry {
   label: string
   icon: Icon
   to: To
-  /** More words by which the command palette finds it. */
+  /** More search words for the command palette. */
   also?: string
-  /** For owners and admins only; the server refuses others. */
+  /** Shown to owners and admins only. The server refuses others. */
   admins?: true
   badge?: NavBadge
 }
@@ -147,7 +149,7 @@ export const navGroups: NavGroup[] = [
   },
 ]
 
-/** What the command palette can create in an organization: a page with its dialog open. */
+/** The commands of the palette that create something in an organization. Each opens a page with its dialog. */
 export const createEntries: NavEntry[] = [
   { label: 'Invite someone', icon: IconUserPlus, to: '/orgs/$org/members', also: 'invitation member', admins: true },
   { label: 'New service token', icon: IconPlus, to: '/orgs/$org/tokens', also: 'create machine', admins: true },
@@ -163,7 +165,7 @@ export const createEntries: NavEntry[] = [
   { label: 'New vault project', icon: IconPlus, to: '/orgs/$org/vault', also: 'create connect', admins: true },
 ]
 
-/** A person's own pages: entries of their menu, and tabs of one another. */
+/** The person's own pages. They are the entries of the account menu and the tabs of the account pages. */
 export const accountNav: NavEntry[] = [
   { label: 'Keyring', icon: IconKey, to: '/account/keyring', also: 'passphrase passkey recovery kit fingerprint' },
   { label: 'Signing in', icon: IconShieldLock, to: '/account/signing-in', also: 'second factor totp passkey sessions' },
@@ -175,7 +177,7 @@ export const accountNav: NavEntry[] = [
 export interface Tab {
   label: string
   to: To
-  /** More words by which the command palette finds it; without them it does not. */
+  /** More search words for the command palette. The palette lists only tabs that have them. */
   also?: string
 }
 
@@ -196,13 +198,13 @@ export const syncTabs: Tab[] = [
   { label: 'Runs', to: '/orgs/$org/sync/runs', also: 'history of pushes' },
 ]
 
-/** The sections of an application; `admins` as in the sidebar. */
+/** The sections of an application. `admins` hides a tab from members. */
 export const appTabs: (Tab & { admins?: true })[] = [
   { label: 'Secrets', to: '/orgs/$org/apps/$app' },
   { label: 'Settings', to: '/orgs/$org/apps/$app/settings', admins: true },
 ]
 
-/** The sections of an environment, and which environments have them. */
+/** The sections of an environment. `when` says which environments have the section. */
 export const envTabs: (Tab & { when?: (environment: Environment) => boolean })[] = [
   { label: 'Access', to: '/orgs/$org/envs/$env' },
   { label: 'Composition', to: '/orgs/$org/envs/$env/composition', when: isOfApplication },
@@ -215,6 +217,6 @@ function isOfApplication({ applicationId, parentEnvironmentId }: Environment): b
   return applicationId !== null && parentEnvironmentId === null
 }
 
-/** The entries that someone of this role can use; none outside of an organization. */
+/** Returns the entries that this role may use. Without a role (outside an organization) it returns none. */
 export const usableBy = <E extends { admins?: true }>(role: string | undefined, entries: E[]): E[] =>
   role === undefined ? [] : entries.filter(({ admins }) => !admins || role !== 'member')

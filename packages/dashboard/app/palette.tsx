@@ -22,8 +22,8 @@ import {
 import { useNavOrg } from './use-nav-org.ts'
 
 /**
- * Everything that one can go to or do, by its name: fed by the same tables as the sidebar. Opens each time that it is
- * asked for.
+ * The command palette: all pages and commands, found by name. Its pages come from the same tables as the sidebar. It
+ * opens each time `asked` grows.
  */
 export function Palette({ asked }: { asked: number }) {
   useEffect(() => {
@@ -73,7 +73,7 @@ export function Palette({ asked }: { asked: number }) {
   )
 }
 
-/** Applications and groups, loaded when the palette opens; undefined until they are there. */
+/** Applications and groups. They load when the palette opens, and are undefined until then. */
 function useThings(org: { id: string; slug: string } | undefined, isOpen: boolean): SpotlightActionData[] | undefined {
   const navigate = useNavigate()
   const enabled = isOpen && org !== undefined

@@ -13,7 +13,9 @@ type Challenge = Answer<typeof signInPasskeys.options>
 type Assertion = Body<typeof signInPasskeys.create>['response']
 type KeyringPasskey = Answer<typeof passkeys.list>['passkeys'][number]
 
-/** What a passkey computes from an input and never tells otherwise (WebAuthn level 3, extension `prf`). */
+/**
+ * The secret that a passkey derives from an input (WebAuthn level 3, extension `prf`). Only the passkey can derive it.
+ */
 export interface PrfResult {
   credentialId: string
   prfOutput: Uint8Array<ArrayBuffer>
@@ -22,23 +24,24 @@ export interface PrfResult {
 export class PrfMissing extends Error {}
 
 /**
- * What goes to the server: the answer without the results of extensions. Among them is the PRF's output, which opens the
- * keyring.
+ * Returns the passkey's response without extension results. They include the PRF's output, which unlocks the keyring,
+ * so the server must not receive them.
  */
 function forServer<R extends { clientExtensionResults: unknown }>(response: R): Assertion {
-  // Two packages describe WebAuthn's JSON here, the browser's helper and the contract, each in its own words.
+  // The browser helper and the contract each have their own types for WebAuthn's JSON, so this needs a cast.
   return { ...response, clientExtensionResults: {} } as never
 }
 
 /** Signs in, or enters the second factor, with a passkey. */
 export async function assertPasskey({ options }: Challenge): Promise<Assertion> {
-  // As above: the server's options in the helper's words.
+  // The same cast: the server's options have the contract's type.
   return forServer(await startAuthentication({ optionsJSON: options as never }))
 }
 
 /**
- * For a passkey that unlocks and does not sign in. No server is asked: what counts is the output, not the signature. Its
- * user handle is a new one, since a device keeps one passkey for each, and would give up that for signing in.
+ * Returns the options for a passkey that unlocks the keyring but does not sign in. The challenge is made here, because
+ * the PRF's output matters and not the signature. The user handle is random: a device keeps one passkey per handle, and
+ * would otherwise overwrite the passkey for signing in.
  */
 export function unlockingOnly(
   email: string,
@@ -57,20 +60,26 @@ export function unlockingOnly(
   }
 }
 
-/** Makes a passkey; with `prfInput`, its PRF's output for it too. */
+/** Creates a passkey. With `prfInput`, the result also has the PRF's output for it, if the device computes it. */
 export async function makePasskey({ options }: Pick<Challenge, 'options'>, prfInput?: string) {
   const extensions = prfInput === undefined ? {} : { prf: { eval: { first: base64URLStringToBuffer(prfInput) } } }
-  // As above.
+  // The same cast.
   const made = await startRegistration({ optionsJSON: { ...options, extensions } as never })
   return { response: forServer(made), credentialId: made.id, prfOutput: prfInput ? resultOf(made) : undefined }
 }
 
-/** Some devices compute nothing while they create a passkey, so they are asked again. */
+/**
+ * Gets the PRF's output of a new passkey. Some devices compute none while they create a passkey, so this asks them
+ * again.
+ */
 export async function prfOfNew(credentialId: string, prfInput: string): Promise<PrfResult> {
   return evaluate([{ credentialId, prfInput }])
 }
 
-/** Has one of these passkeys compute its PRF. No server is asked: what counts is the output, not the signature. */
+/**
+ * Asks one of these passkeys for its PRF's output. The challenge is made here, because the output matters and not the
+ * signature.
+ */
 export async function evaluate(among: Pick<KeyringPasskey, 'credentialId' | 'prfInput'>[]): Promise<PrfResult> {
   const evalByCredential = Object.fromEntries(
     among.map(({ credentialId, prfInput }) => [credentialId, { first: base64URLStringToBuffer(prfInput) }]),
@@ -80,7 +89,7 @@ export async function evaluate(among: Pick<KeyringPasskey, 'credentialId' | 'prf
       challenge: randomBase64url(),
       allowCredentials: among.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' as const })),
       userVerification: 'required',
-      // The helper's types know no `prf`; it hands extensions on as they are.
+      // The helper's types lack `prf`, but it passes extensions on unchanged.
       extensions: { prf: { evalByCredential } } as never,
     },
   })

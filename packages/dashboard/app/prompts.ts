@@ -1,17 +1,22 @@
 import { useSyncExternalStore } from 'react'
 
-/** Ends an action without an error to show. Code that waits for a prompt gets it when the person closes the dialog. */
+/**
+ * Ends an action without showing an error. Thrown to code that waits for a prompt when the person closes the dialog.
+ */
 export class Cancelled extends Error {}
 
 /**
- * Something that code asks the person for, and that a dialog gets from them. Code that asks while the dialog is open waits
- * for the same dialog.
+ * A request to the person, answered in a dialog. If the dialog is already open, further callers wait for the same
+ * dialog.
  *
  * @example await stepUpPrompt.ask() // in code; in the dialog: useOpen(), complete(), cancel()
  */
 function createPrompt() {
   let open: { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } | null = null
-  /** The person cancelled, and has done nothing since: what else is asked until then counts as cancelled, too. */
+  /**
+   * True from a cancel until the person's next click, key press or step in the history. Prompts in between count as
+   * cancelled, too.
+   */
   let cancelled = false
   const allowAgain = () => {
     cancelled = false
@@ -53,11 +58,11 @@ export const stepUpPrompt = createPrompt()
 /** Asks to unlock the keyring. */
 export const unlockPrompt = createPrompt()
 
-/** Asks whether somebody meant it that a name means another environment than before. */
+/** Asks the person to confirm that a name now belongs to another environment than before. */
 export const swappedPrompt = createPrompt()
 
 /** Asks whether readers that this browser does not know may get a key. */
 export const readersPrompt = createPrompt()
 
-/** Asks whether somebody meant it that a lease target has other settings than before. */
+/** Asks the person to confirm the changed settings of a lease target. */
 export const targetPrompt = createPrompt()

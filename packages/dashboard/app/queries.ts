@@ -3,35 +3,38 @@ import { notifyManager, QueryClient, type QueryKey, queryOptions, type UseQueryR
 import { api } from './api.ts'
 import { Cancelled } from './prompts.ts'
 
-// At once instead of after a timer: a stored value is on the page before its editor closes, so that the focus can return.
+// Query notifies at once, not after a timer. A stored value is then on the page before its editor closes, so the focus
+// can return to it.
 notifyManager.setScheduler(queueMicrotask)
 
-/** The server's answers: ciphertext, names, times. Plaintext never gets in here; it lives in `usePlaintext`. */
+/**
+ * The cache of the server's answers: ciphertext, names, times. It never holds plaintext, which lives in `usePlaintext`.
+ */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A server on this machine works without a network, and a failure to reach another one must be shown, not waited out.
+      // A server on this machine works without a network. A failure to reach another server must be shown at once.
       networkMode: 'always',
-      // About as long as a page takes to open: someone who returns to a list sees what others have done meanwhile.
+      // About as long as a page takes to open. A person who returns to a list sees what others changed meanwhile.
       staleTime: 1000,
-      // The API client has already repeated what may be repeated.
+      // The API client already retries the requests that may be repeated.
       retry: false,
       throwOnError: (error) => !(error instanceof SkerryError || error instanceof Cancelled),
     },
   },
 })
 
-/** Queries that a change makes stale: every query whose key begins with this one. */
+/** The queries that a change makes stale: all queries whose key begins with this one. */
 export interface Stale {
   queryKey: QueryKey
 }
 
-/** Every query of an organization, or of a part of it. */
+/** All queries of an organization, or of one part of it. */
 export const orgQueries = (orgId: string, ...part: string[]): Stale => ({ queryKey: ['orgs', orgId, ...part] })
 
 /**
- * Queries on the page are loaded again. Others are removed from the cache, so that no page starts with the old state.
- * Resolves when the page's queries have loaded. An action, a form and a dialog do this with their `stale`.
+ * Reloads the stale queries of the page and removes other stale queries from the cache, so that no page starts with old
+ * data. Resolves when the page's queries have loaded. Actions, forms and dialogs call it with their `stale`.
  *
  * @example await invalidate(agentsQuery(org.id), orgQueries(org.id, 'vault'))
  */
@@ -44,8 +47,8 @@ export async function invalidate(...stale: readonly Stale[]): Promise<void> {
 }
 
 /**
- * Whether a query's data has just come from the server. Cached data may decide what is shown, but not whom a key is wrapped
- * to.
+ * Whether a query's data has just come from the server. Cached data may decide what is shown, but never who receives a
+ * key.
  *
  * @example disabled={!isFresh(grantees)} // of a query with `staleTime: 0`
  */
@@ -53,9 +56,9 @@ export const isFresh = ({ isSuccess, isFetching }: Pick<UseQueryResult, 'isSucce
   isSuccess && !isFetching
 
 /**
- * Who is signed in. A session in which the second factor is still to be entered hears of no organizations: asking for them
- * opens the dialog for it. A person who closes it goes on without, and the next page
- * asks again.
+ * Reads the signed-in person. A session that still lacks its second factor gets no organizations, so this lists them to
+ * open the dialog for it. If the person closes the dialog, the page opens without organizations, and the next page asks
+ * again.
  */
 async function readMe(signal: AbortSignal) {
   const me = await api.me.get({}, { signal })

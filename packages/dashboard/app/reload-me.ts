@@ -2,7 +2,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { meQuery, queryClient } from './queries.ts'
 
-/** Reloads the person and their organizations; `me` and `org` of every page are updated. */
+/** Returns a function that reloads the person and their organizations, and updates `me` and `org` on every page. */
 export function useReloadMe(): () => Promise<void> {
   const router = useRouter()
   return useCallback(async () => {

@@ -9,7 +9,7 @@ export const router = createRouter({
   routeTree,
   context: { queryClient },
   defaultPreload: 'intent',
-  // Query decides what is stale.
+  // The router keeps no data of its own, because Query decides what is stale.
   defaultPreloadStaleTime: 0,
   defaultErrorComponent: RouteProblem,
   defaultNotFoundComponent: NotFound,

@@ -5,10 +5,10 @@ import { RefusedError } from '@skerry/sdk/errors'
 
 type Session = Answer<typeof signIn.redeemLink>['session']
 
-// Who is signed in. The token lives in this variable and nowhere else: no storage keeps it, and the cookie that renews it
-// is out of reach of scripts.
+// The session of the signed-in person. The token lives only in this variable and in no storage. Scripts cannot read the
+// cookie that renews it.
 
-/** Requests from here need no bearer, only the cookie. */
+/** A client for sign-in requests, which send the cookie and no bearer token. */
 const open = createClient({ baseUrl: location.origin, userAgent: 'skerry-dashboard' })
 
 let current: Session | null = null
@@ -22,7 +22,7 @@ const renewEarlyMs = 60_000
 export const session = {
   token: () => current?.token,
 
-  /** Whether someone is signed in; asks the server once, with the cookie. */
+  /** Whether someone is signed in. Asks the server once, with the cookie. */
   ready: (): Promise<boolean> => {
     asked ??= session.renew().catch((error) => {
       asked = undefined
@@ -31,14 +31,15 @@ export const session = {
     return asked
   },
 
-  /** Renews a token that is about to run out. */
+  /** Renews the token if it expires within a minute. */
   async fresh(): Promise<void> {
     if (current && Date.parse(current.expiresAt) - Date.now() < renewEarlyMs) await session.renew()
   },
 
   /**
-   * A new token for the cookie, unless there is another by now than the one that is `spent`; false when nobody is signed
-   * in. One tab at a time: the cookie is spent by each renewal, too, and a spent one ends the session.
+   * Gets a new token with the cookie, unless the token was already replaced since `spent`. Returns false if nobody is
+   * signed in. A lock lets one tab renew at a time, because each renewal replaces the cookie, and a used cookie ends
+   * the session.
    */
   renew: (spent = current?.token): Promise<boolean> =>
     navigator.locks.request('skerry-session', () => (current && current.token !== spent ? true : renewNow())),
@@ -54,7 +55,7 @@ export const session = {
     end()
   },
 
-  /** Calls back when the session ends, here or in another tab. */
+  /** Calls `listener` when the session ends, in this tab or another. */
   onEnd(listener: () => void): void {
     endings.add(listener)
   },

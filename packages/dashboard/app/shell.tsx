@@ -38,16 +38,16 @@ import { useNavOrg } from './use-nav-org.ts'
 
 const noop = () => {}
 
-// Fetched by themselves: the page is there sooner.
+// These load separately, so that the page appears sooner.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const Toasts = lazy(async () => ({ default: (await import('./ui/toasts.tsx')).Toasts }))
 const NewOrgDialog = lazy(async () => ({ default: (await import('./new-org.tsx')).NewOrgDialog }))
 
-/** What surrounds every page: the navigation, the search, the keyring's lock and the person's menu. */
+/** The frame around every page: the navigation, the search, the keyring's lock and the account menu. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure()
   const [search, setSearch] = useState(0)
-  // Not over a dialog: the palette would lead away from what is being typed there.
+  // The palette does not open over a dialog, because it would lead away from unsaved input.
   const openPalette = () => isCovered() || setSearch(search + 1)
   useHotkeys([['mod + K', openPalette]], [])
   return (
@@ -135,7 +135,8 @@ function EntryBadge({ badge, orgId }: { badge: NavBadge; orgId: string }) {
     queryKey: ['orgs', orgId, ...badge.key],
     queryFn: ({ signal }) => badge.load(orgId, signal),
     staleTime: 30_000,
-    // The account pages must not depend on an organization: it may ask for a second factor that is set up there.
+    // The account pages must not load data of an organization. It may require a second factor, which is set up on those
+    // pages.
     enabled: org !== undefined,
   })
   if (!data) return null
@@ -223,7 +224,7 @@ function AccountMenu() {
           </MenuLink>
         ))}
         <Menu.Divider />
-        {/* The menu stays open: it shows a failure, after which the person is still signed in. */}
+        {/* The menu stays open so that it can show a failure. The person is then still signed in. */}
         <Menu.Item closeMenuOnClick={false} disabled={signOut.pending} onClick={() => signOut.run()}>
           Sign out
         </Menu.Item>

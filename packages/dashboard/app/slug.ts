@@ -1,4 +1,7 @@
-/** A slug for a name, as far as one can be made: `Acme & Söhne` gives `acme-sohne`. */
+/**
+ * Makes a slug from a name: `Acme & Söhne` gives `acme-sohne`. A name without Latin letters or digits gives an empty
+ * slug.
+ */
 export function slugOf(name: string): string {
   const ascii = name
     .normalize('NFKD')

@@ -13,13 +13,13 @@ async function enter(body: Factor) {
   const { session: renewed } = await api.secondFactor.stepUp({ body })
   session.begin(renewed)
   stepUpPrompt.complete()
-  // Before, it may have heard of no organizations.
+  // Without the second factor, the session may have listed no organizations.
   if (queryClient.getQueryData(meQuery.queryKey)?.orgs.length !== 0) return
   await queryClient.fetchQuery({ ...meQuery, staleTime: 0 })
   await router.invalidate()
 }
 
-/** Opens when the server wants a fresh second factor; the request continues once it is entered. */
+/** Opens when the server requires a fresh second factor. The request continues after the person enters it. */
 export function StepUpDialog() {
   return (
     <Dialog opened onClose={stepUpPrompt.cancel} title="Confirm that it is you">

@@ -28,14 +28,14 @@ export const theme = createTheme({
     fontWeight: '600',
     sizes: { h1: { fontSize: '1.375rem' }, h2: { fontSize: '1.0625rem' }, h3: { fontSize: '0.9375rem' } },
   },
-  // By name: importing a component here would put it into the first load.
+  // Components are listed by name, because an import would put them into the first load.
   components: {
     Badge: { defaultProps: { tt: 'none', fw: 500 } },
     Breadcrumbs: { styles: { root: { flexWrap: 'wrap' }, breadcrumb: { whiteSpace: 'normal', lineHeight: 1.4 } } },
     Button: { defaultProps: { size: 'sm' } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     InputWrapper: { styles: { label: { maxWidth: '100%', overflowWrap: 'anywhere' } } },
-    // The placeholder that it would focus before the first item is not allowed in a menu.
+    // Mantine's menu focuses a placeholder before the first item by default, which is not allowed in a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: {
       defaultProps: { centered: true, transitionProps: { duration: 100 }, closeButtonProps: { 'aria-label': 'Close' } },
@@ -50,7 +50,7 @@ export const theme = createTheme({
 
 const tinted = ['gray', 'red', 'orange', 'yellow', 'green', 'teal', 'blue', 'sea']
 
-/** Text on a tinted background, of badges and alerts for example: dark enough to be read there. */
+/** Text colours for tinted backgrounds, such as badges and alerts, dark enough to be read. */
 const lightTints = Object.fromEntries(
   tinted.map((color) => [
     `--mantine-color-${color}-light-color`,
@@ -58,7 +58,7 @@ const lightTints = Object.fromEntries(
   ]),
 )
 
-/** In the dark scheme such a background has only a little of the colour. */
+/** In the dark scheme, a tinted background has only a little of the colour. */
 const darkTints = Object.fromEntries(
   tinted.flatMap((color) => [
     [`--mantine-color-${color}-light`, `color-mix(in srgb, var(--mantine-color-${color}-5) 14%, transparent)`],

@@ -7,8 +7,9 @@ interface TrustedTypes {
 }
 
 /**
- * The policy for what libraries put into the page. Style sheets come as text without a tag, which is no markup; workers
- * come from this build. Anything else throws, and no script can ever be made of text.
+ * Installs the Trusted Types policy for libraries that change the page. Style sheets pass, because they are text
+ * without a tag. Worker scripts pass if they are from this build. Anything else throws, and text can never become a
+ * script.
  */
 export function installTrustedTypes(): void {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
@@ -23,11 +24,13 @@ export function installTrustedTypes(): void {
       return url
     },
   })
-  // For the style element that keeps the page from scrolling behind a dialog.
+  // Mantine reads this nonce for the style element that stops the page from scrolling behind a dialog.
   Object.assign(globalThis, { __webpack_nonce__: styleNonce() })
 }
 
-/** What the server wrote into this answer, so that style elements made here are let through. */
+/**
+ * Returns the nonce that the server wrote into this page. The content security policy allows style elements with it.
+ */
 export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name=skerry-nonce]')?.nonce ?? ''
 }

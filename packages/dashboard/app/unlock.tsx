@@ -12,7 +12,7 @@ import { IconFingerprint } from './ui/icons.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 
-/** Opens when code needs the private key; the code continues once the keyring is unlocked. */
+/** Opens when code needs the private key. The code continues after the keyring is unlocked. */
 export function UnlockDialog() {
   return (
     <Dialog opened onClose={unlockPrompt.cancel} title="Unlock your keyring">
@@ -55,7 +55,10 @@ function NoKeyring() {
   )
 }
 
-/** A key that can be decrypted but is not the one that others wrap to; it must not be used. */
+/**
+ * Refuses a decrypted key that differs from the person's public key on the server. Others encrypt to that public key,
+ * so the decrypted key must not be used.
+ */
 function checkOpened(opened: string, told: string) {
   const point = (jwk: string) => {
     const { x, y } = JSON.parse(jwk) as { x: string; y: string }
@@ -91,7 +94,7 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
   const { publicKeyJwk, encryptedPrivateKey, userId } = props
   const [passphrase, setPassphrase] = usePlaintext('')
   const [helping, setHelping] = useState(false)
-  /** The sealed key from paper, for when the server’s no longer opens. */
+  /** The sealed key from the printed recovery kit, if the server's copy no longer opens. */
   const [fromKit, setFromKit] = useState<string | null>(null)
   const action = useAction(async () => {
     const input = { encryptedPrivateKey: fromKit?.replace(/\s/g, '') ?? encryptedPrivateKey, passphrase, userId }

@@ -1,12 +1,12 @@
 import { useParams, useRouteContext } from '@tanstack/react-router'
 import { useEffect } from 'react'
 
-/** Where this tab keeps the slug of the organization that it showed last. */
+/** The sessionStorage key for the slug of the organization that this tab showed last. */
 const storageKey = 'skerry-org'
 
 /**
- * The organization that the navigation is about: that of the address, or on pages without one, such as the account, the one
- * that was shown last. undefined for a person who is in none.
+ * The organization of the navigation. It is the one in the address. On pages without one, such as the account, it is
+ * the last one shown. It is undefined for a person without an organization.
  */
 export function useNavOrg() {
   const { me } = useRouteContext({ from: '/_app' })

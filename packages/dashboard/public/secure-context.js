@@ -1,4 +1,5 @@
-// Runs before any module of the app, and by itself: where a browser gives this page no cryptography, those may not even load.
+// Runs before the app's modules and without them. Without a secure context the browser offers no cryptography, and the
+// modules may even fail to load.
 if (!isSecureContext) {
   const paragraph = (text) => Object.assign(document.createElement('p'), { textContent: text })
   const title = Object.assign(document.createElement('h1'), { textContent: 'This page needs HTTPS' })

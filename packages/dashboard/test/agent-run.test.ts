@@ -13,7 +13,8 @@ import * as journey from './journey.ts'
 import { newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// A run of an agent, from its task to its evidence: the browser, the server and a proxy with the times that it has by default.
+// A run of an agent from its task to its activity report. It uses a browser, a server and a proxy with its default
+// intervals.
 
 const { world, owner, page } = await beginWalk()
 const as = owner.bearer()
@@ -28,7 +29,7 @@ let upstream: Awaited<ReturnType<typeof startUpstream>>
 let startedAt: number
 let task = ''
 
-/** Through the proxy, with a placeholder -> the status of the answer, and its text. */
+/** Sends a request with a placeholder through the proxy. Returns the status and text of the answer. */
 function ask(name: string): Promise<{ status: number; text: string }> {
   const headers = { host: new URL(origin).host, 'x-skerry-ticket': task, authorization: `Bearer {{skerry:${name}}}` }
   return new Promise((resolve, reject) => {
@@ -67,8 +68,8 @@ afterAll(async () => {
   await machine?.remove()
 })
 
-describe('a run of an agent', () => {
-  test('has a policy of five secrets, which a proxy takes from the server', async () => {
+describe('an agent run', () => {
+  test('has a policy with five secrets, which the proxy fetches from the server', async () => {
     await journey.goTo(page, 'Agents')
     await page.getByRole('button', { name: 'New agent' }).click()
     await dialog().getByLabel('Name').fill('Builder')
@@ -89,7 +90,7 @@ describe('a run of an agent', () => {
     await proxy.tells('proxy: ')
   })
 
-  test('is dispatched with two of them; its token is shown once', async () => {
+  test('is dispatched with two of the secrets, and the page shows its token once', async () => {
     startedAt = Date.now()
     await page.getByRole('button', { name: 'Dispatch a task' }).click()
     await dialog().getByLabel('What it is for').fill('nightly build')
@@ -105,12 +106,12 @@ describe('a run of an agent', () => {
     expect(await page.content()).not.toContain(task)
   })
 
-  test('uses one, is refused the third, and has nothing once it is revoked', async () => {
+  test('can use an allowed secret, is refused another one, and can use none after its task is revoked', async () => {
     upstream = await startUpstream()
     origin = upstream.origin
     const used = await ask('ALPHA_KEY')
     expect([used.status, upstream.got[0]?.headers.authorization]).toEqual([200, `Bearer ${plantedIn('ALPHA_KEY')}`])
-    // The upstream repeats what it got, and the agent must not learn it so.
+    // The upstream echoes the request, but the agent must not learn the secret that way.
     expect(used.text).toContain('[redacted by skerry: ALPHA_KEY]')
     expect(await statusOf('GAMMA_KEY')).toBe(403)
     await row(page, /nightly build/)
@@ -123,7 +124,7 @@ describe('a run of an agent', () => {
     expect(JSON.stringify(upstream.got)).not.toMatch(/GAMMA|skd_/)
   })
 
-  test('is all on the page within two minutes, without a value', async () => {
+  test('appears on the page within two minutes, without a secret value', async () => {
     const patient = { timeout: 120_000 }
     const line = (decision: RegExp, name: string) => row(page, decision).getByText(name).first().waitFor(patient)
     await line(/127\.0\.0\.1 GET allow/, 'ALPHA_KEY')

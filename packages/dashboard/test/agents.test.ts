@@ -9,7 +9,7 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace } from './org-journey.ts'
 import { beginWalk } from './walk.ts'
 
-// An agent from its identity to what it did: every signature is made in the browser.
+// The life of an agent, from its creation to its activity report. Every signature is made in the browser.
 
 const { world, owner, page } = await beginWalk()
 const as = owner.bearer()
@@ -28,7 +28,7 @@ const rules = (methods: string[]) =>
 const write = (text: string) => dialog().getByLabel('Rules').fill(text)
 
 describe('an agent', () => {
-  test('is made, and may do nothing yet', async () => {
+  test('is created without permissions', async () => {
     await journey.goTo(page, 'Agents')
     await page.getByText('No agent yet').waitFor()
     await page.getByRole('button', { name: 'New agent' }).click()
@@ -42,7 +42,7 @@ describe('an agent', () => {
     await page.getByText('No policy yet').waitFor()
   })
 
-  test('is renamed, and bound to an environment', async () => {
+  test('can be renamed and bound to an environment', async () => {
     const { envId } = await newPlace(world, as)
     await page.getByRole('button', { name: 'Edit…' }).click()
     await dialog().getByLabel('Name').fill('Release robot')
@@ -55,7 +55,7 @@ describe('an agent', () => {
     expect(body.agents).toMatchObject([{ name: 'Release robot', slug: 'release-builder', environmentId: envId }])
   })
 
-  test('gets rules that are checked while they are typed, and tried with a request', async () => {
+  test('gets rules that the dialog checks while they are typed, and that can be tried with a request', async () => {
     await page.getByRole('button', { name: 'Write a policy' }).click()
     await write('[{ "host": "https://api.example.com" }]')
     await dialog().getByText(/host/).last().waitFor()
@@ -70,7 +70,7 @@ describe('an agent', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('cannot sign what an earlier text said', async () => {
+  test('gets a policy that can be signed only after the typed text has been checked', async () => {
     const submit = dialog().getByRole('button', { name: 'Sign and publish' })
     await expect.poll(() => submit.isEnabled()).toBe(true)
     const isDisabledAtOnce = await dialog()
@@ -79,7 +79,7 @@ describe('an agent', () => {
         async (field: HTMLTextAreaElement, text) => {
           Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')?.set?.call(field, text)
           field.dispatchEvent(new InputEvent('input', { bubbles: true }))
-          // React renders in this microtask, and the answer of the worker comes in a task after it.
+          // React renders in this microtask. The worker's answer comes in a later task.
           await Promise.resolve()
           return field.form?.querySelector<HTMLButtonElement>('[type=submit]')?.disabled
         },
@@ -89,7 +89,7 @@ describe('an agent', () => {
     await write(rules(['GET']))
   })
 
-  test('has them once they are signed with the key of the keyring', async () => {
+  test('has the rules after they are signed with the keyring’s key', async () => {
     await press('Sign and publish')
     await closed()
     await row(page, /Edit this one version 1/).waitFor()
@@ -99,7 +99,7 @@ describe('an agent', () => {
     await page.getByText('yours').waitFor()
   })
 
-  test('shows what the next version changed', async () => {
+  test('shows the rules that the next version removed, added and kept', async () => {
     await page.getByRole('button', { name: 'Edit the policy' }).click()
     await write(rules(['GET', 'POST']))
     await press('Sign and publish')
@@ -110,7 +110,7 @@ describe('an agent', () => {
     for (const word of ['removed', 'added', 'kept']) await page.getByText(word, { exact: true }).waitFor()
   })
 
-  test('is given a task, whose token is shown once, and which is ended with one press', async () => {
+  test('can be given a task, whose token is shown once and which one click revokes', async () => {
     await page.getByRole('button', { name: 'Dispatch a task' }).click()
     await dialog().getByLabel('What it is for').fill('nightly build')
     await chooseOption(page, 'Secrets of this task', 'API_KEY')
@@ -134,7 +134,7 @@ describe('an agent', () => {
     expect(await ofTask()).toMatchObject({ error: { message: 'this task has been revoked' } })
   })
 
-  test('shows what proxies reported, and marks what nobody used', async () => {
+  test('shows the requests that proxies reported, and the permissions that nobody used', async () => {
     const cell = { host: 'api.example.com', method: 'GET', ruleIndex: 0 }
     const proxy = await newToken(world, { orgId, machine: { as, id: '' } })
     const { status } = await world.call(tasks.report, {
@@ -164,7 +164,7 @@ describe('an agent', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('gets a policy proposed without what nobody used', async () => {
+  test('gets a proposed policy without the unused permissions', async () => {
     await page.getByRole('button', { name: 'Propose a policy without them' }).click()
     await expect
       .poll(async () => JSON.parse(await dialog().getByLabel('Rules').inputValue()))
@@ -173,7 +173,7 @@ describe('an agent', () => {
     await closed()
   })
 
-  test('is disabled and removed', async () => {
+  test('can be disabled and removed', async () => {
     await journey.goTo(page, 'Agents')
     await choose(page, 'Release robot', 'Disable')
     await row(page, /Release robot/)

@@ -5,11 +5,11 @@ import { vi } from 'vitest'
 import type { World } from '../../server/test/world.ts'
 import { goTo, openTab, person } from './journey.ts'
 
-/** What a person does with applications and secrets, in the words of the pages. */
+/** Steps that a person takes with applications and secrets. They use the texts of the pages. */
 
 export const dialogOf = (page: Page): Locator => page.getByRole('dialog')
 
-/** Another client gave them the key, so this browser asks before it gives them the next one. */
+/** Accepts readers to whom another client gave the key. This browser asks before it gives them the next key. */
 export const acceptReaders = (page: Page): Promise<void> =>
   page
     .getByRole('dialog', { name: 'Confirm new readers' })
@@ -30,7 +30,7 @@ export async function createApp(page: Page, name: string): Promise<void> {
 }
 
 export async function addSecret(page: Page, name: string, value: string, environments: string[]): Promise<void> {
-  // An environment that is not loaded yet cannot be chosen.
+  // An environment cannot be chosen before it has loaded.
   await page.locator('.matrix[aria-busy="true"]').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Add secret' }).click()
   const dialog = dialogOf(page)
@@ -43,11 +43,11 @@ export async function addSecret(page: Page, name: string, value: string, environ
   await dialog.waitFor({ state: 'hidden' })
 }
 
-/** The button that shows or hides a value. */
+/** The button that reveals or hides a value. */
 export const value = (page: Page, name: string, environment: string): Locator =>
   page.getByRole('button', { name: new RegExp(`^(Reveal|Hide) ${name} in ${environment}(:|$)`) })
 
-/** Reveals a value, if it is masked, and masks it again. */
+/** Checks that a revealed value is `text`, and leaves it masked. */
 export async function expectShown(page: Page, name: string, environment: string, text: string): Promise<void> {
   const button = value(page, name, environment)
   if ((await button.getAttribute('aria-pressed')) === 'false') await button.click()
@@ -73,7 +73,7 @@ export async function openEnvironment(page: Page, environment: string, tab?: str
   if (tab !== undefined) await openTab(page, tab)
 }
 
-/** On an environment's page, under Composition: composes a group in. */
+/** Adds a group on the tab Composition of an environment's page. */
 export async function compose(page: Page, group: string): Promise<void> {
   await page.getByRole('button', { name: 'Add a group' }).click()
   await dialogOf(page).getByLabel('Group').click()
@@ -82,7 +82,7 @@ export async function compose(page: Page, group: string): Promise<void> {
   await dialogOf(page).waitFor({ state: 'hidden' })
 }
 
-/** In a secret's drawer: deletes it. */
+/** Deletes a secret in its drawer. */
 export async function deleteFromDrawer(page: Page, name: string): Promise<void> {
   await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
   await page
@@ -92,7 +92,7 @@ export async function deleteFromDrawer(page: Page, name: string): Promise<void> 
   await dialogOf(page).first().waitFor({ state: 'detached' })
 }
 
-/** On an environment's page: grants its key to someone whose words were compared. */
+/** Grants an environment's key on its page, and confirms that the words were compared. */
 export async function grantKey(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Grant access' }).click()
   await dialogOf(page).getByLabel('To').click()
@@ -104,14 +104,17 @@ export async function grantKey(page: Page, email: string): Promise<void> {
 
 export async function openApp(page: Page, name: string): Promise<void> {
   const link = page.getByRole('link', { name, exact: true })
-  // Again, until what another client has just made is there: a list is not asked for twice in a second.
+  // Repeated until a new application of another client appears, because the list is reloaded at most once a second.
   const look = () => goTo(page, 'Applications').then(() => link.isVisible())
   await vi.waitUntil(look, { interval: 300, timeout: 60_000 })
   await link.click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
 
-/** The organization, and the environments of an application by slug, as another client of the same person sees them. */
+/**
+ * Returns the IDs of the organization, and of an application and its environments by slug. It uses another client of
+ * the same person.
+ */
 export async function placeOf(world: World, as: string, slug: string) {
   const { body: own } = await world.call(me.get, { as })
   const orgId = own.orgs[0]?.id as string
@@ -121,14 +124,14 @@ export async function placeOf(world: World, as: string, slug: string) {
   return { orgId, appId, envs: Object.fromEntries(app.environments.map((env) => [env.slug, env.id])) }
 }
 
-/** From the pages about oneself to those of the organization. */
+/** Goes from the account pages to those of the organization. */
 export async function openOrg(page: Page): Promise<void> {
   await page.getByRole('navigation').getByRole('button').first().click()
   await page.getByRole('menuitem', { name: person.org }).click()
   await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
 }
 
-/** A tool of a cell, which is there once its row is pointed at. */
+/** Presses a tool of a cell. The tool appears when the pointer is over its row. */
 export async function pickTool(page: Page, name: string, label: string | RegExp): Promise<void> {
   await page.locator('.matrix-name', { has: page.locator(`[title="${name}"]`) }).hover()
   await page.getByRole('button', { name: label }).click()

@@ -9,7 +9,7 @@ import * as journey from './journey.ts'
 import { axeProblems, joins, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// The audit log of an organization in which more happened than one page of it holds.
+// The audit log of an organization with more entries than one page shows.
 
 const grace = 'grace@example.com'
 const renamings = 120
@@ -26,10 +26,10 @@ const params = { orgId, appId: body.apps[0]?.id as string }
 for (let i = 1; i <= renamings; i++)
   await world.call(apps.update, { as: bearer(), params, body: { name: `Web shop ${i}` } })
 const { body: list } = await world.call(audit.list, { as: bearer(), params: { orgId }, query: { limit: 200 } })
-/** The whole log, newest first, as another client reads it. */
+/** All entries, the newest first, as another client reads them. */
 const all = list.entries
 expect(list.nextCursor).toBeNull()
-/** Those of each day of UTC, the oldest day first: midnight may pass while they are written. */
+/** The entries of each day (UTC), the oldest day first. Midnight may pass while the entries are written. */
 const days = [...Map.groupBy(all.toReversed(), ({ createdAt }) => createdAt.slice(0, 10)).values()]
 await journey.goTo(page, 'Audit log')
 
@@ -54,13 +54,13 @@ async function filterBy(label: string, option: string): Promise<void> {
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-describe('a long log', () => {
-  test('begins with its newest entries, and an export has these and no more', async () => {
+describe('a long audit log', () => {
+  test('shows the newest 50 entries first, and an export contains exactly these', async () => {
     await expectRows(50)
     expect(idsOf(await exported('JSON'))).toEqual(all.slice(0, 50).map(({ id }) => id))
   })
 
-  test('goes on when its end comes into sight, down to the very first entry', async () => {
+  test('loads more when its end comes into sight, down to the very first entry', async () => {
     await toTheEnd()
     await expectRows(100)
     await toTheEnd()
@@ -69,7 +69,7 @@ describe('a long log', () => {
     await page.getByRole('row', { name: /Organization created/ }).waitFor()
   })
 
-  test('is exported as it is shown, and no value is in it', async () => {
+  test('is exported as shown, without secret values', async () => {
     const [json, csv] = [await exported('JSON'), await exported('CSV')]
     expect(idsOf(json)).toEqual(all.map(({ id }) => id))
     const lines = csv.trimEnd().split('\r\n')
@@ -85,7 +85,7 @@ describe('the timeline', () => {
   const chart = () => page.getByRole('figure', { name: /Entries in each/ })
   const bars = () => chart().getByRole('link')
 
-  test('counts every entry, in bars and in a table', async () => {
+  test('counts every entry in its bars and in its table', async () => {
     await bars().first().waitFor()
     expect(await bars().count()).toBe(days.length)
     const counts = await chart().getByRole('cell').allInnerTexts()
@@ -93,7 +93,7 @@ describe('the timeline', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('leads to the entries of a time, and then counts its hours', async () => {
+  test('leads to the entries of a bar, and then counts by the hour', async () => {
     await bars().first().click()
     await page.getByRole('figure', { name: 'Entries in each hour' }).waitFor()
     await expect.poll(() => new URL(page.url()).searchParams.has('since')).toBe(true)
@@ -103,7 +103,7 @@ describe('the timeline', () => {
     await expectRows(all.length)
   })
 
-  test('counts what the filter lets through, and is away where that is nothing', async () => {
+  test('counts the entries that match the filter, and disappears if there are none', async () => {
     await filterBy('What happened', 'Application renamed')
     await chart().getByText(`environments ${renamings}`, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
@@ -115,14 +115,14 @@ describe('the timeline', () => {
   })
 })
 
-test('how much is sealed is told, with the checkpoint to copy and the command that checks it', async () => {
+test('the page shows how many entries are sealed, the checkpoint to copy, and the command that verifies it', async () => {
   const proof = page.getByRole('group', { name: 'Proof that nothing was changed' })
   await seal(world.server.context)
   await page.reload()
   const { body: now } = await world.call(auditProof.checkpoint, { as: bearer(), params: { orgId } })
   await proof.getByText(`${now.size} entries are sealed`).waitFor()
   await proof.getByText('skerry audit verify --org').waitFor()
-  // No page of this server may read the clipboard: what is written is caught before it gets there.
+  // Pages of this server may not read the clipboard, so the copied text is caught before it gets there.
   await page.evaluate(() => {
     navigator.clipboard.writeText = async (text) => {
       document.documentElement.dataset.copied = text
@@ -140,7 +140,7 @@ describe('a filter', () => {
     await expectRows(50)
   }
 
-  test('by what happened is kept when the page is loaded again', async () => {
+  test('by action stays after a reload', async () => {
     await filterBy('What happened', 'Secret written')
     await expectRows(1)
     await page.reload()
@@ -151,7 +151,7 @@ describe('a filter', () => {
     await cleared()
   })
 
-  test('of many pages goes on within what it lets through', async () => {
+  test('with many pages of results loads only matching entries', async () => {
     await filterBy('What happened', 'Application renamed')
     await expectRows(50)
     await toTheEnd()
@@ -161,7 +161,7 @@ describe('a filter', () => {
     await cleared()
   })
 
-  test('by who did it, and to what kind of thing', async () => {
+  test('can combine an actor and a resource type', async () => {
     await filterBy('By', grace)
     await page.getByRole('row', { name: /Member joined/ }).waitFor()
     await page
@@ -175,7 +175,7 @@ describe('a filter', () => {
     await cleared()
   })
 
-  test('by an id takes one that is typed, and says of what is none that it is none', async () => {
+  test('accepts a typed ID, and marks a text that is not an ID as invalid', async () => {
     const field = page.getByLabel('With the id')
     await field.fill('no id!')
     await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
@@ -187,7 +187,7 @@ describe('a filter', () => {
     await cleared()
   })
 
-  test('by days takes the first and the last of them, and is kept when the page is loaded again', async () => {
+  test('by days includes the first and the last day, and stays after a reload', async () => {
     const dayOf = (entry: { createdAt: string }, daysLater = 0) =>
       page.evaluate(
         ([instant, days]) => {
@@ -216,7 +216,7 @@ describe('a filter', () => {
     await cleared()
   })
 
-  test('by an id is a link away from every entry', async () => {
+  test('by the ID of an entry’s resource is one link away from the entry', async () => {
     await filterBy('What happened', 'Environment created')
     await expectRows(1)
     await rows().click()
@@ -227,7 +227,7 @@ describe('a filter', () => {
   })
 })
 
-test('an action or type that does not exist is dropped from an address, and the rest of the filter stays', async () => {
+test('the page drops an unknown action or type from its address, and keeps the rest of the filter', async () => {
   const address = new URL(page.url())
   address.search = `action=token.borrowed&resourceType=spaceship&resourceId=${place.envId}`
   await page.goto(address.href)
@@ -237,7 +237,7 @@ test('an action or type that does not exist is dropped from an address, and the 
   await expectRows(50)
 })
 
-test('a search that the server stops goes on by itself, and the timeline says how far it counted', async () => {
+test('a search that the server interrupts continues by itself, and the timeline says how far back it counted', async () => {
   const { context } = world.server
   const usual = context.auditSearch
   context.auditSearch = { listMs: 0, timelineMs: 0, pieceEntries: 10 }
@@ -251,10 +251,10 @@ test('a search that the server stops goes on by itself, and the timeline says ho
   await expectRows(50)
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

@@ -24,7 +24,7 @@ await value(page, 'API_KEY', 'Production').waitFor()
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 describe('a branch', () => {
-  test('is forked, and ends by itself', async () => {
+  test('can be forked, and expires by itself', async () => {
     await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).first().click()
     await dialogOf(page).getByLabel('Slug').fill('PR 7')
@@ -34,7 +34,7 @@ describe('a branch', () => {
     await page.getByText('in 7 days').waitFor()
   })
 
-  test('is refused under a name that is taken, and the dialog keeps what was typed', async () => {
+  test('cannot have the slug of another environment, and the dialog keeps the typed text', async () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
@@ -45,7 +45,7 @@ describe('a branch', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is shown beside its environment, marked with what it inherits', async () => {
+  test('appears beside its environment, with its inherited values marked', async () => {
     await page.getByRole('link', { name: 'Web shop' }).click()
     await page.getByRole('button', { name: 'Branches' }).click()
     await page.getByRole('menuitem', { name: 'pr-7' }).click()
@@ -55,7 +55,7 @@ describe('a branch', () => {
     await expectShown(page, 'API_KEY', 'pr-7', 'planted-api-key')
   })
 
-  test('holds only what differs', async () => {
+  test('stores only values that differ', async () => {
     await edit(page, 'API_KEY', 'pr-7', 'planted-branch')
     await save(page)
     await row('API_KEY').getByTitle('from production').waitFor({ state: 'detached' })
@@ -63,7 +63,7 @@ describe('a branch', () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
   })
 
-  test('gets a secret of its own beside an environment of the same name', async () => {
+  test('gets its own secret even if it has the same name as its environment', async () => {
     await openEnvironment(page, 'pr-7', 'Settings')
     await page.getByRole('button', { name: 'Rename…' }).click()
     await dialogOf(page).getByLabel('Name').fill('Production')
@@ -78,7 +78,7 @@ describe('a branch', () => {
     await expect.poll(() => row('IN_BOTH').getByTitle(/^from/).count()).toBe(0)
   })
 
-  test('is torn down, and its environment stays as it is', async () => {
+  test('can be deleted without a change to its environment', async () => {
     await page.getByRole('link', { name: 'Production' }).first().click()
     await journey.openTab(page, 'Branches')
     await page.getByRole('button', { name: /^Delete/ }).click()
@@ -90,10 +90,10 @@ describe('a branch', () => {
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

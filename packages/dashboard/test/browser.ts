@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Chromium as Debian packages it, or as it is called elsewhere. */
+/** The names of Chromium's program: Debian's first, then those of other systems. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 function findChromium(): string | undefined {
@@ -20,16 +20,18 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Why there is no browser on this machine; undefined when there is one. */
+/** Says that this machine has no browser. Undefined if it has one. */
 export const missingChromium = (): string | undefined =>
   findChromium() === undefined ? 'no Chromium in PATH' : undefined
 
-/** This machine by a name that stands for another host: over plain HTTP no browser trusts it. */
+/** A host name that resolves to this machine. It stands for another host, which no browser trusts over plain HTTP. */
 export const elsewhere = 'skerry.test'
 
 let browser: Promise<Browser> | undefined
 
-/** One for all suites of a process, with which it ends. What keeps them apart is a visitor's context. */
+/**
+ * Opens one browser for all suites of a process. It ends with the process. Each visitor has a separate browser context.
+ */
 function openBrowser(): Promise<Browser> {
   browser ??= launch()
   return browser
@@ -38,22 +40,25 @@ function openBrowser(): Promise<Browser> {
 async function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (!executablePath) throw new Error('no Chromium in PATH; on Debian: apt-get install chromium')
-  // As root, in containers, its own sandbox cannot start.
+  // Chromium's own sandbox cannot start as root, which is usual in containers.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return chromium.launch({ executablePath, args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`, ...sandbox] })
 }
 
-/** One person at a browser, with a passkey of the device, and everything that went out or was complained about. */
+/** A person at a browser with a passkey device, with a record of all requests and complaints. */
 export interface Visitor {
   page: Page
   context: BrowserContext
-  /** Console warnings and errors, uncaught exceptions, refusals of the Content-Security-Policy. */
+  /** Console warnings and errors, uncaught exceptions, and violations of the Content-Security-Policy. */
   complaints: string[]
-  /** Addresses and bodies of every request, and every address that the page itself had. */
+  /** The URL and body of every request, and every URL that the page itself had. */
   sent: string[]
-  /** The Authorization header of the page's last request: another client of the same person. */
+  /**
+   * Returns the Authorization header of the page's last request. A test uses it to act as another client of the same
+   * person.
+   */
   bearer: () => string
-  /** Waits until all that the page asked for has come and is drawn. */
+  /** Waits until all requests have ended and the page is drawn. */
   quiet: () => Promise<void>
   close: () => Promise<void>
 }
@@ -63,7 +68,7 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
   const named = baseUrl.replace('127.0.0.1', 'localhost')
   const context = await (await openBrowser()).newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
   const page = await context.newPage()
-  // Long enough for a machine that has other things to do.
+  // Long enough for a busy machine.
   page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   const sent: string[] = []
@@ -84,10 +89,13 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
   return { page, context, complaints, sent, bearer: () => authorization, quiet, close: () => context.close() }
 }
 
-/** In the page: a notice ends by itself after seconds, and a test on a busy machine may look later. */
+/**
+ * Runs in the page and records its toasts. A toast disappears after seconds, and a test on a busy machine may check
+ * later.
+ */
 function keepNotices() {
   const notices: string[] = []
-  // One that is only moved is no new one.
+  // A toast that only moves in the page is not counted again.
   const seen = new WeakSet<Element>()
   Object.assign(globalThis, { notices })
   new MutationObserver((changes) => {
@@ -101,7 +109,7 @@ function keepNotices() {
   }).observe(document, { childList: true, subtree: true })
 }
 
-/** Until a notice was shown with this text, since the last one that was asked for on this page. */
+/** Waits for a toast with this text. It must have appeared after the toast of the last call. */
 export async function told(page: Page, text: string): Promise<void> {
   const take = (text: string) => {
     const { notices } = globalThis as unknown as { notices: string[] }
@@ -112,7 +120,10 @@ export async function told(page: Page, text: string): Promise<void> {
   await expect.poll(() => page.evaluate(take, text), { message: text }).toBe(true)
 }
 
-/** What an answer leads to is asked for a frame or two later. Playwright's own `networkidle` takes half a second more. */
+/**
+ * Returns a function that waits for all requests. A page may send follow-up requests one or two frames after an answer.
+ * Playwright's own `networkidle` takes half a second longer.
+ */
 function watchRequests(page: Page): Visitor['quiet'] {
   const underWay = new Set<Request>()
   page.on('request', (request) => underWay.add(request))
@@ -124,10 +135,10 @@ function watchRequests(page: Page): Visitor['quiet'] {
   }
 }
 
-/** The browser itself notes each refusal of the server; the pages show them. */
+/** The browser logs each refusal of the server (4xx). The pages show them anyway. */
 const isExpected = (text: string) => /^Failed to load resource: the server responded with a status of 4\d\d/.test(text)
 
-/** A device that has a passkey and whose owner always agrees (WebAuthn level 3 with PRF). */
+/** Adds a virtual passkey device whose owner always agrees (WebAuthn level 3 with PRF). */
 async function addPasskeyDevice(page: Page): Promise<void> {
   const devTools = await page.context().newCDPSession(page)
   await devTools.send('WebAuthn.enable')
@@ -145,7 +156,7 @@ async function addPasskeyDevice(page: Page): Promise<void> {
   })
 }
 
-/** Everything that the browser keeps of this site: storage, cookies, databases, caches, history. */
+/** Returns everything that the browser stores for this site: storage, cookies, databases, caches and history. */
 export async function storedText({ page, context }: Visitor): Promise<string[]> {
   const kept = await page.evaluate(async () => [
     JSON.stringify({ ...localStorage }),

@@ -16,8 +16,8 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, joinsWithKey, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, join, tracesOf } from './walk.ts'
 
-// Five custodians, any three of whom let a newcomer read what nobody has granted to them. Each is at a browser of their own,
-// but for two who are not asked for their shares.
+// Five custodians, any three of whom can let a newcomer read secrets that nobody has granted to them. Each person has a
+// browser of their own, except two custodians who contribute no share.
 
 const walk = await beginWalk()
 const { world, owner } = walk
@@ -53,7 +53,7 @@ interface Holder {
   privateKey: PrivateKey
 }
 
-/** What a person’s browser had: the keyring opens with their passphrase here, too. */
+/** Returns the person's private key. The test opens their keyring with their passphrase, as their browser did. */
 async function atBrowser(visitor: Visitor): Promise<Holder> {
   const as = visitor.bearer()
   const [{ body: own }, { body: keys }] = [await world.call(me.get, { as }), await world.call(me.getKeys, { as })]
@@ -64,11 +64,11 @@ async function atBrowser(visitor: Visitor): Promise<Holder> {
 
 const openedShare = async ({ as, privateKey }: Holder) => unwrapKey((await shareOf(as)).wrappedShare, privateKey)
 
-/** The 32 bytes that are secret in a PKCS #8 of P-256: they are in every other form of the key, too. */
+/** Returns the 32 secret bytes of a P-256 key in PKCS #8. Every other form of the key contains them, too. */
 const scalarOf = async ({ privateKey }: Holder) => (await exportPrivateKey(privateKey)).slice(36, 68)
 
 describe('the recovery key', () => {
-  test('is made for five custodians, and not for fewer than are needed to open it', async () => {
+  test('is created for five custodians, and the threshold cannot exceed their number', async () => {
     const { page } = owner
     await journey.goTo(page, 'Recovery')
     await press(owner, 'Set it up')
@@ -88,13 +88,13 @@ describe('the recovery key', () => {
     await closed(owner)
     await shown(owner, 'Any 3 of 5 custodians together open what it covers.')
     await shown(owner, '1 of 1 environments can be recovered.')
-    // They stay there from now on.
+    // The custodians keep this page open from now on.
     for (const custodian of [grace, linus, margaret]) await journey.goTo(custodian.page, 'Recovery')
   })
 })
 
 describe('a newcomer', () => {
-  test('joins after that, and holds no key', async () => {
+  test('joins later and holds no key', async () => {
     newcomer = await join(walk, newcomerName)
     await journey.goTo(newcomer.page, 'Keyring')
     words = await newcomer.page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
@@ -103,7 +103,7 @@ describe('a newcomer', () => {
     await shown(newcomer, 'You hold no key here')
   })
 
-  test('has the custodians asked by an admin', async () => {
+  test('gets a recovery request that an admin opens', async () => {
     await press(owner, 'Recover for someone…')
     await pick(owner.page, 'Member', newcomerName)
     await dialogOf(owner.page).getByLabel('Reason').fill('nobody who can read it is left in the team')
@@ -117,11 +117,11 @@ describe('a newcomer', () => {
 })
 
 describe('the shares', () => {
-  test('are asked for on a page that a custodian has open, by the name of somebody who has joined meanwhile', async () => {
+  test('are requested on the pages that custodians have open, by the name of a person who joined meanwhile', async () => {
     for (const { page } of [grace, linus, margaret]) await row(page, newcomerName).waitFor()
   })
 
-  test('are given once the words were compared, and by each custodian once', async () => {
+  test('can be contributed only after the words were compared, and once by each custodian', async () => {
     await giveShare(grace, newcomerName, words)
     await choose(grace.page, newcomerName, 'Give my share…')
     await dialogOf(grace.page).getByText('You compared this key before').waitFor()
@@ -134,7 +134,7 @@ describe('the shares', () => {
     await giveShare(linus, newcomerName, words)
   })
 
-  test('are not put together while there are two, and the newcomer is told that one is missing', async () => {
+  test('cannot be combined while there are only two, and the newcomer sees that one is missing', async () => {
     const { page } = newcomer
     await row(page, newcomerName).getByText('2 of 3', { exact: true }).waitFor()
     await page.getByRole('button', { name: `Actions for ${newcomerName}` }).click()
@@ -158,7 +158,7 @@ describe('the shares', () => {
     expect(error).toEqual({ code: 'conflict', message: '2 of 3 shares were contributed' })
   })
 
-  test('are not given to a key that the server shows in place of the newcomer’s: it has other words', async () => {
+  test('cannot be given to a key that the server swapped in, because its words differ', async () => {
     const { page } = margaret
     const list = /\/recovery\/requests(\?|$)/
     await page.route(list, async (route) => {
@@ -182,7 +182,7 @@ describe('the shares', () => {
 })
 
 describe('the newcomer', () => {
-  test('is told whose share is false, where the server hands out another custodian’s in its place', async () => {
+  test('sees whose share is false after the server swaps in another custodian’s', async () => {
     const { page } = newcomer
     const ceremony = `**/recovery/requests/${recoveryRequestId}`
     const { shareIndex } = await shareOf(linus.bearer())
@@ -206,7 +206,7 @@ describe('the newcomer', () => {
     await page.unroute(ceremony)
   })
 
-  test('completes with the shares that were given, in the browser, and opens the secret', async () => {
+  test('completes the request in the browser and can then read the secret', async () => {
     const { page } = newcomer
     await pressIn(newcomer, 'Recover')
     await closed(newcomer)
@@ -215,7 +215,7 @@ describe('the newcomer', () => {
     await expectShown(page, 'DATABASE_URL', 'Production', value)
   })
 
-  test('has left the server ciphertext alone: no value, key or share is in a table, a request or the log', async () => {
+  test('has revealed no value, key or share to the tables, the requests or the log', async () => {
     const five = [...(await Promise.all([grace, linus, margaret].map(atBrowser))), alan, edsger]
     const holders = [...(await Promise.all([owner, newcomer].map(atBrowser))), ...five]
     const privateKeys = await Promise.all(holders.map(scalarOf))
@@ -224,7 +224,7 @@ describe('the newcomer', () => {
       needle('plaintext', 'planted'),
       needle('key of the environment', place.raw),
       ...privateKeys.map((scalar) => needle('private key', scalar)),
-      // Behind its signature a share begins, and its last byte is its number.
+      // A share begins after its signature (64 bytes), and its last byte is its number.
       ...shares.map((share) => needle('share', share.slice(64, -1))),
     ]
     const places = [
@@ -232,20 +232,20 @@ describe('the newcomer', () => {
       ...(await tracesOf(world, { owner, grace, linus, margaret, newcomer })),
     ]
     expect(findings(needles, places)).toEqual([])
-    // The id is no secret, and shows that this would find one.
+    // The ID is not secret. Finding it shows that this search works.
     const found = findings([needle('id', recoveryRequestId)], places)
     for (const where of ['table public.recovery_requests', 'a request of grace'])
       expect(found).toContain(`id in ${where}`)
   })
 })
 
-test('a custodian who leaves is missed on the page of the recovery key', async () => {
+test('the page of the recovery key warns after a custodian has left', async () => {
   await world.call(members.remove, { as: owner.bearer(), params: { ...params, userId: alan.id } })
   await journey.goTo(owner.page, 'Applications')
   await journey.goTo(owner.page, 'Recovery')
   await shown(owner, /One custodian has left or replaced their keys/)
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect([owner, grace, linus, margaret, newcomer].flatMap(({ complaints }) => complaints)).toEqual([])
 })

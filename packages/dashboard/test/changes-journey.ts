@@ -2,14 +2,14 @@ import type { Locator, Page } from 'playwright-core'
 import { dialogOf } from './apps-journey.ts'
 import * as journey from './journey.ts'
 
-/** What people do about changes that wait for approval, in the words of the pages. */
+/** Steps that people take with changes that wait for approval. They use the texts of the pages. */
 
 export const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
 
-/** The tag of a secret that a change waits for. */
+/** The tag of a secret with an open change. */
 export const queued = (page: Page, name: RegExp): Locator => row(page, name).getByText('queued', { exact: true })
 
-/** On the page of an environment, where it opens the tab. What is not given stays as it is. */
+/** Protects an environment, or changes its protection, from its page. Settings that are not given stay as they are. */
 export async function protect(page: Page, settings: { approvals?: number; ownCounts?: boolean }): Promise<void> {
   await journey.openTab(page, 'Protection')
   await page.getByRole('button', { name: /^(Protect|Change)$/ }).click()
@@ -26,7 +26,7 @@ export async function openChange(page: Page, name: string | RegExp): Promise<voi
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
 
-/** On the page of a change: withdraws it. */
+/** Withdraws a change on its page. */
 export async function withdraw(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Withdraw…' }).click()
   await dialogOf(page).getByRole('button', { name: 'Withdraw' }).click()
@@ -38,7 +38,10 @@ export async function choose(page: Page, label: string, option: string): Promise
   await page.getByRole('option', { name: option }).click()
 }
 
-/** Looks again, as after a while: what the page had, the keyring too, is gone. */
+/**
+ * Reloads the page, as if the person came back later, and unlocks the keyring. A reload clears the page's data and
+ * locks the keyring.
+ */
 export async function lookAgain(page: Page): Promise<void> {
   await page.reload()
   await journey.unlockWithPassphrase(page)

@@ -3,7 +3,7 @@ import { dialogOf } from './apps-journey.ts'
 import type { Visitor } from './browser.ts'
 import { choose } from './org-journey.ts'
 
-/** What people do with keys that several of them answer for, in the words of the pages. */
+/** Steps that people take with recovery and managed keys. They use the texts of the pages. */
 
 export const press = ({ page }: Visitor, name: string) => page.getByRole('button', { name, exact: true }).click()
 export const pressIn = ({ page }: Visitor, name: string) =>
@@ -11,7 +11,7 @@ export const pressIn = ({ page }: Visitor, name: string) =>
 export const closed = ({ page }: Visitor) => dialogOf(page).waitFor({ state: 'detached' })
 export const wordsIn = ({ page }: Visitor, label: string) => page.getByLabel(label).innerText()
 
-/** In the dialog that sets recovery up: members, by the names that the page has for them. */
+/** Chooses custodians by name in the dialog that sets recovery up. */
 export async function chooseCustodians({ page }: Visitor, names: string[]): Promise<void> {
   const dialog = dialogOf(page)
   for (const name of names) {
@@ -21,7 +21,10 @@ export async function chooseCustodians({ page }: Visitor, names: string[]): Prom
   await page.keyboard.press('Tab')
 }
 
-/** On the page Recovery: a custodian gives their share once the words are those that the target has read out. */
+/**
+ * Contributes a custodian's share on the page Recovery, after checking that the words equal those that the target has
+ * read out.
+ */
 export async function giveShare(custodian: Visitor, target: string, words: string): Promise<void> {
   await choose(custodian.page, target, 'Give my share…')
   const give = dialogOf(custodian.page)

@@ -13,8 +13,7 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
 
-// Keys that several people answer for: managed keys, and a recovery key that none of them has alone. And the plan that they
-// work under.
+// Managed keys, the recovery key, the plan of the organization, and its export.
 
 const walk = await beginWalk()
 const { world, owner } = walk
@@ -29,7 +28,7 @@ const busy = { error: { code: 'rate_limited', message: 'another export is under 
 describe('managed keys', () => {
   const { page } = owner
 
-  test('a key is made in the browser, and its maker alone holds it', async () => {
+  test('are created in the browser, and only their creator holds them at first', async () => {
     await journey.goTo(page, 'Managed keys')
     await page.getByText('No managed key yet').waitFor()
     await press(owner, 'New managed key')
@@ -42,7 +41,7 @@ describe('managed keys', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('it is granted only once the words were compared, and rotated for those who keep it', async () => {
+  test('can be granted only after the words were compared, and rotated for everyone who keeps them', async () => {
     await press(owner, 'Grant…')
     await pick(page, 'To', 'grace@example.com')
     const grant = dialogOf(page).getByRole('button', { name: 'Grant', exact: true })
@@ -67,7 +66,7 @@ describe('managed keys', () => {
       .waitFor()
   })
 
-  test('a disabled key says so, and is used again once it is enabled', async () => {
+  test('are marked while disabled, and can be enabled again', async () => {
     await press(owner, 'Disable…')
     await pressIn(owner, 'Disable')
     await page.getByText('This key is disabled').waitFor()
@@ -75,7 +74,7 @@ describe('managed keys', () => {
     await page.getByText('This key is disabled').waitFor({ state: 'detached' })
   })
 
-  test('a key that signs shows its public key as JWK and as PEM, which are the same key', async () => {
+  test('show the public key of a signing key as JWK and as PEM, and both are the same key', async () => {
     await journey.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('releases')
@@ -98,7 +97,7 @@ describe('managed keys', () => {
 describe('recovery', () => {
   const coverage = async () => (await world.call(recovery.get, { as: owner.bearer(), params })).body.coverage
 
-  test('is set up once the words of each custodian were compared', async () => {
+  test('can be set up after the words of each custodian were compared', async () => {
     const { page } = owner
     await journey.goTo(page, 'Recovery')
     await press(owner, 'Set it up')
@@ -115,7 +114,7 @@ describe('recovery', () => {
     expect(await coverage()).toMatchObject({ protected: 1, total: 1 })
   })
 
-  test('a member who forgot the passphrase is led from a new keypair to reading again', async () => {
+  test('guides a member who forgot the passphrase from a new keypair to access again', async () => {
     const { page } = grace
     await journey.goTo(page, 'Recovery')
     await page.getByRole('link', { name: 'What to do, step by step' }).click()
@@ -150,7 +149,7 @@ describe('recovery', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('what was recovered opens', async () => {
+  test('lets the member read the recovered secret', async () => {
     const { page } = grace
     await journey.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
@@ -161,7 +160,7 @@ describe('recovery', () => {
     await page.getByText('planted-api-key').first().waitFor()
   })
 
-  test('loses a custodian only after the dialog said how many shares remain', async () => {
+  test('loses a custodian only after the dialog has said how many shares remain', async () => {
     const { page } = owner
     await journey.goTo(page, 'Members')
     await choose(page, 'linus@example.com', 'Remove…')
@@ -174,7 +173,7 @@ describe('recovery', () => {
     await journey.goTo(page, 'Recovery')
   })
 
-  test.skipIf(isQuick)('a drill shows that the custodians can be met, and grants nothing', async () => {
+  test.skipIf(isQuick)('can be tested with a drill, which grants nothing', async () => {
     const { page } = owner
     await press(owner, 'Begin a drill…')
     await pressIn(owner, 'Ask the custodians')
@@ -194,7 +193,7 @@ describe('recovery', () => {
     await page.getByText('The last drill passed').waitFor()
   })
 
-  test('an environment that is made afterwards is covered at once', async () => {
+  test('covers a new environment at once', async () => {
     const { page } = owner
     await journey.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
@@ -207,7 +206,7 @@ describe('recovery', () => {
 })
 
 describe('plan and usage', () => {
-  test('are shown to everyone, and a code of the operator raises the plan', async () => {
+  test('are visible to all members, and a promo code raises the plan', async () => {
     const { page } = owner
     const code = {
       code: 'SPRING-1',
@@ -233,7 +232,7 @@ describe('plan and usage', () => {
     expect(await linus.page.getByRole('button', { name: 'Redeem a code…' }).count()).toBe(0)
   })
 
-  test('a plan that is cancelled is the free one at once', async () => {
+  test('return to the free plan as soon as the plan is cancelled', async () => {
     const { page } = owner
     await press(owner, 'Cancel the plan…')
     await dialogOf(page).getByRole('textbox').fill(journey.person.slug)
@@ -244,7 +243,10 @@ describe('plan and usage', () => {
 })
 
 describe('an export', () => {
-  /** In place of the browser's own dialog, which no program can answer: a file of this site, written in the same way. */
+  /**
+   * Replaces the browser's file dialog, which no program can answer. The file is in this site's private file system and
+   * is written in the same way.
+   */
   const chooseFile = (name: string) =>
     owner.page.evaluate((chosen) => {
       const showSaveFilePicker = async () =>
@@ -259,7 +261,7 @@ describe('an export', () => {
     return Buffer.from(text)
   }
 
-  test('is written to a file while it comes, and verifies with the key that the page shows', async () => {
+  test('is written to a file as it arrives, and verifies with the key that the page shows', async () => {
     const { page } = owner
     await journey.goTo(page, 'Settings')
     await page.getByRole('link', { name: 'Export', exact: true }).click()
@@ -274,7 +276,7 @@ describe('an export', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('that is refused leaves the file as it was, and says why', async () => {
+  test('leaves the file unchanged if the server refuses, and says why', async () => {
     const { page } = owner
     const before = await bytesOf('of acme.json')
     await page.route('**/export', (route) =>
@@ -286,16 +288,16 @@ describe('an export', () => {
     expect((await bytesOf('of acme.json')).equals(before)).toBe(true)
   })
 
-  test('is for owners and admins', async () => {
+  test('is available to owners and admins only', async () => {
     await linus.page.goto(`/orgs/${journey.person.slug}/settings/export`)
     await linus.page.getByText('This is for owners and admins').waitFor()
   })
 })
 
-test('no value, no passphrase and no share was sent or kept', async () => {
+test('the pages neither sent nor stored a secret value, a passphrase or a share', async () => {
   expect(await leaks(world, { owner, grace, linus })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect([owner, grace, linus].flatMap(({ complaints }) => complaints)).toEqual([])
 })

@@ -23,7 +23,7 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
 
-// What may come between a value that is typed and the one that is stored.
+// Events that can happen between typing a value and storing it.
 
 const grace = 'grace@example.com'
 
@@ -40,7 +40,7 @@ describe('two people who edit the same secret at once', () => {
 
   beforeAll(async () => {
     second = await join(walk, grace)
-    // Looks again, and so sees who has come and their key.
+    // After a reload, the page shows the new member and their key.
     await openEnvironment(page, 'Staging')
     await page.reload()
     await journey.unlockWithPassphrase(page)
@@ -49,7 +49,7 @@ describe('two people who edit the same secret at once', () => {
     await openApp(second.page, 'Web shop')
   })
 
-  test('see no comparison of cells that they cannot read', async () => {
+  test('do not get a comparison of cells that they cannot read', async () => {
     const row = second.page.getByRole('row', { name: /API_KEY/ })
     await row.getByText('no key').waitFor()
     await row.getByText('1 unreadable').waitFor()
@@ -64,7 +64,7 @@ describe('two people who edit the same secret at once', () => {
       .waitFor()
   })
 
-  /** The second person stores a value, in front of whatever the first one is typing. */
+  /** The second person stores a value while the first one is typing. */
   async function storeElsewhere(text: string) {
     await edit(second.page, 'API_KEY', 'Staging', text)
     await save(second.page)
@@ -86,7 +86,7 @@ describe('two people who edit the same secret at once', () => {
     await expectShown(page, 'API_KEY', 'Staging', 'planted-of-grace')
   })
 
-  test('or keep their own, which the other one then meets in the same way', async () => {
+  test('can each keep their own value, and the other one then sees the same choice', async () => {
     await edit(page, 'API_KEY', 'Staging', 'planted-of-ada-again')
     await edit(second.page, 'API_KEY', 'Staging', 'planted-of-grace-too')
     await save(page)
@@ -97,7 +97,7 @@ describe('two people who edit the same secret at once', () => {
     await expectShown(second.page, 'API_KEY', 'Staging', 'planted-of-grace-too')
   })
 
-  test('lose nothing when the comparison is closed undecided', async () => {
+  test('lose nothing if they close the comparison without a decision', async () => {
     await edit(page, 'API_KEY', 'Staging', 'planted-undecided')
     await save(page)
     await compare(page, 'planted-undecided', 'planted-of-grace-too')
@@ -109,7 +109,7 @@ describe('two people who edit the same secret at once', () => {
     await expectShown(page, 'API_KEY', 'Staging', 'planted-undecided')
   })
 
-  test('see what comes in place of a value that they look at', async () => {
+  test('see the new value in place of a revealed value that was replaced', async () => {
     const shown = value(second.page, 'API_KEY', 'Staging')
     await shown.click()
     await second.page.locator('.matrix-shown', { hasText: 'planted-of-grace-too' }).waitFor()
@@ -119,7 +119,7 @@ describe('two people who edit the same secret at once', () => {
     await expect.poll(() => shown.getAttribute('aria-pressed')).toBe('false')
   })
 
-  test('who write the same meet nothing at all', async () => {
+  test('get no conflict if they store the same value', async () => {
     await second.page.reload()
     await journey.unlockWithPassphrase(second.page)
     await edit(page, 'API_KEY', 'Staging', 'planted-the-same')
@@ -128,7 +128,7 @@ describe('two people who edit the same secret at once', () => {
     await expectShown(page, 'API_KEY', 'Staging', 'planted-the-same')
   })
 
-  test('who make the same secret are told that it is there now, and keep what they typed', async () => {
+  test('are told if the other one has created the same secret, and keep the typed value', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     const dialog = dialogOf(page)
     await dialog.getByLabel('Name').fill('FRESH')
@@ -143,7 +143,7 @@ describe('two people who edit the same secret at once', () => {
     await expectShown(page, 'FRESH', 'Staging', 'planted-fresh-of-grace')
   })
 
-  test('are told of a deletion, and may leave it so or write it again', async () => {
+  test('are told if the other one has deleted the secret, and can leave it deleted or store it again', async () => {
     for (const choice of ['Keep mine', 'Leave it deleted']) {
       await second.page.reload()
       await journey.unlockWithPassphrase(second.page)
@@ -159,14 +159,14 @@ describe('two people who edit the same secret at once', () => {
     await page.getByRole('button', { name: 'Set API_KEY in Staging, which is missing' }).waitFor()
   })
 
-  test('sent no value, kept none, and saw no complaint', async () => {
+  test('leave no secret value in requests or storage, and no warning in the console', async () => {
     expect(await leaks(world, { second })).toEqual([])
     expect(second.complaints).toEqual([])
   })
 })
 
 describe('a lost connection', () => {
-  test('keeps the edit, says so, and stores it afterwards', async () => {
+  test('keeps the edit, shows that it is unsaved, and lets the person store it later', async () => {
     await edit(page, 'API_KEY', 'Production', 'planted-kept')
     await owner.context.setOffline(true)
     await save(page)
@@ -182,7 +182,7 @@ describe('a lost connection', () => {
 describe('a server that fails', () => {
   const failure = { status: 500, json: { error: { code: 'internal', message: 'something went wrong' } } }
 
-  test('while a value is stored leaves nothing without a word, whatever was pressed meanwhile', async () => {
+  test('during a save causes an error message, even if the person pressed Escape meanwhile', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     const hold = async (route: Route) => {
       if (route.request().method() !== 'PUT') return route.continue()
@@ -208,7 +208,7 @@ describe('a server that fails', () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-edited')
   })
 
-  test('while secrets are asked for is told, and asked again', async () => {
+  test('while secrets load causes an error message with a retry', async () => {
     const fail = (route: Route) => route.fulfill(failure)
     await page.route('**/secrets', fail)
     await page.reload()
@@ -220,8 +220,8 @@ describe('a server that fails', () => {
   })
 })
 
-describe('a value that is saved as it was', () => {
-  test('is no new version', async () => {
+describe('saving an unchanged value', () => {
+  test('creates no new version', async () => {
     const sent = owner.sent.length
     await edit(page, 'API_KEY', 'Production', 'planted-edited')
     await save(page)
@@ -230,8 +230,8 @@ describe('a value that is saved as it was', () => {
   })
 })
 
-describe('a ciphertext that was moved', () => {
-  test('is told in its cell, and the others stay of use', async () => {
+describe('a ciphertext that was moved to another secret', () => {
+  test('is marked in its cell, and the other secrets stay usable', async () => {
     const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
     const params = { orgId, envId: envs.production as string }
     const { body } = await world.call(secrets.list, { as: owner.bearer(), params })
@@ -250,7 +250,7 @@ describe('a ciphertext that was moved', () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-edited')
   })
 
-  test('is mended from the history', async () => {
+  test('can be repaired by restoring a version from the history', async () => {
     await pickTool(page, 'NEW_ONE', 'Details of NEW_ONE in Production')
     await dialogOf(page).getByText('Version 1').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Restore' }).last().click()
@@ -263,7 +263,7 @@ describe('a ciphertext that was moved', () => {
 describe('a name that makes programs load something', () => {
   const ofNode = /^NODE_OPTIONS: Node\.js loads code from it$/
 
-  test('is warned of where it is added, and where a file with it is pasted', async () => {
+  test('causes a warning when it is added, and when a file with it is pasted', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     await dialogOf(page).getByLabel('Name').fill('NODE_OPTION')
     expect(await dialogOf(page).getByRole('alert').count()).toBe(0)
@@ -280,7 +280,7 @@ describe('a name that makes programs load something', () => {
     await dialogOf(page).waitFor({ state: 'hidden' })
   })
 
-  test('is warned of in the cell where its value is typed, and no other name is', async () => {
+  test('causes a warning in the cell where its value is typed, and an ordinary name does not', async () => {
     const warning = page.locator('.matrix-editor').getByRole('alert')
     await edit(page, 'ORDINARY', 'Production', 'planted-ordinary')
     await edit(page, 'NODE_OPTIONS', 'Production', 'planted-options')
@@ -292,7 +292,7 @@ describe('a name that makes programs load something', () => {
 })
 
 describe('references', () => {
-  test('are expanded when asked for, and what is not there is named', async () => {
+  test('are expanded on request, and missing names are listed', async () => {
     await addSecret(page, 'URL', 'planted://${API_KEY}/${NOWHERE}', ['Production'])
     await pickTool(page, 'URL', 'Details of URL in Production')
     await dialogOf(page).getByRole('switch').click()
@@ -301,16 +301,16 @@ describe('references', () => {
     await dialogOf(page).getByText('left as written: NOWHERE').waitFor()
   })
 
-  test('and a secret is deleted from there', async () => {
+  test('do not prevent deleting the secret in its drawer', async () => {
     await deleteFromDrawer(page, 'URL')
     await page.getByRole('row', { name: /^URL/ }).waitFor({ state: 'hidden' })
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused only the expected console errors', () => {
   expect(owner.complaints.filter((text) => !/ERR_INTERNET_DISCONNECTED|status of 500/.test(text))).toEqual([])
 })

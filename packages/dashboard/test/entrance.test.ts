@@ -4,7 +4,7 @@ import { openStage } from './walk.ts'
 
 const { arrive, world } = await openStage()
 
-test('a visitor who is not signed in is led to the sign-in', async () => {
+test('a visitor who is not signed in is redirected to the sign-in page', async () => {
   const visitor = await arrive()
   await visitor.page.goto('/account/cli-sessions')
   await visitor.page.waitForURL('**/sign-in?*')
@@ -12,7 +12,7 @@ test('a visitor who is not signed in is led to the sign-in', async () => {
   await visitor.close()
 })
 
-test('over plain HTTP from another host the page says why it cannot work, and what to do', async () => {
+test('over plain HTTP from another host, the page says why it cannot work and what to do', async () => {
   const visitor = await arrive()
   const { port } = new URL(world.url)
   for (const path of ['/', '/orgs/acme/apps']) {

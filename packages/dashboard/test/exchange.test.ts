@@ -11,7 +11,7 @@ import * as journey from './journey.ts'
 import { invite } from './org-journey.ts'
 import { openStage } from './walk.ts'
 
-// Two people at two browsers exchange secrets through a server that can read neither.
+// Two people at two browsers share secrets through a server that cannot read them.
 
 const grace = 'grace@example.com'
 const hers = 'planted-postgres-4be1c09a'
@@ -27,7 +27,7 @@ async function expectRevealed(page: Page, name: string, text: string): Promise<v
 }
 
 describe('the first person', () => {
-  test('sets the server up, makes a keyring, and adds a passkey and an authenticator app', async () => {
+  test('sets up the server, creates a keyring, and adds a passkey and an authenticator app', async () => {
     await journey.setUp(first.page, world)
     await journey.makeKeyring(first.page)
     await journey.addPasskey(first.page, 'Laptop')
@@ -35,12 +35,12 @@ describe('the first person', () => {
     await first.page.getByRole('button', { name: 'I have kept them' }).click()
   })
 
-  test('invites a second one', async () => {
+  test('invites the second person', async () => {
     await openOrg(first.page)
     await invite(first.page, grace)
   })
 
-  test('stores a secret in an environment of her own making', async () => {
+  test('stores a secret in an environment that she created', async () => {
     await createApp(first.page, 'Web shop')
     await create(first.page, 'New environment', 'Production')
     await addSecret(first.page, 'DATABASE_URL', hers, ['Production'])
@@ -49,13 +49,13 @@ describe('the first person', () => {
 })
 
 describe('the second person', () => {
-  test('signs in with a link from a mail, and joins who invites, as a member', async () => {
+  test('signs in with a link from an e-mail, and joins the organization as a member', async () => {
     await second.page.goto('/')
     await journey.signInByMail(second.page, world, grace)
     await journey.acceptInvitation(second.page)
   })
 
-  test('makes a keyring, and is given no ciphertext for it yet', async () => {
+  test('creates a keyring, and gets no ciphertext yet', async () => {
     await second.page.goto('/account/keyring')
     await journey.makeKeyring(second.page)
     const as = second.bearer()
@@ -73,13 +73,13 @@ describe('the second person', () => {
 })
 
 describe('the key of an environment', () => {
-  test('is granted after comparing the words that both people see', async () => {
+  test('is granted after a comparison of the words, which both people see', async () => {
     await second.page.goto('/account/keyring')
     const words = await second.page
       .locator('.mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ })
       .first()
       .innerText()
-    // The first person looks again, and so sees who has come and their key.
+    // After a reload, the first person sees the new member and their key.
     await first.page.reload()
     await journey.unlockWithPasskey(first.page)
     await openEnvironment(first.page, 'Production')
@@ -94,7 +94,7 @@ describe('the key of an environment', () => {
     await told(first.page, `${grace} can decrypt Production now.`)
   })
 
-  test('opens the value for the second person, who writes another one', async () => {
+  test('lets the second person read the value and write another one', async () => {
     await second.page.goto('/')
     await openApp(second.page, 'Web shop')
     await value(second.page, 'DATABASE_URL', 'Production').click()
@@ -104,7 +104,7 @@ describe('the key of an environment', () => {
     await expectRevealed(second.page, 'PARTNER_KEY', theirs)
   })
 
-  test('opens that one for the first person, too', async () => {
+  test('lets the first person read the second person’s value', async () => {
     await first.page.getByRole('link', { name: 'Web shop' }).click()
     await first.page.reload()
     await journey.unlockWithPasskey(first.page)
@@ -112,13 +112,13 @@ describe('the key of an environment', () => {
   })
 })
 
-describe('what was exchanged', () => {
+describe('the shared values', () => {
   const needles = [needle('hers', hers), needle('theirs', theirs), needle('passphrase', journey.person.passphrase)]
 
-  test('is in no table, no line of the log and no request', async () => {
+  test('are in no table, no log line and no request', async () => {
     const tables = await tableDump(world)
     const sent: Place[] = [...first.sent, ...second.sent].map((text) => ({ where: 'a request', text }))
-    // The names are no secret, and show that this would find one.
+    // The names are not secret. Finding them shows that this search works.
     const name = needle('name', 'PARTNER_KEY')
     expect(findings([name], tables)).toContain('name in table public.secrets')
     expect(findings([name], sent)).toContain('name in a request')
@@ -126,7 +126,7 @@ describe('what was exchanged', () => {
     expect(findings(needles, [...tables, ...sent, ...log])).toEqual([])
   })
 
-  test('is kept by neither browser', async () => {
+  test('are stored by neither browser', async () => {
     const kept = [...(await storedText(first)), ...(await storedText(second))]
     expect(
       findings(
@@ -136,7 +136,7 @@ describe('what was exchanged', () => {
     ).toEqual([])
   })
 
-  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+  test('caused no console warnings and no Content-Security-Policy violations', () => {
     expect([first.complaints, second.complaints]).toEqual([[], []])
   })
 })

@@ -7,12 +7,12 @@ import { storedText } from './browser.ts'
 import * as journey from './journey.ts'
 import { openStage } from './walk.ts'
 
-// An identity provider of one's own signs people in: there with a real browser, and back.
+// Sign-in through an external identity provider, with a real browser there and back.
 
-// It warns that its pages are for development, which is what they are for here.
+// The provider warns that its pages are for development, which is their use here.
 for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
 
-// The provider has to know the address of this server before it runs.
+// The provider must know this server's address before the server runs.
 const port = await freePort()
 const baseUrl = `http://localhost:${port}`
 const provider = await startProvider('ES256', { baseUrl })
@@ -27,12 +27,12 @@ const tenant = await signUp(world)
 await invitePerson(world, tenant, journey.person.email)
 const visitor = await arrive()
 const { page } = visitor
-// The provider's pages ask for a font from elsewhere.
+// The provider's pages load a font from another host.
 await visitor.context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }))
 
 const goThere = () => page.getByRole('link', { name: 'Continue with your identity provider' }).click()
 
-/** On the provider's own pages. */
+/** Signs in on the provider's own pages. */
 async function signInThere(): Promise<void> {
   await page.waitForURL(`${provider.url}/**`)
   await page.locator('input[name=login]').fill(journey.person.email)
@@ -40,15 +40,15 @@ async function signInThere(): Promise<void> {
   await page.getByRole('button', { name: 'Sign-in' }).click()
 }
 
-describe('where an identity provider signs people in', () => {
-  test('the sign-in page leads there, and neither mails a link nor asks for a passkey', async () => {
+describe('with an identity provider', () => {
+  test('the sign-in page links to the provider, and offers neither a link by e-mail nor a passkey', async () => {
     await page.goto('/account/signing-in')
     await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
     await expect.poll(() => page.getByRole('button').count()).toBe(0)
     await expect.poll(() => page.getByRole('textbox').count()).toBe(0)
   })
 
-  test('a person who turns back there is told so here, and what to do', async () => {
+  test('a person who cancels at the provider is told so, and what to do', async () => {
     await goThere()
     await page.waitForURL(`${provider.url}/**`)
     await page.getByRole('link', { name: 'Cancel' }).click()
@@ -56,7 +56,7 @@ describe('where an identity provider signs people in', () => {
     await page.getByText('Try again; if it stays').waitFor()
   })
 
-  test('a person who signs in there is signed in here, where they wanted to be', async () => {
+  test('a person who signs in at the provider returns to the page that they wanted', async () => {
     await page.goto('/account/signing-in')
     await goThere()
     await signInThere()
@@ -70,7 +70,7 @@ describe('where an identity provider signs people in', () => {
     await journey.acceptInvitation(page, 'Acme')
   })
 
-  test('a keyring is made here all the same, and unlocked with a passkey', async () => {
+  test('a person creates a keyring as usual, and can unlock it with a passkey', async () => {
     await journey.goTo(page, 'Keyring')
     await journey.makeKeyring(page)
     await journey.addPasskey(page, 'Laptop')
@@ -80,7 +80,7 @@ describe('where an identity provider signs people in', () => {
     await page.getByText('No application yet').waitFor()
   })
 
-  test('a second factor is asked for there, and the page is the same again', async () => {
+  test('a required second factor leads to the provider and back to the same page', async () => {
     const { as } = tenant.machine
     await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: true } })
     await journey.goTo(page, 'Members')
@@ -88,7 +88,7 @@ describe('where an identity provider signs people in', () => {
     await asking.getByRole('link', { name: 'Sign in again' }).click()
     await signInThere()
     await page.waitForURL('**/members')
-    // This provider knows no second factor, and does not say that it had asked for one.
+    // This provider has no second factor and does not report one.
     await asking.waitFor()
     await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: false } })
     await asking.getByRole('button', { name: 'Not now' }).click()
@@ -96,18 +96,18 @@ describe('where an identity provider signs people in', () => {
     await page.getByRole('row', { name: journey.person.email }).waitFor()
   })
 
-  test('signing out ends the session here', async () => {
+  test('signing out ends the session on this server', async () => {
     await journey.signOut(page)
     await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
     await page.goto('/account/keyring')
     await page.waitForURL('**/sign-in?*')
   })
 
-  test('no code and no token of the provider is kept', async () => {
+  test('the browser stores no code and no token of the provider', async () => {
     for (const text of await storedText(visitor)) expect(text).not.toMatch(/code=|eyJ/)
   })
 
-  test('nothing was complained about', () => {
+  test('the page caused no console warnings and no Content-Security-Policy violations', () => {
     expect(visitor.complaints).toEqual([])
   })
 })

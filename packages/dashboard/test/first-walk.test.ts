@@ -9,19 +9,19 @@ const visitor = await arrive()
 let totpSecret: string
 
 describe('the first person', () => {
-  test('sets the server up with the link of the console, which leaves the address', async () => {
+  test('sets up the server with the link from the console, and the token leaves the address', async () => {
     await journey.setUp(visitor.page, world)
     expect(new URL(visitor.page.url()).hash).toBe('')
   })
 
-  test('makes a keyring under a passphrase, and a weak one is refused', async () => {
+  test('creates a keyring, and a weak passphrase is refused', async () => {
     await visitor.page.getByLabel('Passphrase', { exact: true }).fill('short')
     await visitor.page.getByText('Too weak: at least 12 characters').waitFor()
     await journey.makeKeyring(visitor.page)
   })
 
-  test('adds a passkey, which unlocks the keyring', async () => {
-    // What is then said of signing in must not depend on how soon this is known.
+  test('adds a passkey that unlocks the keyring', async () => {
+    // The enrollment for sign-in must not depend on how soon this answer arrives.
     await visitor.page.route('**/v1/me/second-factor', journey.late)
     await journey.addPasskey(visitor.page, 'Laptop')
     await visitor.page.unroute('**/v1/me/second-factor', journey.late)
@@ -29,21 +29,21 @@ describe('the first person', () => {
     await journey.unlockWithPasskey(visitor.page)
   })
 
-  test('that passkey is enrolled for signing in by the same ceremony', async () => {
+  test('can also sign in with that passkey, which was enrolled at the same time', async () => {
     await journey.goTo(visitor.page, 'Signing in')
     await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   })
 
-  test('sets up an authenticator app and sees recovery codes once', async () => {
+  test('sets up an authenticator app, and sees the recovery codes once', async () => {
     totpSecret = await journey.setUpAuthenticator(visitor.page, world)
     await expect.poll(() => visitor.page.getByText(/^[A-Z2-7]{5}-[A-Z2-7]{5}$/).count()).toBe(10)
-    // They are shown this once: a slip of the finger does not take them away.
+    // The codes are shown only once, so an accidental key press must not close the dialog.
     await visitor.page.keyboard.press('Escape')
     await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
     await visitor.page.getByText('10 recovery codes left').waitFor()
   })
 
-  test('is told when signing out did not work, and is still signed in', async () => {
+  test('is told if signing out fails, and stays signed in', async () => {
     const { page } = visitor
     await page.route('**/sign-out', (route) => route.abort())
     await page.getByRole('button', { name: 'Account' }).click()
@@ -54,19 +54,19 @@ describe('the first person', () => {
     visitor.complaints.splice(0, Number.POSITIVE_INFINITY)
   })
 
-  test('signs out, and the keyring locks with it', async () => {
+  test('signs out, which also locks the keyring', async () => {
     await journey.signOut(visitor.page)
     await expect.poll(() => visitor.page.workers()).toEqual([])
   })
 
-  test('signs in again with a link from a mail, and is back where it was', async () => {
-    // A code of the app is good once, and the next test needs another.
+  test('signs in again with a link from an e-mail, and returns to the same page', async () => {
+    // A code of the app works once, and the next test needs another.
     world.clock.advance(60)
     await journey.followMailedLink(visitor.page, world)
     await visitor.page.waitForURL('**/account/signing-in')
   })
 
-  test('is told where a link was opened without its end, or a second time by going back', async () => {
+  test('sees an explanation if a link is opened without its token', async () => {
     const other = await arrive()
     await other.page.goto('/sign-in/link')
     await other.page.getByText('Open the whole link').waitFor()
@@ -75,14 +75,38 @@ describe('the first person', () => {
     await other.close()
   })
 
-  test('is asked for the second factor, since a mail is only one, before any page, and what asked for it goes on by itself', async () => {
+  test('is not signed in a second time by going back in the browser history to a used link', async () => {
+    const other = await arrive()
+    const { page } = other
+    await page.goto('/')
+    await journey.followMailedLink(page, world)
+    await journey.enterSecondFactor(page, world, totpSecret)
+    await page.getByRole('button', { name: 'Account' }).waitFor()
+    // A code of the app works once, and the next test needs another.
+    world.clock.advance(60)
+    // Without its cookies, the browser can sign in only with the link.
+    await other.context.clearCookies()
+    await page.goBack()
+    for (const look of [async () => {}, () => page.reload()]) {
+      await look()
+      await page.getByText('Open the whole link').waitFor()
+      expect(new URL(page.url()).hash).toBe('')
+      expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0)
+    }
+    expect(other.sent.filter((request) => /^POST \S+\/sign-in\/links\/redeem /.test(request))).toHaveLength(1)
+    await page.goto('/')
+    await page.getByLabel('E-mail').waitFor()
+    await other.close()
+  })
+
+  test('must enter the second factor before any page, and then sees the page that was requested', async () => {
     await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
     expect(await visitor.page.getByRole('button', { name: 'Account' }).count()).toBe(0)
     await journey.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   })
 
-  test('is asked again, ten minutes later, by what needs a fresh one', async () => {
+  test('is asked for the second factor again after more than ten minutes, if an action needs a fresh one', async () => {
     world.clock.advance(700)
     await visitor.page.getByRole('button', { name: 'New recovery codes' }).click()
     const dialog = visitor.page.getByRole('dialog', { name: 'Confirm that it is you' })
@@ -96,7 +120,7 @@ describe('the first person', () => {
     await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
   })
 
-  test('unlocks with the passphrase, and a wrong one is said to be wrong', async () => {
+  test('unlocks the keyring with the passphrase, and a wrong one is refused', async () => {
     await journey.unlockWithPassphrase(visitor.page, 'another correct horse battery')
     await visitor.page.getByText('This passphrase does not open your keyring').waitFor()
     await journey.unlockWithPassphrase(visitor.page)
@@ -109,7 +133,7 @@ describe('the first person', () => {
     await visitor.page.getByRole('button', { name: 'Account' }).waitFor()
   })
 
-  test('removes the passkey from signing in, and then from the keyring, which had kept it', async () => {
+  test('removes the passkey from sign-in and then from the keyring, which had kept it', async () => {
     const remove = async () => {
       await visitor.page.getByRole('button', { name: 'Remove Laptop' }).click()
       await visitor.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
@@ -121,7 +145,7 @@ describe('the first person', () => {
     await remove()
   })
 
-  test('has sent the passphrase nowhere and kept it nowhere, and nothing of the PRF', async () => {
+  test('has neither sent nor stored the passphrase or the PRF’s output', async () => {
     expect(await leaks(world, { visitor })).toEqual([])
     for (const text of [...visitor.sent, ...(await storedText(visitor))]) {
       expect(text).not.toContain('"prf"')
@@ -129,7 +153,7 @@ describe('the first person', () => {
     }
   })
 
-  test('has seen nothing of the console, nor of the Content-Security-Policy', () => {
+  test('has caused no console warnings and no Content-Security-Policy violations', () => {
     expect(visitor.complaints).toEqual([])
   })
 })

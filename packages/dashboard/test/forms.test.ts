@@ -6,10 +6,10 @@ import { compileChecks } from '../../server/src/http/validate.ts'
 import { fieldErrors } from '../app/form/check.ts'
 import { refusedField } from '../app/form/refused-field.ts'
 
-// A form checks its fields by the schema that the server checks the body by. What either finds is shown at the same field in
-// the same words.
+// A form checks its fields by the schema by which the server checks the body. Errors of both appear at the same field,
+// in the same words.
 
-/** The field that the server refuses in a body, as the form shows it. */
+/** Returns the field that the server refuses in a body, as the form would show it. */
 function refusedByServer(endpoint: Endpoint, body: object) {
   try {
     compileChecks(endpoint).body(body)
@@ -32,7 +32,7 @@ const cases = [
 
 describe('a field that breaks a rule', () => {
   test.each(cases)(
-    '%s.%s %j is refused by the form and by the server alike',
+    '%s.%s %j is refused by the form and the server with the same message',
     async (heading, name, body, path, message) => {
       expect(await fieldErrors(heading, name as never, body)).toEqual({ [path]: message })
       const endpoint = (endpoints[heading] as Record<string, unknown>)[name] as Endpoint
@@ -40,14 +40,14 @@ describe('a field that breaks a rule', () => {
     },
   )
 
-  test('is named by its path in a list, too', async () => {
+  test('is named by its path even within a list', async () => {
     const grants = [{ principalType: 'user', principalId: 'usr_x', wrappedDek: 'none' }]
     expect(Object.keys(await fieldErrors('branches', 'create', { grants }))).toEqual(['grants.0.wrappedDek'])
   })
 })
 
-describe('a field that is left alone', () => {
-  test('is not checked when it is optional and empty, or not of the body', async () => {
+describe('an empty or unknown field', () => {
+  test('is not checked if it is optional and empty, or not in the body’s schema', async () => {
     expect(await fieldErrors('honeyTokens', 'create', { placement: '', format: 'classic' })).toEqual({})
     expect(await fieldErrors('orgs', 'create', { name: 'Acme', slug: 'acme' })).toEqual({})
   })
@@ -65,7 +65,7 @@ describe('a refusal of the server', () => {
     expect(refusal('body: name is required')).toEqual({ path: 'name', message: 'This field is required.' })
   })
 
-  test('that names none is of the whole form', () => {
+  test('applies to the whole form if it names no field', () => {
     for (const message of [
       'the request is approved already',
       'query.limit: must be <= 1000',

@@ -9,7 +9,7 @@ import type { World } from '../../server/test/world.ts'
 import type { Place } from './org-journey.ts'
 import type { Team } from './teams.ts'
 
-/** An admin who signs, as another client of theirs. */
+/** An admin who signs policies, as another client of that person. */
 export interface Signer {
   as: string
   privateKey: PrivateKey
@@ -21,7 +21,7 @@ const rulesOf = (names: string[]) => [
   { host: 'files.example.com', methods: ['GET'], paths: ['/releases/*'], allow: names.slice(2, 3), label: 'releases' },
 ]
 
-/** An agent with a policy, tasks, and what a proxy has counted. */
+/** Creates an agent with a policy, tasks, and activity reports of a proxy. */
 export async function employ(world: World, as: string, signer: Signer, team: Team, place: Place): Promise<void> {
   const { orgId, envId: environmentId } = place
   const { agent } = await sent(world, agents.create, { as, params: { orgId }, body: { ...team.agent, environmentId } })
@@ -41,7 +41,7 @@ export async function employ(world: World, as: string, signer: Signer, team: Tea
   await count(world, as, { orgId, environmentId, agentRef: agent.id, name: names[0]! })
 }
 
-/** More in each hour than in the one before. */
+/** Reports activity for 24 hours, with more requests in each hour than in the hour before. */
 async function count(
   world: World,
   as: string,

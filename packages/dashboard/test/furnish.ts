@@ -37,7 +37,7 @@ import { employ, type Signer } from './furnish-agents.ts'
 import { joins, type Place, putSecret } from './org-journey.ts'
 import type { Team } from './teams.ts'
 
-/** Where a team's things are, for addresses of pages. */
+/** The IDs of a team's objects, for addresses of pages. */
 export interface Furnished {
   team: Team
   orgId: string
@@ -47,7 +47,7 @@ export interface Furnished {
   changeId: string
 }
 
-/** Makes all that a team has, through the API as another client of the person at the browser. */
+/** Creates all objects of a team through the API, as another client of the person at the browser. */
 export async function furnish(world: World, platform: AppPlatform, as: () => string, team: Team): Promise<Furnished> {
   const made = await world.call(orgs.create, { as: as(), body: team.org })
   const orgId = made.body.org.id
@@ -79,11 +79,11 @@ export async function furnish(world: World, platform: AppPlatform, as: () => str
   return { team, orgId, envId: production.envId, branchId, projectId, changeId }
 }
 
-/** To an address that no server of a test may reach, so that nobody is asked. */
+/** Sets a log sink at an address that the server of a test may not reach, so that nothing is sent. */
 const setSink = (world: World, as: string, orgId: string) =>
   world.call(logSink.set, { as, params: { orgId }, body: sinkBody() })
 
-/** A new environment's key, wrapped to the person. */
+/** Creates the key of a new environment, wrapped to the person. */
 async function sealedKey(world: World, as: string) {
   const { body: own } = await world.call(me.get, { as })
   const raw = newDek()
@@ -124,7 +124,7 @@ async function fork(world: World, as: string, { branch }: Team, { orgId, envId }
   return body.branch.id
 }
 
-/** -> the first of them, an admin. */
+/** Adds the people of the team. Returns the first one, who is an admin. */
 async function bringPeople(world: World, as: () => string, team: Team, place: Place): Promise<Signer> {
   const params = { orgId: place.orgId }
   const people: Signer[] = []
@@ -157,7 +157,7 @@ async function makeTokens(world: World, as: string, team: Team, { orgId, envId }
   })
 }
 
-/** A target with a lease that lives, and a secret that is rotated. */
+/** Creates a target with an active lease, and a secret with a rotation. */
 async function automate(world: World, as: string, { target: name, rotated }: Team, { orgId, envId, raw }: Place) {
   const tenant = { orgId, admin: { as } } as Tenant
   const body = { ...(await sshTarget(world, tenant)), name }
@@ -173,7 +173,9 @@ async function automate(world: World, as: string, { target: name, rotated }: Tea
   await newRotation(world, tenant, { ...policy, wrappedDek })
 }
 
-/** A connection, and the first environment bound to an app there, where one name is somebody else’s. */
+/**
+ * Creates a connection, and binds the first environment to an app there. One name was written there by somebody else.
+ */
 async function syncTo(
   world: World,
   platform: AppPlatform,
@@ -190,7 +192,10 @@ async function syncTo(
   await runNow(world, tenant, binding)
 }
 
-/** A vault project with an executor, a webhook and two connections, one of them revoked -> its id. */
+/**
+ * Creates a vault project with an executor, a webhook and two connections, one of them revoked. Returns the project's
+ * ID.
+ */
 async function connectAccounts(world: World, as: string, { product }: Team, orgId: string): Promise<string> {
   const tenant = { orgId, admin: { as } } as Tenant
   const display = { ...product, returnOrigins: [returnOrigin] }
@@ -207,7 +212,7 @@ async function connectAccounts(world: World, as: string, { product }: Team, orgI
   return params.projectId
 }
 
-/** Protects the first environment, in which what is written from then on waits -> the first change. */
+/** Protects the first environment, so that later writes wait for approval. Returns the ID of the first change. */
 async function propose(world: World, as: string, team: Team, place: Place): Promise<string> {
   const params = { orgId: place.orgId, envId: place.envId }
   await world.call(protection.put, { as, params, body: { requiredApprovals: 1, allowSelfApproval: true } })

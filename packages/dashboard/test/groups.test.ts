@@ -19,7 +19,7 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// Groups: a matrix of their own, and what they give where they are composed in.
+// Groups: their own matrix, and the values that they give to environments.
 
 const { world, owner, page } = await beginWalk()
 await createApp(page, 'Web shop')
@@ -35,7 +35,7 @@ async function makeGroup(name: string) {
 }
 
 describe('a group', () => {
-  test('takes several secrets in several environments, which are edited there', async () => {
+  test('stores several secrets in several environments, which can be edited there', async () => {
     await makeGroup('Shared')
     await create(page, 'New environment', 'Production')
     await page.getByText('No secret yet').waitFor()
@@ -49,7 +49,7 @@ describe('a group', () => {
     await expectShown(page, 'MAIL_KEY', 'Staging', 'planted-mail-of-staging')
   })
 
-  test('takes a pasted file', async () => {
+  test('accepts a pasted .env file', async () => {
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await dialogOf(page)
       .getByLabel('Text of the file')
@@ -60,7 +60,7 @@ describe('a group', () => {
     await expectShown(page, 'MAIL_HOST', 'Staging', 'planted-host-of-staging')
   })
 
-  test('has a history, out of which a version is shown and restored', async () => {
+  test('has a history, from which a version can be revealed and restored', async () => {
     await pickTool(page, 'MAIL_KEY', 'Details of MAIL_KEY in Staging')
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
     await dialogOf(page).getByText('planted-mail', { exact: true }).waitFor()
@@ -72,7 +72,7 @@ describe('a group', () => {
     await row('MAIL_KEY').getByText('same').waitFor()
   })
 
-  test('loses a secret for good when that is confirmed, and keeps it when not', async () => {
+  test('loses a secret only after a confirmation', async () => {
     await pickTool(page, 'MAIL_PORT', 'Details of MAIL_PORT in Staging')
     await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
     await page.getByRole('button', { name: 'Cancel' }).click()
@@ -82,8 +82,8 @@ describe('a group', () => {
   })
 })
 
-describe('what a group gives', () => {
-  test('is marked with the group where it is composed in', async () => {
+describe('a secret of a group', () => {
+  test('is marked with its group in an environment that composes the group', async () => {
     await makeGroup('Company')
     await create(page, 'New environment', 'Production')
     await addSecret(page, 'MAIL_KEY', 'planted-mail-of-the-company', ['Production'])
@@ -97,7 +97,7 @@ describe('what a group gives', () => {
     await expectShown(page, 'MAIL_KEY', 'Production', 'planted-mail')
   })
 
-  test('is overridden for one application, and comes back when that is deleted', async () => {
+  test('can be overridden in one application, and returns when the override is deleted', async () => {
     await pickTool(page, 'MAIL_HOST', 'Details of MAIL_HOST in Production')
     await dialogOf(page).getByText('This value comes from shared').waitFor()
     await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Delete…' }).count()).toBe(0)
@@ -113,7 +113,7 @@ describe('what a group gives', () => {
     await expectShown(page, 'MAIL_HOST', 'Production', 'planted-host')
   })
 
-  test('is part of what references expand to', async () => {
+  test('is used when references are expanded', async () => {
     await addSecret(page, 'URL', 'planted://${MAIL_KEY}@${MAIL_HOST}', ['Production'])
     await pickTool(page, 'URL', 'Details of URL in Production')
     await dialogOf(page).getByRole('switch', { name: 'Expand' }).click()
@@ -133,13 +133,16 @@ describe('the order of groups', () => {
       .allInnerTexts()
   const expectOrder = (...names: string[]) =>
     expect.poll(order).toEqual(names.map((name) => expect.stringContaining(name)))
-  /** What a screen reader is told: it is said when the page has taken in where things are. */
+  /** Waits for an announcement to screen readers. It comes after the page has measured the positions. */
   const said = (text: string) => page.getByRole('status').getByText(text).waitFor()
-  /** A list in which something is picked up begins to take keys in a timer. It was set earlier than this one, and fires earlier. */
+  /**
+   * After an item is picked up, the list starts to listen for keys in a timer. That timer was set before this one, and
+   * fires before it.
+   */
   const takesKeys = () => page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
 
   async function take(name: string, over: string) {
-    // What is still being loaded above would move the list away from under the mouse.
+    // Content that is still loading above would move the list away from under the mouse.
     await expect.poll(() => page.getByRole('main').locator('[aria-busy=true]').count()).toBe(0)
     await handle(name).hover()
     await page.mouse.down()
@@ -148,7 +151,10 @@ describe('the order of groups', () => {
     await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 12 })
   }
 
-  /** For a moment after a drag, a click is kept from the page, so that letting go clicks nothing: a link would load it anew. */
+  /**
+   * Ends a drag. For a moment afterwards the page ignores clicks, so that releasing the mouse clicks nothing. A link
+   * clicked too early would reload the page.
+   */
   async function drop() {
     await page.mouse.up()
     const isClickHeard = () => {
@@ -163,7 +169,7 @@ describe('the order of groups', () => {
     await expect.poll(() => page.evaluate(isClickHeard)).toBe(true)
   }
 
-  test('is changed with the mouse, and decides which value counts', async () => {
+  test('can be changed with the mouse, and decides which value applies', async () => {
     await openEnvironment(page, 'Production', 'Composition')
     await expectOrder('Company', 'Shared')
     await take('Company', 'Shared')
@@ -176,7 +182,7 @@ describe('the order of groups', () => {
     await expectShown(page, 'MAIL_KEY', 'Production', 'planted-mail-of-the-company')
   })
 
-  test('stays when a drag is given up', async () => {
+  test('stays the same if a drag is cancelled', async () => {
     await openEnvironment(page, 'Production', 'Composition')
     await expectOrder('Shared', 'Company')
     await take('Company', 'Shared')
@@ -187,7 +193,7 @@ describe('the order of groups', () => {
     await expectOrder('Shared', 'Company')
   })
 
-  test('is changed with the keyboard, and kept', async () => {
+  test('can be changed with the keyboard, and is stored', async () => {
     await handle('Shared').focus()
     await page.keyboard.press('Space')
     await said('Shared is at place 1 of 2.')
@@ -197,13 +203,13 @@ describe('the order of groups', () => {
     await page.keyboard.press('Space')
     await expectOrder('Company', 'Shared')
     expect(await axeProblems(page)).toEqual([])
-    // Stored: what is on its way when one leaves may not arrive.
+    // Waits until the order is stored, because a reload may cancel a running request.
     await expect.poll(() => handle('Company').getAttribute('aria-disabled')).toBe('false')
     await page.reload()
     await expectOrder('Company', 'Shared')
   })
 
-  test('is stored before another one can be made', async () => {
+  test('must be stored before the person can change it again', async () => {
     let store = () => {}
     const stored = new Promise<void>((resolve) => {
       store = resolve
@@ -226,7 +232,7 @@ describe('the order of groups', () => {
     await expectOrder('Shared', 'Company')
   })
 
-  test('loses a group that is taken out, and with it what it gave', async () => {
+  test('no longer contains a removed group, and its values disappear', async () => {
     await page.getByRole('button', { name: 'Take Shared out' }).click()
     await expectOrder('Company')
     await page.getByRole('link', { name: 'Web shop' }).click()
@@ -237,10 +243,10 @@ describe('the order of groups', () => {
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

@@ -8,9 +8,9 @@ import { builtIn, start } from '../../server/test/world.ts'
 import * as journey from './journey.ts'
 import { openStage } from './walk.ts'
 
-// A server changes from the built-in sign-in to an identity provider, and its owner stays the same person.
+// A server changes from the built-in sign-in to an identity provider. Its owner keeps the same account.
 
-// The provider warns that its pages are for development, which is what they are for here.
+// The provider warns that its pages are for development, which is their use here.
 for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
 
 const port = await freePort()
@@ -49,7 +49,7 @@ const mailedLink = () =>
   )
 
 describe('after a change to an identity provider', () => {
-  test('a person with an account here is asked whether it is theirs', async () => {
+  test('a person with an existing account is asked whether it is theirs', async () => {
     await changeToProvider()
     await visitor.context.route('https://fonts.googleapis.com/**', (route) =>
       route.fulfill({ contentType: 'text/css' }),
@@ -60,7 +60,7 @@ describe('after a change to an identity provider', () => {
   })
 
   let token: string
-  test('the mailed link does not work in another browser, and says so', async () => {
+  test('the link from the e-mail is refused in another browser, which says why', async () => {
     token = await mailedLink()
     await page.getByText('Open it in this browser.').waitFor()
     const { page: elsewhere } = await arrive()
@@ -68,7 +68,7 @@ describe('after a change to an identity provider', () => {
     await elsewhere.getByText('Open the link in the same browser').waitFor()
   })
 
-  test('in the same browser it asks for the second factor, and the account is the same', async () => {
+  test('in the same browser the link leads to the second factor, and the account stays the same', async () => {
     await page.goto('/')
     await page.goto(`/sign-in/identity#${token}`)
     await page.getByText(`you sign in to this account at ${provider.url}`).waitFor()
@@ -87,7 +87,7 @@ describe('after a change to an identity provider', () => {
     await page.getByRole('heading', { name: 'Nothing to confirm in this browser' }).waitFor()
   })
 
-  test('nothing was complained about', () => {
+  test('the page caused no console warnings and no Content-Security-Policy violations', () => {
     expect(visitor.complaints).toEqual([])
   })
 })

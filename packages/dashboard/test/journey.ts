@@ -4,14 +4,14 @@ import { tokenOf } from '../../server/test/people.ts'
 import { totpCode } from '../../server/test/totp.ts'
 import type { World } from '../../server/test/world.ts'
 
-// What a person does, in the words of the pages: steps for walks and screenshots.
+// Steps that a person takes, for tests and screenshots. They use the texts of the pages.
 
 export const person = {
   email: 'ada@example.com',
   name: 'Ada',
   org: 'Acme & Co',
   slug: 'acme-co',
-  /** Planted: it may be sent nowhere and kept nowhere. */
+  /** Planted: tests check that it is never sent and never stored. */
   passphrase: 'planted correct horse battery 7f3a',
 }
 
@@ -31,7 +31,7 @@ export async function makeKeyring(page: Page): Promise<void> {
   await page.getByText('unlocked', { exact: true }).waitFor()
 }
 
-/** A passkey that unlocks the keyring and signs in. */
+/** Adds a passkey that unlocks the keyring and signs in. */
 export async function addPasskey(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Add a passkey' }).click()
   await page.getByLabel('Name').fill(name)
@@ -52,19 +52,19 @@ export async function unlockWithPasskey(page: Page): Promise<void> {
 
 export async function unlockWithPassphrase(page: Page, passphrase = person.passphrase): Promise<void> {
   const dialog = page.getByRole('dialog')
-  // Not as a pointer does: where something asked already, its dialog may open over the button at this moment.
+  // Clicks by an event and not with the pointer, because an unlock dialog may open over the button at this moment.
   if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'Unlock the keyring' }).dispatchEvent('click')
   await dialog.getByLabel('Passphrase', { exact: true }).fill(passphrase)
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
 }
 
-/** For `page.route`: an answer that comes as late as from far away. */
+/** For `page.route`: delays a request by a second, as if the server were far away. */
 export async function late(route: Route): Promise<void> {
   await setTimeout(1000)
   await route.fallback()
 }
 
-/** Goes to a page by the sidebar, as people do: a reload would lock the keyring. */
+/** Goes to a page through the sidebar, because a reload would lock the keyring. */
 export async function goTo(page: Page, label: string): Promise<void> {
   if (ofAccount.includes(label)) return goToAccount(page, label)
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: label }).click()
@@ -79,7 +79,7 @@ async function goToAccount(page: Page, label: string): Promise<void> {
   await currentTab(page, label).waitFor()
 }
 
-/** Another part of the environment, application or settings that the page is about. */
+/** Opens another tab of the current environment, application or settings. */
 export async function openTab(page: Page, label: string): Promise<void> {
   await page.locator('.tabs').getByRole('link', { name: label }).click()
   await currentTab(page, label).waitFor()
@@ -87,7 +87,7 @@ export async function openTab(page: Page, label: string): Promise<void> {
 
 const currentTab = (page: Page, label: string) => page.locator('.tabs [aria-current=page]', { hasText: label })
 
-/** Enrolls an authenticator app -> its secret. */
+/** Sets up an authenticator app. Returns its secret. */
 export async function setUpAuthenticator(page: Page, world: World): Promise<string> {
   await goTo(page, 'Signing in')
   await page.getByRole('button', { name: 'Set up' }).click()
@@ -104,7 +104,7 @@ export async function signOut(page: Page): Promise<void> {
   await page.waitForURL('**/sign-in*')
 }
 
-/** Asks for a link on the page, takes it out of the mail and follows it. */
+/** Asks for a sign-in link on the page, takes it from the e-mail and opens it. */
 export async function followMailedLink(page: Page, world: World, email = person.email): Promise<void> {
   const token = await tokenOf(world, email, 'Sign in to Skerry', async () => {
     await page.getByLabel('E-mail').fill(email)
@@ -120,20 +120,20 @@ export async function signInByMail(page: Page, world: World, email = person.emai
   await page.getByRole('button', { name: 'Account' }).waitFor()
 }
 
-/** Joins the organization that invites; then the person is in it. */
+/** Accepts an invitation on the start page. */
 export async function acceptInvitation(page: Page, orgName = person.org): Promise<void> {
   await page.getByRole('button', { name: `Accept ${orgName}` }).click()
   await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
 }
 
-/** Answers the dialog that asks for the second factor with a code of the authenticator app. */
+/** Answers the dialog for the second factor with a code of the authenticator app. */
 export async function enterSecondFactor(page: Page, world: World, secret: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
   await dialog.getByLabel('Digit 1').pressSequentially(totpCode(secret, world.clock.now()))
   await dialog.waitFor({ state: 'hidden' })
 }
 
-/** Answers it with the passkey of the device. */
+/** Answers the dialog for the second factor with the passkey of the device. */
 export async function confirmWithPasskey(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
   await dialog.getByRole('button', { name: 'Use a passkey' }).click()

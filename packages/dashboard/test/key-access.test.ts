@@ -13,7 +13,7 @@ import * as journey from './journey.ts'
 import { axeProblems, type Place, protect, putSecret, unprotect } from './org-journey.ts'
 import { grantTo, join, leaks, meet } from './walk.ts'
 
-// Who holds an environment's key, on a server that may lie about whose key is whose.
+// Access to an environment's key, on a server that may show false public keys.
 
 const planted = { first: 'planted-first-31e0fd', second: 'planted-second-a86b52', waiting: 'planted-waiting-4c79e3' }
 const grace = 'grace@example.com'
@@ -25,7 +25,7 @@ for (const text of [planted.first, planted.second]) await putSecret(world, owner
 await openApp(owner.page, 'Web shop')
 await create(owner.page, 'New environment', 'Staging')
 
-/** Has the server show another public key for a person from now on -> the one that it showed. */
+/** Makes the server show another public key for a person. Returns the real one. */
 async function swapKey(email: string, publicKeyJwk: string): Promise<string> {
   const { db } = world.server.context
   const before = await db.row<{ publicKeyJwk: string }>('select public_key_jwk from users where email = $1', [email])
@@ -38,7 +38,7 @@ async function openPage(page: Page, environment: string): Promise<void> {
   await openEnvironment(page, environment)
 }
 
-/** The dialog in which the key is granted to someone, who is chosen. */
+/** Opens the dialog that grants the key, and chooses a person. */
 async function beginGrant(page: Page, to: string) {
   await page.getByRole('button', { name: 'Grant access' }).click()
   const dialog = dialogOf(page)
@@ -53,7 +53,7 @@ const holders = async (as: string, { orgId, envId }: Place) =>
   (await world.call(grants.list, { as, params: { orgId, envId } })).body.grants.map(({ principalId }) => principalId)
 
 describe('the holders of a key', () => {
-  test('are listed, and a member without it can give it to nobody', async () => {
+  test('are listed, and a member without the key is offered no way to grant it', async () => {
     await openPage(owner.page, 'Production')
     await row(owner.page, /Ada/).getByText('yours').waitFor()
     await expect.poll(() => row(owner.page, grace).count()).toBe(0)
@@ -64,7 +64,7 @@ describe('the holders of a key', () => {
     await expect.poll(() => page.getByRole('button', { name: /^(Grant access|Revoke|Re-key)$/ }).count()).toBe(0)
   })
 
-  test('become no more until it is known which layers go with the key', async () => {
+  test('cannot grow until the page knows which layers are granted together with the key', async () => {
     const { page } = owner
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     await page.route('**/envs/*/groups', (route) => answered.then(() => route.fallback()))
@@ -78,7 +78,7 @@ describe('the holders of a key', () => {
     await page.unrouteAll({ behavior: 'wait' })
   })
 
-  test('become more once the words of a key were compared', async () => {
+  test('grow after the words of a new holder’s key were compared', async () => {
     const { page } = owner
     const { dialog, grant, words, accept } = await beginGrant(page, grace)
     const { body: own } = await world.call(me.get, { as: member.bearer() })
@@ -99,7 +99,7 @@ describe('a server that shows another key for a member', () => {
   let real: string
   let mallory: string
 
-  test('is found out on the page, and when the key of another environment is to be granted', async () => {
+  test('is detected on the page and when another environment’s key is granted', async () => {
     mallory = (await generateKeyPair()).publicKeyJwk
     real = await swapKey(grace, mallory)
     const { page } = owner
@@ -115,7 +115,7 @@ describe('a server that shows another key for a member', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('gets no new key of the environment that the member reads', async () => {
+  test('gets no new key of the environment that the member can read', async () => {
     const { page } = owner
     await openPage(page, 'Production')
     await page.getByRole('button', { name: 'Re-key' }).click()
@@ -125,7 +125,7 @@ describe('a server that shows another key for a member', () => {
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('is believed once a person says by name that the words were compared', async () => {
+  test('is trusted after the person confirms that they compared the words with that member', async () => {
     const { page } = owner
     await openPage(page, 'Staging')
     const { dialog, grant, accept } = await beginGrant(page, grace)
@@ -147,7 +147,7 @@ describe('a server that shows another key for a member', () => {
 })
 
 describe('a holder whose grant is revoked', () => {
-  test('is given neither key nor ciphertext from then on, and the page says what that does not undo', async () => {
+  test('gets neither key nor ciphertext from then on, and the page says what this does not undo', async () => {
     const { page } = owner
     await openPage(page, 'Production')
     await row(page, grace).getByRole('button', { name: 'Revoke' }).click()
@@ -171,7 +171,7 @@ describe('a holder whose words nobody compared', () => {
     await lookAgain(owner.page)
   })
 
-  test('is known by the key that was first wrapped to, so that another one is found out', async () => {
+  test('is remembered by the first key that was used, so that a change is detected', async () => {
     const { page } = owner
     await row(page, ben).getByText('not compared').waitFor()
     await journey.openTab(page, 'Branches')
@@ -203,7 +203,7 @@ describe('re-keying', () => {
     await lookAgain(owner.page)
   })
 
-  test('says what it cannot undo, and waits until that was read', async () => {
+  test('lists what it cannot undo, and is disabled until the person confirms', async () => {
     const { page } = owner
     await page.getByRole('button', { name: 'Re-key' }).click()
     for (const text of ['may have kept the values', 'Earlier versions', 'Changes that wait', 'Branches'])
@@ -214,7 +214,7 @@ describe('re-keying', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('waits until the protection is off, which all admins hear of', async () => {
+  test('is disabled while the environment is protected', async () => {
     const { page } = owner
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByText('Take the protection off first').waitFor()
@@ -222,7 +222,7 @@ describe('re-keying', () => {
     await unprotect(world, owner.bearer(), place)
   })
 
-  test('gives the new key to nobody until the server has said who holds the old one', async () => {
+  test('is disabled until the server has listed the holders of the old key', async () => {
     const { page } = owner
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
@@ -237,7 +237,7 @@ describe('re-keying', () => {
     await page.unrouteAll({ behavior: 'wait' })
   })
 
-  test('leaves out who is unticked, and keeps every value readable', async () => {
+  test('leaves out an unticked holder, and keeps every value readable', async () => {
     const { page } = owner
     await dialogOf(page).getByRole('checkbox', { name: ben }).uncheck()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
@@ -248,7 +248,7 @@ describe('re-keying', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.second)
   })
 
-  test('makes the old key useless for what is stored now', async () => {
+  test('makes the old key useless for the current values', async () => {
     const params = { orgId: place.orgId, envId: place.envId }
     const { body } = await world.call(secrets.list, { as: owner.bearer(), params })
     const ciphertext = body.secrets.find(({ name }) => name === 'API_KEY')?.ciphertext as string
@@ -257,7 +257,7 @@ describe('re-keying', () => {
     })
   })
 
-  test('leaves earlier versions closed, and says so where one is asked for', async () => {
+  test('leaves earlier versions unreadable, and the page says so', async () => {
     const { page } = owner
     await pickTool(page, 'API_KEY', 'Details of API_KEY in Production')
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
@@ -268,7 +268,7 @@ describe('re-keying', () => {
     await dialogOf(page).waitFor({ state: 'hidden' })
   })
 
-  test('is refused as a whole where one value does not open, which is named', async () => {
+  test('fails as a whole if one value cannot be decrypted, and names that secret', async () => {
     const { page } = owner
     await openPage(page, 'Staging')
     const params = { orgId: place.orgId, envId: page.url().split('/').at(-1) as string, name: 'ODD' }
@@ -277,13 +277,13 @@ describe('re-keying', () => {
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
-    // The member was given this key under the public key of before.
+    // The member received this key under their earlier public key.
     await acceptReaders(page)
     await dialogOf(page).getByRole('alert').getByText('altered ciphertext: ODD').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('supersedes what waited for approval', async () => {
+  test('supersedes changes that waited for approval', async () => {
     const { page } = owner
     await journey.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
@@ -294,7 +294,7 @@ describe('re-keying', () => {
       .waitFor()
   })
 
-  test('wraps to one’s own key, whatever the server shows as that', async () => {
+  test('wraps the new key to the person’s real public key, whatever the server shows', async () => {
     const { page } = owner
     await openPage(page, 'Production')
     const real = await swapKey(journey.person.email, (await generateKeyPair()).publicKeyJwk)
@@ -309,13 +309,13 @@ describe('re-keying', () => {
   })
 })
 
-describe('all of this', () => {
-  test('sent no value and kept none', async () => {
+describe('the pages', () => {
+  test('neither sent nor stored a secret value', async () => {
     expect(owner.sent.some((text) => text.includes('wrappedDek'))).toBe(true)
     expect(await leaks(world, { owner, member })).toEqual([])
   })
 
-  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+  test('caused no console warnings and no Content-Security-Policy violations', () => {
     expect([owner.complaints, member.complaints]).toEqual([[], []])
   })
 })

@@ -5,7 +5,7 @@ import * as journey from './journey.ts'
 import { axeProblems, newPlace } from './org-journey.ts'
 import { leaks, openStage } from './walk.ts'
 
-// A passphrase that is changed, and a keypair that is replaced.
+// A change of the passphrase, and a replacement of the keypair.
 
 const { world, arrive } = await openStage()
 const visitor = await arrive()
@@ -21,7 +21,7 @@ async function type(passphrase: string) {
   await page.getByLabel('Passphrase again').fill(passphrase)
 }
 
-test('a passphrase that would be guessed soon is refused', async () => {
+test('the page refuses a passphrase that is easy to guess', async () => {
   await type('P@ssw0rd1234')
   await page.getByText('Too weak: this is similar to a commonly used password').waitFor()
   await type(`${journey.person.email}`)
@@ -31,7 +31,7 @@ test('a passphrase that would be guessed soon is refused', async () => {
   await journey.makeKeyring(page)
 })
 
-test('another passphrase seals the same key, and the old one opens it no longer', async () => {
+test('a new passphrase seals the same key, and the old passphrase no longer opens it', async () => {
   const before = await keysNow()
   await page.getByRole('button', { name: 'Change the passphrase…' }).click()
   await dialog().getByLabel('Passphrase', { exact: true }).fill(another)
@@ -49,7 +49,7 @@ test('another passphrase seals the same key, and the old one opens it no longer'
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 
-test('a keypair is replaced after it was said what goes and who can grant it again', async () => {
+test('a keypair can be replaced after the dialog has listed what is lost and who can grant it again', async () => {
   const place = await newPlace(world, bearer())
   const before = await keysNow()
   await page.getByRole('button', { name: 'Replace the keypair…' }).click()
@@ -68,7 +68,7 @@ test('a keypair is replaced after it was said what goes and who can grant it aga
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 
-test('no passphrase was sent or kept, and nothing was complained about', async () => {
+test('the page neither sent nor stored a passphrase, and caused no console warnings', async () => {
   expect(await leaks(world, { visitor })).toEqual([])
   for (const text of visitor.sent) expect(text).not.toContain(another)
   expect(visitor.complaints).toEqual([])

@@ -16,9 +16,9 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace } from './org-journey.ts'
 import { beginWalk } from './walk.ts'
 
-// Targets that leases.test.ts has not: certificates, MariaDB, a cloud, and one that a provisioner signs in to.
+// Kinds of targets that leases.test.ts does not cover: SSH certificates, MariaDB, AWS, and a target of a provisioner.
 
-describe.skipIf(isQuick)('a target', async () => {
+describe.skipIf(isQuick)('a lease target', async () => {
   if (isQuick) return
   const sts = await stsFake()
   afterAll(() => sts.stop())
@@ -48,7 +48,7 @@ describe.skipIf(isQuick)('a target', async () => {
     await closed()
     await row(page, new RegExp(name)).getByText('ready').waitFor()
   }
-  /** Gets access to it -> what is shown first of it. */
+  /** Gets access to a target. Returns the dialog and its main text. */
   const getAccess = async (name: string, settings = async () => {}) => {
     await choose(page, name, 'Get access…')
     await settings()
@@ -64,7 +64,7 @@ describe.skipIf(isQuick)('a target', async () => {
   const newest = async () =>
     (await world.call(leases.list, { as: owner.bearer(), params: { orgId }, query: { limit: 1 } })).body.leases[0]
 
-  test('of SSH is the key of an authority, and access a key with a certificate for login names', async () => {
+  test('for SSH stores the key of an authority, and a lease is a key with a certificate for login names', async () => {
     const { publicKey, privateKey } = newSshKey()
     await openNewTarget('SSH certificates', 'hosts')
     await expect.poll(() => dialog().getByLabel('Who signs in').count()).toBe(0)
@@ -80,7 +80,7 @@ describe.skipIf(isQuick)('a target', async () => {
     await keep()
   })
 
-  test('of SSH takes nothing back, and revoking says so', async () => {
+  test('for SSH cannot end a certificate early, and the dialog says so', async () => {
     await choose(page, (await newest())?.resourceRef as string, 'Revoke…')
     await dialog().getByText('The target takes nothing back').waitFor()
     await press('Revoke')
@@ -88,7 +88,7 @@ describe.skipIf(isQuick)('a target', async () => {
     expect((await newest())?.status).toBe('revoked')
   })
 
-  test('of AWS is a role, and access the keys of a session of it', async () => {
+  test('for AWS is a role, and a lease is the keys of a session', async () => {
     await openNewTarget('AWS roles', 'deploy role')
     await press('More settings')
     const credential = JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret })
@@ -100,11 +100,11 @@ describe.skipIf(isQuick)('a target', async () => {
     await keep()
   })
 
-  describe.skipIf(missingMariadb() !== undefined)('of MariaDB', async () => {
+  describe.skipIf(missingMariadb() !== undefined)('for MariaDB', async () => {
     const scene = missingMariadb() === undefined ? await mariadbScene() : null
     afterAll(() => scene?.stop())
 
-    test('takes its address from the credential, and access signs in', async () => {
+    test('takes its address from the credential, and a lease can sign in', async () => {
       const [target] = [scene!.target('readonly')]
       const { port } = target.config.connection
       await openNewTarget('MySQL or MariaDB', 'orders')
@@ -119,7 +119,7 @@ describe.skipIf(isQuick)('a target', async () => {
       await keep()
     })
 
-    test('is called otherwise from then on', async () => {
+    test('can be renamed', async () => {
       await journey.openTab(page, 'Targets')
       await choose(page, 'orders', 'Rename…')
       await dialog().getByLabel('Name').fill('orders of the shop')
@@ -128,7 +128,7 @@ describe.skipIf(isQuick)('a target', async () => {
       await row(page, /orders of the shop/).waitFor()
     })
 
-    test('whose account could not be removed for a day: the lease is forgotten when that is said', async () => {
+    test('can forget a lease whose account could not be removed, after a warning', async () => {
       const { id, resourceRef } = (await newest())!
       await world.server.context.db.rows(`update leases set status = 'orphaned' where id = $1`, [id])
       await journey.openTab(page, 'Ledger')
@@ -146,11 +146,11 @@ describe.skipIf(isQuick)('a target', async () => {
     })
   })
 
-  describe('of a provisioner', () => {
+  describe('with a provisioner', () => {
     const credential = `postgres://skerry_admin:${randomBytes(12).toString('hex')}@db.internal:5432/shop`
     let made: Awaited<ReturnType<typeof createServiceToken>>
     const as = () => ({ as: `Bearer ${made.parsed.bearer}` })
-    /** What stands for the process in the other network. */
+    /** Plays the part of the provisioner in the other network. */
     const work = async (report: object) => {
       const job = await claimJob(world, as())
       const params = { jobId: job.id }
@@ -158,7 +158,7 @@ describe.skipIf(isQuick)('a target', async () => {
       return job
     }
 
-    test('is given a credential that its token alone opens, once the words were compared', async () => {
+    test('gets a credential that only the provisioner’s token can decrypt, after the words were compared', async () => {
       const client = clientOf(world, { bearer: owner.bearer().slice('Bearer '.length) })
       made = await createServiceToken(client, { orgId, name: 'inner network' })
       await openNewTarget('PostgreSQL', 'inner')
@@ -177,7 +177,7 @@ describe.skipIf(isQuick)('a target', async () => {
       await row(page, /inner/).getByText('ready').waitFor()
     })
 
-    test('makes an account while the page waits for it', async () => {
+    test('creates an account while the page waits', async () => {
       await choose(page, 'inner', 'Get access…')
       await press('Get access')
       const { lease } = await work({})
@@ -187,7 +187,7 @@ describe.skipIf(isQuick)('a target', async () => {
       await keep()
     })
 
-    test('is not offered for rotation, which the server does itself', async () => {
+    test('is not offered for rotation, because the server rotates itself', async () => {
       await journey.goTo(page, 'Rotation')
       await page.getByRole('button', { name: 'New rotation' }).click()
       await pick(page, 'What it is', 'Password of a PostgreSQL account')
@@ -199,7 +199,7 @@ describe.skipIf(isQuick)('a target', async () => {
     })
   })
 
-  test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  test('causes no console warnings and no Content-Security-Policy violations', () => {
     expect(owner.complaints).toEqual([])
   })
 })

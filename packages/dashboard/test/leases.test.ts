@@ -16,7 +16,7 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// Access that is made for minutes, and secrets that the server replaces, with a real database as the target.
+// Leases for minutes, and rotated secrets, with a real database as the target.
 
 const shop: Shop | null = missingPostgres() ? null : await openShop(['app'])
 afterAll(() => shop?.stop())
@@ -35,7 +35,7 @@ const confirm = async (name: string) => {
   await closed()
 }
 
-describe.skipIf(shop === null)('access to a database', () => {
+describe.skipIf(shop === null)('with a database target', () => {
   const { connection, root } = shop as Shop
   const adminUrl = (password: string) => `postgres://skerry_admin:${password}@127.0.0.1:${connection.port}/shop`
   const secretField = () => dialog().getByLabel('Admin credential')
@@ -48,7 +48,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await dialog().getByLabel('Name', { exact: true }).fill('shop')
   }
 
-  test('a target says beside its credential that the server will read it, and takes its address from it', async () => {
+  test('the dialog warns that the server will be able to read the credential, and fills in the address from it', async () => {
     await openNewTarget()
     await dialog().getByText('This server will be able to read it').waitFor()
     await dialog().getByText('an account with CREATEROLE').waitFor()
@@ -60,7 +60,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('a bad setting is named at its field before anything is sent', async () => {
+  test('the form reports an invalid setting at its field before anything is sent', async () => {
     await dialog().getByLabel('Schema').fill('not a schema')
     await press('Register')
     await dialog().getByText('This has a character that is not allowed.').waitFor()
@@ -77,7 +77,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await dialog().getByLabel('Schema').fill('public')
   })
 
-  test('a credential that the target refuses registers nothing, and what was typed stays', async () => {
+  test('a credential that the target refuses registers nothing, and the typed settings stay', async () => {
     await press('Register')
     await dialog()
       .getByRole('alert')
@@ -88,7 +88,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     expect(body.targets).toEqual([])
   })
 
-  test('one that it takes is registered, and shown with what the target is', async () => {
+  test('an accepted credential registers the target, which is shown with its version', async () => {
     await secretField().fill(adminUrl('planted-admin'))
     await press('Register')
     await closed()
@@ -98,7 +98,7 @@ describe.skipIf(shop === null)('access to a database', () => {
       .waitFor()
   })
 
-  test('the settings of another level are asked for, and checked as the server checks them', async () => {
+  test('the form asks for the settings of the chosen access level, and checks them by the server’s rules', async () => {
     await page.getByRole('button', { name: 'New target' }).click()
     await secretField().fill(adminUrl('planted-admin'))
     await expect.poll(() => dialog().getByLabel('Create statements').count()).toBe(0)
@@ -111,7 +111,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await closed()
   })
 
-  test('is got with one press: the page shows once what the database takes', async () => {
+  test('a click on Get access creates a lease, and the page shows a working credential once', async () => {
     await journey.goTo(page, 'Leases')
     await page.getByRole('button', { name: 'Get access' }).click()
     await pick(page, 'For', '15 minutes')
@@ -132,12 +132,12 @@ describe.skipIf(shop === null)('access to a database', () => {
       .waitFor()
   })
 
-  test('is forgotten by the page when the keyring locks', async () => {
+  test('the page forgets a shown credential when the keyring locks', async () => {
     await page.getByRole('button', { name: 'Get access' }).click()
     await press('Get access')
     const shown = page.getByRole('dialog', { name: 'Your access' })
     await shown.locator('[data-secret]').first().waitFor()
-    // Behind the dialog, which covers the button; idling locks in the same way.
+    // The button is behind the dialog, so it is clicked by script. An idle timeout locks the keyring in the same way.
     await page
       .getByRole('button', { name: 'Lock the keyring', includeHidden: true })
       .evaluate((one: HTMLElement) => one.click())
@@ -147,7 +147,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await closed()
   })
 
-  test('is revoked: the account is gone at once', async () => {
+  test('revoking a lease removes its account at once', async () => {
     const name = new URL(made[0]?.url as string).username
     const exists = async () => (await root.query('select 1 from pg_roles where rolname = $1', [name])).rowCount
     expect(await exists()).toBe(1)
@@ -157,7 +157,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     expect(await exists()).toBe(0)
   })
 
-  test('that outlives its token is named when that is revoked, and ends with it when a person says so', async () => {
+  test('the dialog that revokes a token names the token’s live leases, and can end them too', async () => {
     const as = owner.bearer()
     const tokenId = newId('serviceToken')
     const presented = `${tokenId}_${bearerSecret()}`
@@ -187,7 +187,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await journey.goTo(page, 'Leases')
   })
 
-  test('that the server answers differently than was asked for is revoked, and nothing of it shown', async () => {
+  test('a lease that differs from the request is revoked, and nothing of it is shown', async () => {
     await page.route('**/v1/orgs/*/leases', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback()
       const response = await route.fetch()
@@ -210,7 +210,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     expect(body.leases[0]?.status).toBe('revoked')
   })
 
-  test('whose target stops taking the credential is told by verifying it, and mended by another one', async () => {
+  test('Verify reports that the target refuses its credential, and a new credential repairs it', async () => {
     await journey.openTab(page, 'Targets')
     await root.query("ALTER ROLE skerry_admin PASSWORD 'planted-later'")
     await choose(page, 'shop', 'Verify')
@@ -221,7 +221,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await row(page, /shop/).getByText('ready').waitFor()
   })
 
-  test('the password of an account is rotated: the secret holds what the database takes', async () => {
+  test('the server rotates an account’s password, and the secret then has a password that the database accepts', async () => {
     await journey.unlockWithPassphrase(page)
     await openApp(page, 'Web shop')
     await pickTool(page, 'DB_PASSWORD', /^Details of DB_PASSWORD/)
@@ -250,7 +250,7 @@ describe.skipIf(shop === null)('access to a database', () => {
     await closed()
   })
 
-  test('a target is removed with live leases only when that is said', async () => {
+  test('a target with live leases is removed only if the person chooses that', async () => {
     await journey.goTo(page, 'Leases')
     await journey.openTab(page, 'Targets')
     await choose(page, 'shop', 'Remove…')
@@ -260,14 +260,14 @@ describe.skipIf(shop === null)('access to a database', () => {
     await closed()
   })
 
-  test('no password of a lease was sent or kept', async () => {
+  test('the page neither sent nor stored a lease’s password', async () => {
     const kept = [...owner.sent, ...(await storedText(owner)), world.log.join('')].join('\n')
     expect(made.filter(({ password }) => password.length < 20 || kept.includes(password))).toEqual([])
   })
 })
 
 describe('rotation of random values', () => {
-  test('is configured on its page, for environments whose key one holds', async () => {
+  test('is configured on its page, for environments whose key the person holds', async () => {
     await journey.goTo(page, 'Rotation')
     await page.getByRole('button', { name: 'New rotation' }).click()
     await pick(page, 'Environment', 'Web shop / Production')
@@ -288,7 +288,7 @@ describe('rotation of random values', () => {
       .waitFor()
   })
 
-  test('is not configured a second time for a secret, which would replace the first without a word', async () => {
+  test('cannot be configured twice for one secret, because the second would silently replace the first', async () => {
     await page.getByRole('button', { name: 'New rotation' }).click()
     await pick(page, 'Environment', 'Web shop / Production')
     await dialog().getByLabel('Secret', { exact: true }).fill('SESSION_SECRET')
@@ -297,7 +297,7 @@ describe('rotation of random values', () => {
     await confirm('Cancel')
   })
 
-  test('is done now when asked for, paused and resumed', async () => {
+  test('runs on request, and can be paused and resumed', async () => {
     await choose(page, 'SESSION_SECRET in Web shop / Production', 'Rotate now…')
     await confirm('Rotate')
     await row(page, /SESSION_SECRET/)
@@ -313,7 +313,7 @@ describe('rotation of random values', () => {
       .waitFor()
   })
 
-  test('says why a run has failed', async () => {
+  test('shows why a run failed', async () => {
     const { rows } = world.server.context.db
     await rows('update rotation_policies set failure_streak = 2, last_error = $1', ['the target refused the password'])
     await page.reload()
@@ -325,7 +325,7 @@ describe('rotation of random values', () => {
       .waitFor()
   })
 
-  test('shows on the page of the environment that the server can read it', async () => {
+  test('is visible on the environment’s page, which says that the server can read it', async () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production')
     await page.getByText('This server can read this too').waitFor()
@@ -335,7 +335,7 @@ describe('rotation of random values', () => {
     await page.waitForURL('**/rotation')
   })
 
-  test('ends, and with the last one of an environment the server loses its key', async () => {
+  test('can be stopped, and the server loses the environment’s key with the last rotation', async () => {
     const secrets = shop === null ? ['SESSION_SECRET'] : ['DB_PASSWORD', 'SESSION_SECRET']
     for (const name of secrets) {
       await choose(page, `${name} in Web shop / Production`, 'Stop rotating…')
@@ -348,7 +348,7 @@ describe('rotation of random values', () => {
     expect(body.grants.map(({ principalId }) => principalId)).toEqual([own.principal.id])
   })
 
-  test('where the server shows another rotator key than before, it is given none until the words are compared', async () => {
+  test('gives no key to a changed rotator key until the words are compared', async () => {
     await page.route('**/rotation/rotator-key', async (route) => {
       const response = await route.fetch()
       const { body } = await world.call(me.get, { as: owner.bearer() })
@@ -367,7 +367,7 @@ describe('rotation of random values', () => {
   })
 })
 
-test('without a server key, what needs one says so', async () => {
+test('without a server key, the pages that need one say so', async () => {
   const refusal = { error: { code: 'conflict', message: 'this server has no server key' } }
   for (const path of ['**/leases/broker-key', '**/rotation/rotator-key'])
     await page.route(path, (route) => route.fulfill({ status: 409, json: refusal }))
@@ -379,10 +379,10 @@ test('without a server key, what needs one says so', async () => {
   await page.unrouteAll({ behavior: 'wait' })
 })
 
-test('no value and no credential was sent or kept', async () => {
+test('the page neither sent nor stored a secret value or credential', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

@@ -17,12 +17,13 @@ import { storedText } from './browser.ts'
 import * as journey from './journey.ts'
 import { leaks, openStage } from './walk.ts'
 
-// The keyring locks by itself, by hand and with the session: values leave the page, and nothing typed is silently lost.
+// The keyring locks after idle time, by hand and with the session. Values then leave the page, and no typed text is
+// lost silently.
 
 const { world, arrive } = await openStage()
 const visitor = await arrive()
 const { page, bearer } = visitor
-// Its time goes on as everyone's, and can be moved.
+// The page's clock runs normally, and the test can move it forward.
 await page.clock.install()
 await journey.setUp(page, world)
 await journey.makeKeyring(page)
@@ -32,12 +33,12 @@ await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
 await addSecret(page, 'API_KEY', 'planted-stored', ['Production'])
 
-/** Nobody touches anything for so long. */
+/** Simulates a person who touches nothing for some minutes. */
 const idle = (minutes: number) => page.clock.fastForward(minutes * 60_000)
 const locked = () => page.getByText('Your keyring is locked').waitFor()
 const editor = (name: string) => page.getByLabel(`Value of ${name} in Production`)
 
-/** Everything that a look into the page could find: its text, and what stands in its fields. */
+/** Returns all text in the page, including the contents of fields. */
 const pageText = () =>
   page.evaluate(() =>
     [
@@ -46,8 +47,8 @@ const pageText = () =>
     ].join('\n'),
   )
 
-describe('a keyring that nobody uses', () => {
-  test('stays open while less than 15 minutes pass between two touches', async () => {
+describe('an unused keyring', () => {
+  test('stays unlocked while fewer than 15 minutes pass between two inputs', async () => {
     await value(page, 'API_KEY', 'Production').click()
     await page.getByText('planted-stored').waitFor()
     await idle(14)
@@ -57,14 +58,14 @@ describe('a keyring that nobody uses', () => {
     expect(page.workers()).toHaveLength(1)
   })
 
-  test('locks by itself after them, and every value leaves the page', async () => {
+  test('locks after 15 minutes, and every value leaves the page', async () => {
     await idle(1.5)
     await locked()
     expect(await pageText()).not.toContain('planted')
     await expect.poll(() => page.workers()).toEqual([])
   })
 
-  test('is opened by no wrong passphrase, then by a passkey', async () => {
+  test('cannot be unlocked with a wrong passphrase, and then unlocks with a passkey', async () => {
     await journey.unlockWithPassphrase(page, 'planted wrong battery')
     await page.getByText('This passphrase does not open your keyring').waitFor()
     await page.getByText('Check capital letters').waitFor()
@@ -73,8 +74,8 @@ describe('a keyring that nobody uses', () => {
   })
 })
 
-describe('what was typed and not stored', () => {
-  test('leaves the page when the keyring locks, which says that it is kept', async () => {
+describe('unsaved text', () => {
+  test('leaves the page when the keyring locks, and the page says that it is kept sealed', async () => {
     await edit(page, 'API_KEY', 'Production', 'planted-typed')
     await idle(16)
     await locked()
@@ -84,7 +85,7 @@ describe('what was typed and not stored', () => {
     expect(kept).not.toContain('planted')
   })
 
-  test('is there again once it is unlocked, however late the server says whose it is', async () => {
+  test('returns after unlocking, even if the server answers late who is signed in', async () => {
     await page.route('**/v1/me', journey.late)
     await journey.unlockWithPassphrase(page)
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
@@ -92,32 +93,32 @@ describe('what was typed and not stored', () => {
     await page.unroute('**/v1/me', journey.late)
   })
 
-  test('outlives a look at another page', async () => {
+  test('survives a visit to another page', async () => {
     await journey.goTo(page, 'Members')
     await page.getByText('No one is invited').waitFor()
     await openApp(page, 'Web shop')
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
   })
 
-  /** From another browser. */
+  /** Ends the session from another client. */
   async function endSession() {
     const as = bearer()
     const { body } = await world.call(sessions.list, { as })
     await world.call(sessions.end, { as, params: { webSessionId: body.currentSessionId as string } })
   }
 
-  /** Unless the page has left already: it may notice the end of its session by itself. */
+  /** Presses a button, unless the page has already noticed the end of its session and left. */
   async function press(button: Locator) {
     const settled = new AbortController()
     const { signal } = settled
     const ways = [button.click({ signal }), page.waitForURL('**/sign-in*', { signal })]
     await Promise.race(ways)
-    // A click that waited on would press the button that is there after signing in again.
+    // A click that still waits would press the same button after the next sign-in.
     settled.abort()
     await Promise.allSettled(ways)
   }
 
-  test('outlives a session that is ended elsewhere, and is stored after signing in again', async () => {
+  test('survives a session that ended elsewhere, and can be stored after signing in again', async () => {
     await endSession()
     await press(page.getByRole('button', { name: 'Save', exact: true }))
     await page.getByText('What you typed and did not save is kept sealed').waitFor()
@@ -133,7 +134,7 @@ describe('what was typed and not stored', () => {
     await page.locator('.matrix-shown', { hasText: 'planted-typed' }).waitFor()
   })
 
-  test('into a dialog is forgotten with the session, which the page for signing in says', async () => {
+  test('in a dialog is lost when the session ends, and the sign-in page says so', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     await dialogOf(page).getByLabel('Name').fill('OTHER')
     await dialogOf(page).getByLabel('Value').fill('planted-in-a-dialog')
@@ -145,7 +146,7 @@ describe('what was typed and not stored', () => {
     await journey.unlockWithPasskey(page)
   })
 
-  test('into a dialog is forgotten with the lock, which the dialog says', async () => {
+  test('in a dialog is cleared when the keyring locks, and the dialog says so', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     await dialogOf(page).getByLabel('Name').fill('OTHER')
     await dialogOf(page).getByLabel('Value').fill('planted-in-a-dialog')
@@ -159,14 +160,14 @@ describe('what was typed and not stored', () => {
 describe('unlocking from inside a dialog', () => {
   const unlocking = () => page.getByRole('dialog', { name: 'Unlock your keyring' })
 
-  /** In the dialog on top of another one. */
+  /** Unlocks the keyring in the dialog on top of another one. */
   async function unlock() {
     await unlocking().getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
     await unlocking().getByRole('button', { name: 'Unlock', exact: true }).click()
     await unlocking().waitFor({ state: 'hidden' })
   }
 
-  test('goes on with the secret that was being added', async () => {
+  test('lets the person continue to add a secret', async () => {
     const adding = page.getByRole('dialog', { name: 'Add a secret' })
     await adding.getByLabel('Value').fill('planted-other')
     await adding.getByRole('button', { name: 'Add', exact: true }).click()
@@ -180,7 +181,7 @@ describe('unlocking from inside a dialog', () => {
     await value(page, 'OTHER', 'Production').waitFor()
   })
 
-  test('goes on with the .env file that was pasted', async () => {
+  test('lets the person continue to paste a .env file', async () => {
     await journey.lock(page)
     await openColumnMenu(page, 'Production', 'Paste .env')
     const pasting = page.getByRole('dialog', { name: 'Paste a .env file into Production' })
@@ -191,7 +192,7 @@ describe('unlocking from inside a dialog', () => {
     await value(page, 'PASTED', 'Production').waitFor()
   })
 
-  test('goes on with the token that was being made', async () => {
+  test('lets the person continue to create a token', async () => {
     await journey.lock(page)
     await journey.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
@@ -204,7 +205,7 @@ describe('unlocking from inside a dialog', () => {
     await page.getByRole('dialog', { name: 'The new token' }).locator('[data-secret]').waitFor()
   })
 
-  test('a token that is shown once is forgotten with the lock, and the page says what to do', async () => {
+  test('does not bring back a new token that was cleared by the lock, and the page says what to do', async () => {
     const token = await page.locator('[data-secret]').innerText()
     await idle(16)
     const shown = page.getByRole('dialog', { name: 'The new token' })
@@ -215,10 +216,10 @@ describe('unlocking from inside a dialog', () => {
   })
 })
 
-test('no value or passphrase was sent or kept', async () => {
+test('the page neither sent nor stored a secret value or passphrase', async () => {
   expect(await leaks(world, { visitor })).toEqual([])
 })
 
-test('nothing was complained about', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(visitor.complaints).toEqual([])
 })

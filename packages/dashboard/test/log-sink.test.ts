@@ -11,13 +11,13 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk } from './walk.ts'
 
-// Where the audit log is sent: set, tried, watched, turned off and on, moved to another collector, and removed.
+// The log sink: its setup, test, delivery, disabling, change of collector, and removal.
 
 const [first, second] = [await startCollector(), await startCollector()]
 afterAll(() => Promise.all([first.close(), second.close()]))
 
 const { world, owner, page } = await beginWalk({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
-// Entries are sent when the suite says so: nobody else does meanwhile.
+// Background jobs are stopped, so that entries are sent only when the suite does so.
 await world.server.context.queue.stop()
 const { body: own } = await world.call(me.get, { as: owner.bearer() })
 const orgId = own.orgs[0]?.id as string
@@ -40,7 +40,7 @@ const expectFacts = (facts: Record<string, string>) =>
     )
     .toEqual(facts)
 
-/** As the jobs would, now; and the page as after a while. */
+/** Seals and sends entries as the background jobs would, then reloads the page. */
 async function deliver(): Promise<void> {
   await seal(world.server.context)
   await shipAll(world.server.context, orgId)
@@ -53,7 +53,7 @@ const refuse: typeof first.answer = (response) => {
 }
 
 describe('a log sink', () => {
-  test('is set with an address and headers, whose values are masked and checked as they are typed', async () => {
+  test('is set up with an address and headers, whose values are masked and checked while typed', async () => {
     await journey.goTo(page, 'Log sink')
     await page.getByText('No log sink yet').waitFor()
     await onPage('Set a log sink').click()
@@ -77,7 +77,7 @@ describe('a log sink', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('tells what came of a test record', async () => {
+  test('shows the result of a test record', async () => {
     await onPage('Send a test record').click()
     await page.getByText('The collector took the record').waitFor()
     expect(first.records.map(({ body }) => body)).toEqual(['log_sink.tested'])
@@ -91,7 +91,7 @@ describe('a log sink', () => {
     first.answer = null
   })
 
-  test('shows how far delivery is', async () => {
+  test('shows the progress of delivery', async () => {
     await deliver()
     await expectFacts({ Waiting: '0', 'Last success': 'just now', 'Last error': 'none', Rejected: '0' })
     const position = await fact('Position')
@@ -106,7 +106,7 @@ describe('a log sink', () => {
     expect(first.records.map(({ body }) => body)).toContain('app.created')
   })
 
-  test('that a collector refuses says so and why, and goes on with what waited once it is enabled', async () => {
+  test('is disabled with the reason if a collector refuses, and sends the waiting entries after it is enabled', async () => {
     await createApp(page, 'Billing')
     first.records.length = 0
     first.answer = refuse
@@ -123,7 +123,7 @@ describe('a log sink', () => {
     expect(first.requests.at(-1)).toMatchObject({ authorization: credential })
   })
 
-  test('that an admin has disabled sends nothing', async () => {
+  test('sends nothing while an admin has disabled it', async () => {
     await onPage('Disable').click()
     await page.getByText('An admin has disabled it').waitFor()
     first.records.length = 0
@@ -132,7 +132,7 @@ describe('a log sink', () => {
     expect(first.records).toEqual([])
   })
 
-  test('keeps its headers where it stays, and sends those of one collector to no other', async () => {
+  test('keeps its headers for the same host, and never sends them to another host', async () => {
     await onPage('Change…').click()
     expect(await dialog().getByLabel('Enabled').isChecked()).toBe(false)
     await dialog().getByText('Otherwise they stay: authorization, x-scope.').waitFor()
@@ -150,7 +150,7 @@ describe('a log sink', () => {
     expect(second.requests.at(-1)?.authorization).toBeUndefined()
   })
 
-  test('is removed when a question is answered, and then there is none', async () => {
+  test('is removed only after a confirmation', async () => {
     await onPage('Remove…').click()
     await dialog().getByText('Remove the log sink?').waitFor()
     await dialog().getByRole('button', { name: 'Cancel' }).click()
@@ -166,11 +166,11 @@ async function confirmRefused(message: string): Promise<void> {
   await dialog().getByText(message).waitFor()
 }
 
-test('no value of a header came back, or was kept', async () => {
+test('the server never returned a header’s value, and the browser stored none', async () => {
   const kept = [...(await storedText(owner)), await page.content(), ...world.answers, ...world.log]
   expect(kept.filter((text) => text.includes('collector-canary'))).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

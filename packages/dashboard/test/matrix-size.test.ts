@@ -7,7 +7,8 @@ import { newId } from '../../server/src/kernel/context.ts'
 import { openApp, value } from './apps-journey.ts'
 import { beginWalk } from './walk.ts'
 
-// A matrix of many secrets. What it takes is printed, not asserted: see SKERRY_MATRIX in packages/dashboard/README.md.
+// A matrix of many secrets. The suite prints its times and does not assert them: see SKERRY_MATRIX in
+// packages/dashboard/README.md.
 
 const [rows = 400, columns = 2] = (process.env.SKERRY_MATRIX ?? '400x2').split('x').map(Number)
 
@@ -18,7 +19,10 @@ const isAbsent = (row: number, column: number) => row % 10 === 3 && column === 1
 const isSame = (row: number) => row % 3 === 0 || (isAbsent(row, 1) && columns === 2)
 const sameRows = Array.from({ length: rows }, (_, row) => row).filter(isSame).length
 
-/** Sealed here, as any client does, and put into the database at once: what is looked at is how they are shown. */
+/**
+ * Seals the secrets as any client does, and inserts them into the database directly, because only their display is
+ * tested.
+ */
 async function fill(as: string) {
   const { body: own } = await world.call(me.get, { as })
   const orgId = own.orgs[0]?.id as string
@@ -52,7 +56,7 @@ async function fill(as: string) {
 
 await fill(owner.bearer())
 
-test('opens with all secrets in reach, and makes only the rows that can be seen', async () => {
+test('a large matrix offers all secrets, and renders only the visible rows', async () => {
   const startedAt = performance.now()
   await openApp(page, 'Large')
   await value(page, nameOf(0), 'Env 0').waitFor()
@@ -65,7 +69,7 @@ test('opens with all secrets in reach, and makes only the rows that can be seen'
   report(`rows after ${ms(startedAt, rowsAt)}, compared where seen after ${ms(startedAt, marksAt)}`)
 })
 
-test('scrolls to the last secret, which is compared and opens', async () => {
+test('a large matrix scrolls to the last secret, which is compared and can be revealed', async () => {
   const early = await page.evaluate(scrollThrough)
   report(`${Math.round(early.frames)} frames a second while the rest is still compared`)
   await page.getByLabel('Show').getByText('Same').click()
@@ -80,7 +84,7 @@ test('scrolls to the last secret, which is compared and opens', async () => {
   await page.locator('.matrix-shown', { hasText: `value ${last}` }).waitFor()
 })
 
-test('is gone through with the arrow keys, rows that were not made yet included', async () => {
+test('the arrow keys also reach rows that were not rendered yet', async () => {
   await page.locator('.matrix').evaluate((matrix) => matrix.scrollTo(0, 0))
   await value(page, nameOf(0), 'Env 0').focus()
   for (const [key, from, to] of [
@@ -95,7 +99,7 @@ test('is gone through with the arrow keys, rows that were not made yet included'
   }
 })
 
-test('goes on when many keys are pressed before the next frame', async () => {
+test('the focus follows many key presses within one frame', async () => {
   await value(page, nameOf(0), 'Env 0').focus()
   for (const [key, to] of [
     ['ArrowDown', 60],
@@ -106,7 +110,7 @@ test('goes on when many keys are pressed before the next frame', async () => {
   }
 })
 
-test('finds by name, and by what is missing once all is compared', async () => {
+test('the search finds secrets by name, and the filter finds missing and equal ones after all are compared', async () => {
   await page.getByLabel('Search secrets by name').fill(nameOf(7))
   await page.getByText(`1 of ${rows} secrets`).waitFor()
   await page.getByLabel('Search secrets by name').fill('')
@@ -118,14 +122,17 @@ test('finds by name, and by what is missing once all is compared', async () => {
   report(`filtered after ${ms(startedAt, performance.now())}`)
 })
 
-test('is seen without complaint by the console and the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })
 
 const ms = (from: number, to: number) => `${Math.round(to - from)} ms`
 const report = (text: string) => process.stdout.write(`${rows} secrets x ${columns} environments: ${text}\n`)
 
-/** In the page: the row that has the focus, and whether its value can be seen, neither beneath the head nor below the end. */
+/**
+ * Runs in the page. Returns the row with the focus, and whether its value is visible: neither beneath the head nor
+ * below the end.
+ */
 function focused() {
   const { activeElement } = document
   const { left, top, width, height } = (activeElement as Element).getBoundingClientRect()
@@ -133,13 +140,13 @@ function focused() {
   return { name: activeElement?.closest('.matrix-row')?.querySelector('.matrix-name > .mono')?.textContent, inSight }
 }
 
-/** In the page: no frame comes in between, as on a slow machine. */
+/** Runs in the page. Fires all key presses without a frame in between, as on a slow machine. */
 function pressAtOnce({ key, times }: { key: string; times: number }) {
   for (let i = 0; i < times; i++)
     document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 
-/** In the page: scrolls for two seconds, a row's height and more each frame. */
+/** Runs in the page. Scrolls for two seconds, more than a row's height each frame. */
 async function scrollThrough() {
   const matrix = document.querySelector('.matrix') as HTMLElement
   const times: number[] = []

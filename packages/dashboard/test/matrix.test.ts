@@ -18,7 +18,7 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// An application's matrix: what it shows, what it hides, and how one gets about in it.
+// The matrix of an application: what it shows and hides, and its keyboard control.
 
 const { world, owner, page } = await beginWalk()
 
@@ -31,7 +31,10 @@ const expectMasked = async () => {
 const isFocused = (locator: Locator) =>
   expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true)
 
-/** As on a slow machine: what the page puts off is done when it catches up, after the person has gone on. */
+/**
+ * Simulates a slow machine: it delays the page's zero-length timers until `catchUp` runs, after the person has moved
+ * on.
+ */
 const putOff = () =>
   page.evaluate(() => {
     const timer = window.setTimeout
@@ -46,7 +49,7 @@ const putOff = () =>
   })
 
 describe('an application', () => {
-  test('is made, with environments whose keys are made in the browser', async () => {
+  test('can be created with environments whose keys are made in the browser', async () => {
     await createApp(page, 'Web shop')
     await create(page, 'New environment', 'Production')
     await page.getByText('No secret yet').waitFor()
@@ -55,7 +58,7 @@ describe('an application', () => {
     expect(Object.keys(envs).sort()).toEqual(['production', 'staging'])
   })
 
-  test('takes secrets, and shows them masked until asked', async () => {
+  test('stores secrets, and masks them until the person reveals them', async () => {
     await addSecret(page, 'DATABASE_URL', 'planted-postgres-production', ['Production'])
     await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
     await value(page, 'API_KEY', 'Staging').waitFor()
@@ -66,7 +69,7 @@ describe('an application', () => {
     await expectMasked()
   })
 
-  test('tells what is missing, the same and different without showing it', async () => {
+  test('marks missing, equal and different values without revealing them', async () => {
     await row('DATABASE_URL').getByText('1 missing').waitFor()
     await row('API_KEY').getByText('same').waitFor()
     await edit(page, 'API_KEY', 'Staging', 'planted-api-key-of-staging')
@@ -78,7 +81,7 @@ describe('an application', () => {
     await expectMasked()
   })
 
-  test('copies a value without showing it', async () => {
+  test('copies a value without revealing it', async () => {
     await pickTool(page, 'API_KEY', 'Copy API_KEY in Staging')
     await told(page, 'Copied API_KEY of Staging.')
     await expectMasked()
@@ -96,7 +99,7 @@ describe('an application', () => {
     await expectMasked()
   })
 
-  test('reveals a whole column, as far as it is searched for, and hides it again', async () => {
+  test('reveals a whole column, limited to the search, and hides it again', async () => {
     await openColumnMenu(page, 'Production', 'Reveal all')
     await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-api-key', 'planted-postgres-production'])
     await openColumnMenu(page, 'Production', 'Hide all')
@@ -110,7 +113,7 @@ describe('an application', () => {
     await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-postgres-production'])
   })
 
-  test('is masked, compared and edited again after the keyring was locked', async () => {
+  test('is masked after the keyring was locked, and compared again after it is unlocked', async () => {
     await journey.lock(page)
     await expectMasked()
     expect(await page.content()).not.toContain('planted')
@@ -122,7 +125,7 @@ describe('an application', () => {
 })
 
 describe('the keyboard', () => {
-  test('goes from value to value with the arrow keys, and no further than the edges', async () => {
+  test('moves from value to value with the arrow keys, and stops at the edges', async () => {
     await value(page, 'API_KEY', 'Production').focus()
     for (const [key, name, environment] of [
       ['ArrowUp', 'API_KEY', 'Production'],
@@ -151,7 +154,7 @@ describe('the keyboard', () => {
     await isFocused(page.getByRole('button', { name: 'Edit DATABASE_URL in Production' }))
   })
 
-  test('edits there, gives up with Escape and saves with Enter, and stays in its cell', async () => {
+  test('edits a value, cancels with Escape and saves with Enter, and the focus stays in the cell', async () => {
     const field = page.getByLabel('Value of DATABASE_URL in Production')
     await page.keyboard.press('Enter')
     await isFocused(field)
@@ -170,12 +173,12 @@ describe('the keyboard', () => {
     await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-first-line ↵')
   })
 
-  test('is where it was after a dialog was closed, and Escape closes one at a time', async () => {
+  test('returns to its place after a dialog closes, and Escape closes one dialog at a time', async () => {
     const details = page.getByRole('button', { name: 'Details of DATABASE_URL in Production' })
     await value(page, 'DATABASE_URL', 'Production').focus()
     await details.focus()
     await page.keyboard.press('Enter')
-    // An opening drawer takes the focus, after which the walk may move it.
+    // An opening drawer takes the focus, so the test waits for that before it moves the focus.
     await dialogOf(page).locator(':focus').waitFor()
     const deleting = dialogOf(page).getByRole('button', { name: 'Delete…' })
     await deleting.focus()
@@ -194,7 +197,7 @@ describe('the keyboard', () => {
     const text = dialogOf(page).getByLabel('Text of the file')
     await isFocused(text)
     await page.keyboard.type('A=planted')
-    // The palette would lead away from what is typed there, as a click beside the dialog would.
+    // Neither the command palette's shortcut nor a click beside the dialog may discard the typed text.
     await page.keyboard.press('Control+k')
     await isFocused(text)
     await page.mouse.click(5, 400)
@@ -204,7 +207,7 @@ describe('the keyboard', () => {
     await value(page, 'DATABASE_URL', 'Staging').focus()
   })
 
-  test('stays in the field that a person went to while a dialog was opening', async () => {
+  test('stays in a field that the person moved to while a dialog was opening', async () => {
     await putOff()
     await page.getByRole('button', { name: 'Add secret' }).click()
     const dialog = dialogOf(page)
@@ -218,7 +221,7 @@ describe('the keyboard', () => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  test('stays at the item that a person went to while a menu was opening', async () => {
+  test('stays at an item that the person moved to while a menu was opening', async () => {
     await putOff()
     const menu = page.getByRole('button', { name: 'Actions for Production' })
     await menu.focus()
@@ -237,7 +240,7 @@ describe('the keyboard', () => {
     await isFocused(menu)
   })
 
-  test('opens the command palette anywhere, goes where it says, and closes it with Escape', async () => {
+  test('opens the command palette anywhere, runs the chosen command, and closes it with Escape', async () => {
     await page.keyboard.press('Control+k')
     const palette = page.getByLabel('Go to or do')
     await palette.fill('nothing of that name')
@@ -252,7 +255,7 @@ describe('the keyboard', () => {
     await value(page, 'API_KEY', 'Staging').waitFor()
   })
 
-  test('is led to an application and to a group by their names', async () => {
+  test('reaches an application and a group by name in the palette', async () => {
     await journey.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared mail')
     await page.getByRole('heading', { name: 'Shared mail', level: 1 }).waitFor()
@@ -272,11 +275,11 @@ describe('the keyboard', () => {
   })
 })
 
-describe('what is very long', () => {
+describe('a very long name or value', () => {
   const name = `LONG_${'N'.repeat(250)}`
   const text = `planted-${'v'.repeat(100_000)}-end`
 
-  test('is stored and shown as far as there is room, and in full in its drawer', async () => {
+  test('is stored, shortened in its cell, and shown in full in its drawer', async () => {
     await addSecret(page, name, text, ['Production'])
     await value(page, name, 'Production').click()
     await shown().first().waitFor()
@@ -290,7 +293,7 @@ describe('what is very long', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
   })
 
-  test('leaves the page as wide as it is', async () => {
+  test('does not widen the page', async () => {
     const overflow = () =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     expect(await overflow()).toBe(0)
@@ -302,7 +305,7 @@ describe('what is very long', () => {
     await value(page, name, 'Production').click()
   })
 
-  test('has a name of one character more refused, with the rule beside the field', async () => {
+  test('is refused if the name has one character too many, with the rule beside the field', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     await dialogOf(page).getByLabel('Name').fill(`${name}N`)
     await dialogOf(page).getByText('at most 255').waitFor()
@@ -311,10 +314,10 @@ describe('what is very long', () => {
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

@@ -16,7 +16,7 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
 
-// What a plain member is offered on every page: nothing that the server would only refuse.
+// The actions that each page offers to a plain member. No page offers an action that the server would refuse.
 
 const grace = 'grace@example.com'
 
@@ -37,7 +37,7 @@ page.on('response', (response) => {
 
 const main = () => page.getByRole('main')
 
-/** The names of all buttons of the page itself, without those that only show, sort or copy something. */
+/** Returns the names of the page's own buttons, except those that only show, sort or copy something. */
 async function offered(): Promise<string[]> {
   await expect.poll(() => main().locator('[aria-busy=true]').count()).toBe(0)
   const buttons = await main().locator('button:not(.list-sort)').all()
@@ -50,12 +50,12 @@ async function offered(): Promise<string[]> {
 const commands = () => main().locator('code').allInnerTexts()
 
 describe('a member without a key', () => {
-  test('is shown the applications first, and no way to make one', async () => {
+  test('sees the applications first, without a button to create one', async () => {
     await page.getByRole('link', { name: 'Web shop' }).waitFor()
     await expect.poll(offered).toEqual([])
   })
 
-  test('is told who makes what is not there yet', async () => {
+  test('reads who can create what does not exist yet', async () => {
     for (const [where, name] of [
       ['Applications', 'Empty'],
       ['Groups', 'Shared'],
@@ -67,7 +67,7 @@ describe('a member without a key', () => {
     }
   })
 
-  test('is told that a key is missing, and who can help', async () => {
+  test('reads that a key is missing, and who can help', async () => {
     await openApp(page, 'Web shop')
     await main().getByText('You hold no key here').waitFor()
     expect((await offered()).filter((name) => /Add|Paste|New/.test(name))).toEqual([])
@@ -92,7 +92,7 @@ describe('a member without a key', () => {
     expect((await offered()).filter((name) => /Approve|Reject/.test(name))).toEqual([])
     await journey.goTo(page, 'Members')
     await page.getByRole('row', { name: grace }).waitFor()
-    // The words of a key come last, and move the rows. Among them may be `adapt`.
+    // The words of a key load last and move the rows. They may include `adapt`, which matches /Ada/.
     await page
       .getByRole('row', { name: /Ada/ })
       .getByText(/^(\w+ ){11}\w+$/)
@@ -109,7 +109,7 @@ describe('a member without a key', () => {
 })
 
 describe('a page for admins', () => {
-  test('is neither in the sidebar nor in the command palette', async () => {
+  test('is neither in the sidebar nor in the command palette of a member', async () => {
     const links = await page.getByRole('navigation').getByRole('link').allInnerTexts()
     expect(links.slice(0, 4)).toEqual(['Applications', 'Groups', 'Changes', 'Members'])
     expect(links).not.toContain('Audit log')
@@ -120,7 +120,7 @@ describe('a page for admins', () => {
   })
 
   test.each(['tokens?create=true', 'honey-tokens?create=true', 'clients?create=true', 'audit', 'settings'])(
-    'says kindly that it is one, to a member who follows a link to %s',
+    'explains that it is for admins if a member follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)
       await main().getByText('This is for owners and admins').waitFor()
@@ -130,7 +130,7 @@ describe('a page for admins', () => {
     },
   )
 
-  test('leaves the invitation to admins, too', async () => {
+  test('does not show the invitation dialog or list to a member', async () => {
     await page.goto('/orgs/acme-co/members?create=true')
     await page.getByRole('row', { name: grace }).waitFor()
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
@@ -149,14 +149,14 @@ describe('a member with a key', () => {
     await journey.unlockWithPassphrase(page)
   })
 
-  test('reads and writes secrets', async () => {
+  test('can read and write secrets', async () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
     await addSecret(page, 'PARTNER_KEY', 'planted-partner', ['Production'])
     await value(page, 'PARTNER_KEY', 'Production').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'New environment' }).count()).toBe(0)
   })
 
-  test('forks branches and ends them, and changes neither access nor protection nor composition', async () => {
+  test('can fork and delete branches, but is offered no change of composition or protection', async () => {
     await openEnvironment(page, 'Production', 'Composition')
     await main().getByText('No group is composed in').waitFor()
     expect(await offered()).toEqual([])
@@ -192,7 +192,7 @@ describe('a member in a protected environment', () => {
     await journey.unlockWithPassphrase(page)
   })
 
-  test('proposes a change, and is offered no more than to take it back', async () => {
+  test('can propose a change, and is then offered only to withdraw it', async () => {
     await edit(page, 'API_KEY', 'Production', 'planted-proposed')
     await page.getByLabel('Why API_KEY changes').fill('the provider asks for it')
     await page.getByRole('button', { name: 'Propose' }).click()
@@ -210,14 +210,14 @@ describe('a member in a protected environment', () => {
   })
 })
 
-test('on none of these pages did the server refuse anything but the keys that were not granted', () => {
+test('the server refused no request of these pages except for keys that were not granted', () => {
   expect(refused.filter((line) => !/^403 .*\/(key|secrets)$/.test(line))).toEqual([])
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { member })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect([owner.complaints, member.complaints]).toEqual([[], []])
 })

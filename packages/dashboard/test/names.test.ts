@@ -4,7 +4,8 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// What things may be called, and how they are called otherwise or deleted. A refusal names its field and loses nothing.
+// The rules for names, and the renaming and deletion of objects. An error names its field, and the form keeps the typed
+// text.
 
 const { world, owner, page } = await beginWalk()
 await createApp(page, 'Web shop')
@@ -23,7 +24,7 @@ const choose = async (of: string, item: string) => {
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-describe('a name that is taken', () => {
+describe('a name that is in use', () => {
   const expectTaken = async (words: string) => {
     await creating().click()
     await dialogOf(page).getByText(words).waitFor()
@@ -33,20 +34,20 @@ describe('a name that is taken', () => {
     await closed()
   }
 
-  test('is refused for an application, naming the slug', async () => {
+  test('is refused for another application, with an error at the slug', async () => {
     await openNew('Applications', 'New application')
     await field('Name').fill('Web shop')
     await expectTaken('Taken by another application')
   })
 
-  test('is refused for an environment', async () => {
+  test('is refused for another environment', async () => {
     await openApp(page, 'Web shop')
     await page.getByRole('button', { name: 'New environment' }).click()
     await field('Name').fill('Production')
     await expectTaken('Taken by another environment')
   })
 
-  test('is refused for a group', async () => {
+  test('is refused for another group', async () => {
     await journey.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared')
     await openNew('Groups', 'New group')
@@ -54,7 +55,7 @@ describe('a name that is taken', () => {
     await expectTaken('Taken by another group')
   })
 
-  test('is refused for a secret before it is sent', async () => {
+  test('is refused for another secret before it is sent', async () => {
     await openApp(page, 'Web shop')
     await page.getByRole('button', { name: 'Add secret' }).click()
     await field('Value').fill('planted-again')
@@ -67,9 +68,9 @@ describe('a name that is taken', () => {
   })
 })
 
-describe('a bad name', () => {
+describe('an invalid name', () => {
   test.each(['With Capitals', '-begins', 'ends-', 'dot.ted', 'ünïcode'])(
-    'as the slug %s is refused with the rule beside the field',
+    'is refused for the slug %s with the rule beside the field',
     async (slug) => {
       await openNew('Applications', 'New application')
       await field('Name').fill('Another')
@@ -85,7 +86,7 @@ describe('a bad name', () => {
     },
   )
 
-  test.each(['1ST', 'WITH-HYPHEN', 'WITH SPACE', 'ÜMLAUT'])('as the secret %s is, too', async (name) => {
+  test.each(['1ST', 'WITH-HYPHEN', 'WITH SPACE', 'ÜMLAUT'])('is refused for the secret %s', async (name) => {
     await openApp(page, 'Web shop')
     await page.getByRole('button', { name: 'Add secret' }).click()
     await field('Name').fill(name)
@@ -95,7 +96,7 @@ describe('a bad name', () => {
     await closed()
   })
 
-  test('of characters that no slug has wants a slug to be typed', async () => {
+  test('without Latin letters gives no slug, so the person must type one', async () => {
     await openNew('Applications', 'New application')
     await field('Name').fill('商店')
     await expect.poll(() => field('Slug').inputValue()).toBe('')
@@ -110,7 +111,7 @@ describe('a bad name', () => {
 describe('a very long name', () => {
   const name = `Söhne ${'& Töchter '.repeat(19)}`.trim()
 
-  test('gets a slug as long as one may be, and fits everywhere', async () => {
+  test('gets a slug of the maximum length, and fits into every page', async () => {
     await createApp(page, name)
     expect(new URL(page.url()).pathname).toMatch(/\/sohne-tochter-[a-z-]{40,50}[a-z]$/)
     await create(page, 'New environment', name)
@@ -129,7 +130,7 @@ describe('a very long name', () => {
 describe('a value above the limit', () => {
   const text = 'planted-'.repeat(100_000)
 
-  test('is refused in its cell, which keeps it', async () => {
+  test('is refused in its cell, which keeps the text', async () => {
     await openApp(page, 'Web shop')
     await edit(page, 'API_KEY', 'Production', text)
     await save(page)
@@ -139,7 +140,7 @@ describe('a value above the limit', () => {
     await value(page, 'API_KEY', 'Production').waitFor()
   })
 
-  test('is refused in the dialog, which keeps it', async () => {
+  test('is refused in the dialog, which keeps the text', async () => {
     await page.getByRole('button', { name: 'Add secret' }).click()
     await field('Name').fill('BIG')
     await field('Value').fill(text)
@@ -151,7 +152,7 @@ describe('a value above the limit', () => {
   })
 })
 
-describe('something that is called otherwise or no longer needed', () => {
+describe('renaming and deleting', () => {
   const expectConfirmed = async (slug: string) => {
     const button = dialogOf(page).getByRole('button', { name: 'Delete', exact: true })
     await expect.poll(() => button.isDisabled()).toBe(true)
@@ -166,7 +167,7 @@ describe('something that is called otherwise or no longer needed', () => {
     await closed()
   }
 
-  test('may be an environment', async () => {
+  test('works for an environment', async () => {
     await openEnvironment(page, 'Production', 'Settings')
     await page.getByRole('button', { name: 'Rename…' }).click()
     await rename('Live')
@@ -182,7 +183,7 @@ describe('something that is called otherwise or no longer needed', () => {
   test.each([
     { pages: 'Groups', before: 'Shared', after: 'Common', slug: 'shared' },
     { pages: 'Applications', before: 'Web shop', after: 'Old shop', slug: 'web-shop' },
-  ])('may be one of the $pages', async ({ pages, before, after, slug }) => {
+  ])('works for one of the $pages', async ({ pages, before, after, slug }) => {
     await journey.goTo(page, pages)
     await choose(before, 'Rename…')
     await rename(after)
@@ -195,16 +196,16 @@ describe('something that is called otherwise or no longer needed', () => {
     await page.getByRole('link', { name: after, exact: true }).waitFor({ state: 'detached' })
   })
 
-  test('is no more to be found at its address', async () => {
+  test('leaves no page at the address of a deleted application', async () => {
     await page.goto('/orgs/acme-co/apps/web-shop')
     await page.getByText('There is no such page').waitFor()
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

@@ -23,15 +23,15 @@ export async function invite(page: Page, email: string): Promise<void> {
   await page.getByRole('row', { name: email }).waitFor()
 }
 
-/** Actions for one row of a list. */
+/** Chooses an action in the menu of a list's row. */
 export async function choose(page: Page, of: string, item: string): Promise<void> {
   await page.getByRole('button', { name: `Actions for ${of}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-/** What axe calls serious or critical. */
+/** Returns the problems that axe calls serious or critical. */
 export async function axeProblems(page: Page): Promise<string[]> {
-  // Through the protocol, which the page's policy does not reach.
+  // Sent through the DevTools protocol, to which the page's Content-Security-Policy does not apply.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
@@ -40,7 +40,7 @@ export async function axeProblems(page: Page): Promise<string[]> {
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
 }
 
-/** An environment whose key this test has, too. */
+/** An environment whose key the test has, too. */
 export interface Place {
   orgId: string
   envId: string
@@ -48,7 +48,7 @@ export interface Place {
   raw: ReturnType<typeof newDek>
 }
 
-/** Web shop / Production, made by another client of the person at the browser. */
+/** Creates Web shop / Production, through another client of the person at the browser. */
 export async function newPlace(world: World, as: string): Promise<Place> {
   const { body: own } = await world.call(me.get, { as })
   const orgId = own.orgs[0]?.id as string
@@ -67,7 +67,7 @@ export async function newPlace(world: World, as: string): Promise<Place> {
   return { orgId, envId: body.environment.id, dek: await importDek(raw), raw }
 }
 
-/** Writes a secret, or proposes that where the place is protected. */
+/** Writes a secret, or proposes it if the environment is protected. */
 export async function putSecret(world: World, as: string, place: Place, name: string, value: string, note?: string) {
   const { orgId, envId, dek } = place
   const ciphertext = await sealSecret(value, dek, envId, name)
@@ -89,7 +89,7 @@ export const protect = (world: World, as: string, { orgId, envId }: Place) =>
 export const unprotect = (world: World, as: string, { orgId, envId }: Place) =>
   world.call(protection.delete, { as, params: { orgId, envId } })
 
-/** An invited person who signs in and makes a key, without a browser. */
+/** Signs an invited person in and creates their key, without a browser. */
 export async function joinsWithKey(world: World, email: string) {
   const person = await signInByLink(world, email)
   await acceptInvites(world, person)
@@ -101,7 +101,7 @@ export async function joinsWithKey(world: World, email: string) {
   return { ...person, id: own.principal.id, publicKeyJwk, privateKey }
 }
 
-/** And is granted the place. */
+/** Does the same as `joinsWithKey`, and grants the environment's key to the person. */
 export async function joins(world: World, as: string, place: Place, email: string) {
   const person = await joinsWithKey(world, email)
   const wrappedDek = await wrapKey(place.raw, person.publicKeyJwk)

@@ -22,27 +22,27 @@ await journey.makeKeyring(page)
 const place = await newPlace(world, bearer())
 await putSecret(world, bearer(), place, 'API_KEY', 'planted-first')
 await page.goto('/orgs/acme-co')
-/** Everything that was shown once: it may be in no request and kept nowhere. */
+/** All tokens and secrets that were shown once. No request and no storage may contain them. */
 const shownOnce: string[] = []
 
 const dialog = () => page.getByRole('dialog')
 const row = (name: string | RegExp) => page.getByRole('row', { name })
 
-/** Reloads the page: it asks the server again, and the keyring is locked. */
+/** Reloads the page. It then loads everything again, and the keyring is locked. */
 async function reload(): Promise<void> {
   await page.reload()
   await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
 }
 
 describe('members', () => {
-  test('are invited, and an invitation is taken back', async () => {
+  test('can be invited, and an invitation can be revoked', async () => {
     for (const email of ['ben@example.com', 'slip@example.com']) await invite(page, email)
     await row('slip@example.com').getByRole('button', { name: 'Revoke' }).click()
     await dialog().getByRole('button', { name: 'Revoke' }).click()
     await row('slip@example.com').waitFor({ state: 'detached' })
   })
 
-  test('have the words of their keys compared, which this browser remembers', async () => {
+  test('can have the words of their keys compared, which this browser remembers', async () => {
     const ben = await joins(world, bearer(), place, 'ben@example.com')
     await reload()
     await row('ben@example.com').getByText('not compared').waitFor()
@@ -55,14 +55,14 @@ describe('members', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('get another role', async () => {
+  test('can get another role', async () => {
     await choose(page, 'ben@example.com', 'Change the role…')
     await dialog().getByLabel('admin').check()
     await dialog().getByRole('button', { name: 'Change the role' }).click()
     await row('ben@example.com').getByRole('cell', { name: 'admin', exact: true }).waitFor()
   })
 
-  test('are removed only when their address is typed, and then it is said which environments to re-key', async () => {
+  test('are removed only after their address is typed, and then the page lists the environments to re-key', async () => {
     await choose(page, 'ben@example.com', 'Remove…')
     await dialog().getByText('Web shop / Production').waitFor()
     await expect.poll(() => dialog().getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true)
@@ -73,7 +73,7 @@ describe('members', () => {
     expect(body.members).toHaveLength(1)
   })
 
-  test('leave a list of environments to re-key, on several pages and after a reload', async () => {
+  test('who were removed leave a list of environments to re-key, on several pages and after a reload', async () => {
     const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
     await page.getByText('ben@example.com had the key').waitFor()
     await journey.goTo(page, 'Applications')
@@ -86,7 +86,7 @@ describe('members', () => {
     await page.getByText('a former member had the key').waitFor()
   })
 
-  test('who is the last owner cannot leave, and sees why', async () => {
+  test('cannot leave as the last owner, and the dialog says why', async () => {
     await choose(page, journey.person.name, 'Leave')
     await dialog().getByLabel('Type acme-co').fill('acme-co')
     await dialog().getByRole('button', { name: 'Leave' }).click()
@@ -99,7 +99,7 @@ describe('service tokens', () => {
   let token: string
   beforeAll(() => journey.unlockWithPassphrase(page))
 
-  test.each(['Skerry', 'Classic'])('of the format %s are made here with the keys that they need', async (format) => {
+  test.each(['Skerry', 'Classic'])('of the format %s are created in the browser with their keys', async (format) => {
     await journey.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
     await dialog().getByLabel('Name').fill(`web ${format}`)
@@ -119,7 +119,7 @@ describe('service tokens', () => {
     expect(await openSecret(sealed, dek, place.envId, 'API_KEY')).toBe('planted-first')
   })
 
-  test('are not for published clients unless that is chosen, and say what such a client would send', async () => {
+  test('have the Skerry format by default, and the form says what a published client would send', async () => {
     await page.getByRole('button', { name: 'New token' }).click()
     const radio = (name: string) => dialog().getByRole('radio', { name })
     expect([await radio('Skerry').isChecked(), await radio('Classic').isChecked()]).toEqual([true, false])
@@ -129,7 +129,7 @@ describe('service tokens', () => {
     await dialog().waitFor({ state: 'hidden' })
   })
 
-  test('are listed with what they are bound to, renamed, revoked and deleted for good', async () => {
+  test('are listed with their environment, and can be renamed, revoked and deleted permanently', async () => {
     await row('web Skerry').getByText('Web shop / Production').waitFor()
     await choose(page, 'web Skerry', 'Rename…')
     await dialog().getByLabel('Name').fill('web one')
@@ -147,7 +147,7 @@ describe('service tokens', () => {
 })
 
 describe('machine clients', () => {
-  test('are made, given a new secret and revoked, with each secret shown once', async () => {
+  test('can be created, given a new secret and revoked, and each secret is shown once', async () => {
     await journey.goTo(page, 'Machine clients')
     await page.getByRole('button', { name: 'New machine client' }).click()
     await dialog().getByLabel('Name').fill('provisioning')
@@ -174,7 +174,7 @@ describe('machine clients', () => {
 })
 
 describe('honey tokens', () => {
-  test('look like tokens, and tell where they were tried', async () => {
+  test('look like service tokens, and are listed with their place and their number of uses', async () => {
     await journey.goTo(page, 'Honey tokens')
     await page.getByRole('button', { name: 'New honey token' }).click()
     await dialog().getByLabel('Where you will put it').fill('old wiki')
@@ -200,7 +200,7 @@ describe('honey tokens', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('are deleted', async () => {
+  test('can be deleted', async () => {
     await row('old wiki').getByRole('button', { name: 'Delete' }).click()
     await dialog().getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No decoy yet').waitFor()
@@ -214,7 +214,7 @@ describe('changes', () => {
     await page.getByRole('heading', { name, level: 1 }).waitFor()
   }
 
-  test('that wait are shown with the difference, masked until it is revealed, and approved', async () => {
+  test('that wait are shown with a masked difference, which can be revealed, and can be approved', async () => {
     await protect(world, bearer(), place)
     await putSecret(world, bearer(), place, 'API_KEY', 'planted-second', 'the provider asks for it')
     await putSecret(world, bearer(), place, 'OTHER', 'planted-other')
@@ -235,7 +235,7 @@ describe('changes', () => {
     expect(await page.content()).not.toContain('planted')
   })
 
-  test('are rejected with a comment', async () => {
+  test('can be rejected with a comment', async () => {
     await open('Create OTHER')
     await page.getByLabel('Comment').fill('not needed')
     await page.getByRole('button', { name: 'Reject' }).click()
@@ -243,7 +243,7 @@ describe('changes', () => {
     await page.getByText('not needed').waitFor()
   })
 
-  test('whose value does not open with the key cannot be approved', async () => {
+  test('cannot be approved if the value does not open with the environment’s key', async () => {
     const { orgId, envId } = place
     const ciphertext = await sealSecret('planted-elsewhere', await importDek(newDek()), envId, 'ODD')
     await world.call(secrets.put, { as: bearer(), params: { orgId, envId, name: 'ODD' }, body: { ciphertext } })
@@ -257,7 +257,7 @@ describe('changes', () => {
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
 
-  test('are listed by status', async () => {
+  test('can be listed by status', async () => {
     await journey.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).click()
@@ -273,7 +273,7 @@ describe('changes', () => {
 })
 
 describe('the audit log', () => {
-  test('says what happened, to its details, and narrows to one thing', async () => {
+  test('shows what happened with all details, and can be filtered by action', async () => {
     await journey.goTo(page, 'Audit log')
     await row(/Change withdrawn/).waitFor()
     await row(/Decoy tried/)
@@ -288,7 +288,7 @@ describe('the audit log', () => {
     await page.getByText('One entry').waitFor()
   })
 
-  test('is saved as it is shown', async () => {
+  test('is exported as shown', async () => {
     const save = async (format: string) => {
       await page.getByRole('button', { name: 'Export what is shown' }).click()
       const [download] = await Promise.all([
@@ -303,10 +303,10 @@ describe('the audit log', () => {
   })
 })
 
-describe('another key', () => {
-  test('is listed as due until the environment has it', async () => {
+describe('a re-key', () => {
+  test('is listed as due until the environment has a new key', async () => {
     const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
-    // A protected environment is not re-keyed.
+    // A protected environment cannot be re-keyed.
     await unprotect(world, bearer(), place)
     await reload()
     await journey.unlockWithPassphrase(page)
@@ -327,7 +327,7 @@ describe('another key', () => {
 })
 
 describe('an organization', () => {
-  test('is renamed', async () => {
+  test('can be renamed', async () => {
     await journey.goTo(page, 'Settings')
     await page.getByLabel('Name of the organization').fill('Acme Holding')
     await page.getByRole('button', { name: 'Rename' }).click()
@@ -337,7 +337,7 @@ describe('an organization', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is begun from the switcher, and its pages are reached by the palette', async () => {
+  test('can be created from the switcher, and its pages can be reached through the palette', async () => {
     await page.getByRole('button', { name: 'Acme Holding' }).click()
     await page.getByRole('menuitem', { name: 'New organization' }).click()
     await dialog().getByLabel('Name').fill('Side project')
@@ -354,7 +354,7 @@ describe('an organization', () => {
   })
 })
 
-test('no value, passphrase or token was sent or kept', async () => {
+test('the page neither sent nor stored a secret value, a passphrase or a token', async () => {
   expect(shownOnce).toHaveLength(5)
   const [skerry, , ...others] = shownOnce as [string, string, ...string[]]
   expect(await leaks(world, { visitor })).toEqual([])
@@ -363,6 +363,6 @@ test('no value, passphrase or token was sent or kept', async () => {
   }
 })
 
-test('nothing was complained about', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(visitor.complaints).toEqual([])
 })

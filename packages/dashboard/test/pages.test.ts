@@ -14,12 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => site?.close())
 
-// The quick run looks in one scheme.
+// The quick run checks one colour scheme only.
 const looked = isQuick ? quickScenes : scenes
-/** Longer names have no other colours. */
+/** Pages with long names are checked in one scheme, because they have the same colours. */
 const schemesOf = ({ of }: Scene) => (isQuick || of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
 
-test.each(looked)('$name can be used by everyone: nothing serious by axe', async (scene) => {
+test.each(looked)('the page $name has no serious accessibility problem (axe)', async (scene) => {
   const page = await openScene(site, scene)
   const found: string[] = []
   for (const colorScheme of schemesOf(scene)) {
@@ -30,7 +30,7 @@ test.each(looked)('$name can be used by everyone: nothing serious by axe', async
   expect(found).toEqual([])
 })
 
-/** In the page: colours have stopped changing. */
+/** Runs in the page. Waits until all colour transitions have ended. */
 async function settled(colorScheme: string) {
   const frame = () => new Promise(requestAnimationFrame)
   while (document.documentElement.dataset.mantineColorScheme !== colorScheme) await frame()
@@ -49,7 +49,7 @@ test('a terminal is signed in as the person who approves its code', async () => 
   expect(body).toMatchObject({ status: 'approved', sessionId: asked.sessionId, email: harbour.people.at(-1)?.email })
 })
 
-test('a terminal is turned away when a person denies its code', async () => {
+test('a terminal is not signed in if a person denies its code', async () => {
   const { world, visitors } = site
   const asked = await askForCliSession(world)
   await visitors.owner.page.goto(`/cli/${asked.code}`)
@@ -58,7 +58,7 @@ test('a terminal is turned away when a person denies its code', async () => {
   expect((await world.call(cliLogin.poll, { body: { code: asked.code } })).body.status).toBe('denied')
 })
 
-test('the command palette goes to a page by the keyboard alone', async () => {
+test('the command palette opens a page with the keyboard alone', async () => {
   const { page } = site.visitors.owner
   await page.goto('/account/keyring')
   await page.getByText('The key with which you read values').first().waitFor()
@@ -68,7 +68,7 @@ test('the command palette goes to a page by the keyboard alone', async () => {
   await page.waitForURL('**/account/notifications')
 })
 
-test('a list is sorted by the column whose name is pressed', async () => {
+test('a list is sorted by a click on a column’s name', async () => {
   const { page } = site.visitors.owner
   await page.goto('/orgs/harbour/apps')
   const names = () => page.getByRole('cell').getByRole('link').allInnerTexts()
@@ -81,7 +81,7 @@ test('a list is sorted by the column whose name is pressed', async () => {
   expect(await head.getAttribute('aria-sort')).toBe('descending')
 })
 
-test('the navigation counts open changes, and stays on the pages of the account', async () => {
+test('the navigation shows the number of open changes, and stays on the account pages', async () => {
   const { page } = site.visitors.owner
   const changes = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Changes' })
   await page.goto('/orgs/harbour/apps')
@@ -94,8 +94,8 @@ test('the navigation counts open changes, and stays on the pages of the account'
   await page.waitForURL('**/orgs/harbour/changes')
 })
 
-test('nothing was complained about', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   const complaints = Object.values(site.visitors).flatMap((visitor) => visitor.complaints)
-  // Some of the scenes are without a server.
+  // Some scenes run without a server.
   expect(complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
 })

@@ -4,27 +4,27 @@ import * as journey from './journey.ts'
 import * as steps from './scene-steps.ts'
 import type { Furnished, Site } from './site.ts'
 
-/** A page, or a dialog on it, as someone sees it: for accessibility and pictures. */
+/** A page or an open dialog, as one visitor sees it. Used for accessibility checks and screenshots. */
 export interface Scene extends Row {
   as: keyof Site['visitors']
-  /** Where ids in its address come from. */
+  /** Which team's IDs its address uses: with ordinary or with long names. */
   of: 'ordinary' | 'long'
 }
 
 interface Row {
   name: string
   path: string | ((at: Furnished) => string)
-  /** What it shows when it is there. */
+  /** A text that the page shows after it has loaded. */
   shows: string
-  /** So many seconds after the scenes before it. */
+  /** Moves the clock forward by so many seconds first. */
   laterSeconds?: number
-  /** With the keyring open. */
+  /** Whether the keyring is unlocked. */
   unlocked?: boolean
-  /** What is done there first. */
+  /** A step that runs after the page has loaded. */
   step?: (page: Page, site: Site) => Promise<unknown>
 }
 
-/** Every page before one is signed in. */
+/** The pages before signing in. */
 const entrances: Row[] = [
   { name: 'set-up', path: '/set-up#token', shows: 'Your e-mail' },
   { name: 'set-up-no-link', path: '/set-up', shows: 'Open the whole link' },
@@ -34,7 +34,7 @@ const entrances: Row[] = [
   { name: 'sign-in-unreachable', path: '/sign-in', shows: 'Mail me a link', step: steps.loseServer(steps.askForLink) },
 ]
 
-/** Where someone begins who is in no organization and has no key. */
+/** The pages of a person without an organization and without a key. */
 const beginnings: Row[] = [
   { name: 'welcome', path: '/', shows: 'You are in no organization yet' },
   { name: 'new-organization', path: '/', shows: 'Welcome', step: steps.press('New organization') },
@@ -49,7 +49,7 @@ const beginnings: Row[] = [
   { name: 'recovery-codes', path: '/account/signing-in', shows: 'Authenticator app', step: steps.enrol },
 ]
 
-/** Where nothing is yet. */
+/** Pages with empty lists. */
 const empties: Row[] = [
   { name: 'applications-empty', path: '/orgs/acme-co/apps', shows: 'No application yet' },
   { name: 'application-empty', path: '/orgs/harbour/apps/billing', shows: 'No environment yet' },
@@ -101,7 +101,7 @@ const ofAccount: Row[] = [
   },
 ]
 
-/** Filled pages, for which names may be long. */
+/** Filled pages. They are shown with ordinary and with long names. */
 const filled: Row[] = [
   { name: 'applications', path: at('apps'), shows: 'Changed' },
   { name: 'matrix', path: appOf, shows: 'missing', unlocked: true, step: steps.revealOne },
@@ -136,7 +136,7 @@ const filled: Row[] = [
   { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },
 ]
 
-/** What else can be open on a filled page. */
+/** Dialogs and other states of filled pages. */
 const dialogs: Row[] = [
   { name: 'matrix-locked', path: appOf, shows: 'missing' },
   { name: 'matrix-broken', path: appOf, shows: 'missing', unlocked: true, step: steps.showBroken },
@@ -169,7 +169,7 @@ const dialogs: Row[] = [
 
 const ofAgent: Row = { name: 'agent', path: agentOf, shows: 'Permitted and not used', step: steps.showLastDay }
 
-/** What is looked at in the long run alone. */
+/** Scenes for the long run only. */
 const ofLongRun: Row[] = [
   { name: 'agents-empty', path: '/orgs/acme-co/agents', shows: 'No agent yet' },
   { name: 'agents', path: at('agents'), shows: 'version 1' },
@@ -192,7 +192,7 @@ const stepUp: Row = {
   step: steps.stepUp,
 }
 
-/** Where someone is who may not do everything. */
+/** Pages of a person without the permission or the key. */
 const notAllowed: Row[] = [
   { name: 'log-sink-not-allowed', path: at('log-sink'), shows: 'This is for owners and admins' },
   { name: 'leases-not-allowed', path: at('leases'), shows: 'This is for owners and admins' },
@@ -203,32 +203,33 @@ const notAllowed: Row[] = [
 
 const historyOf = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
 
-/** Everything that one can come to see. */
+/** All scenes. */
 export const scenes: Scene[] = [
   ...historyOf('stranger', entrances),
   ...historyOf('newcomer', beginnings),
   ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs, ...ofLongRun]),
   ...[...filled, ofAgent].map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
   ...historyOf('member', notAllowed),
-  // The last: time goes on for it.
+  // The last scene, because it moves the clock forward.
   ...historyOf('owner', [stepUp]),
 ]
 
 const essential = new Set([...entrances, ...filled, ...notAllowed, stepUp].map(({ name }) => name))
 
-/** What the quick run looks at: pages at ordinary names. Empty ones and dialogs stand in the same components. */
+/** The scenes of the quick run: pages with ordinary names. Empty pages and dialogs use the same components. */
 export const quickScenes = scenes.filter(({ of, name }) => of === 'ordinary' && essential.has(name))
 
 export const desk = { width: 1280, height: 800 }
 
-/** Goes there and does what is to be done -> the page. */
+/** Opens a scene and runs its step. Returns the page. */
 export async function openScene(site: Site, scene: Scene): Promise<Page> {
   const { page, quiet } = site.visitors[scene.as]
   await page.unrouteAll()
   await page.setViewportSize(desk)
   site.world.clock.advance(scene.laterSeconds ?? 0)
   const path = typeof scene.path === 'string' ? scene.path : scene.path(site[scene.of])
-  // Every other address is loaded anew; a new hash alone is not. By way of another site, each would cost a process.
+  // Any other address loads the page again, but a change of the hash alone does not. The blank page in between forces a
+  // load. A page of another site would cost a process each time.
   if (path.includes('#')) await page.goto('about:blank')
   await page.goto(path)
   await page.getByText(scene.shows).first().waitFor()

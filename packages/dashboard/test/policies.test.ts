@@ -5,7 +5,7 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, invite } from './org-journey.ts'
 import { openStage } from './walk.ts'
 
-// What an organization asks of its members, and who may do what, as an owner and a member see it.
+// The second-factor policy of an organization, and its roles, seen by an owner and a member.
 
 const grace = 'grace@example.com'
 const { person } = journey
@@ -20,7 +20,7 @@ await second.page.goto('/')
 await journey.signInByMail(second.page, world, grace)
 await journey.acceptInvitation(second.page)
 
-/** From the dialog that asks for a second factor to the page where one is set up. */
+/** Sets up a second factor, starting from the dialog that asks for one. */
 async function setOneUp(page: Page): Promise<void> {
   await asking(page).getByRole('button', { name: 'Set one up' }).click()
   await page.waitForURL('**/account/signing-in')
@@ -31,13 +31,13 @@ async function setOneUp(page: Page): Promise<void> {
 
 const asking = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' })
 const dialog = (page: Page) => page.getByRole('dialog')
-// As it is written: a key's words may have `adapt` among them.
+// Case-sensitive, because the words of a key may include `adapt`.
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
 
-describe('that every member needs a second factor', () => {
+describe('the policy that every member needs a second factor', () => {
   const policy = () => first.page.getByLabel('Every member needs a second factor')
 
-  test('is decided by an admin who has one, so that nobody is locked out by it', async () => {
+  test('can be enabled only by an admin who has a second factor, so that nobody locks themselves out', async () => {
     await journey.goTo(first.page, 'Settings')
     await journey.openTab(first.page, 'Security')
     await policy().click()
@@ -50,9 +50,9 @@ describe('that every member needs a second factor', () => {
   })
 
   const pages = ['Applications', 'Groups', 'Changes', 'Members']
-  test.each(pages)('is said on the page %s to a member who has none', async (label) => {
+  test.each(pages)('is explained on the page %s to a member without a second factor', async (label) => {
     await journey.goTo(second.page, label)
-    // What was read before stays on the page; this reads it anew.
+    // A reload makes the page load its data again.
     await second.page.reload()
     await asking(second.page).getByText('you have none yet').waitFor()
     expect(await axeProblems(second.page)).toEqual([])
@@ -63,7 +63,7 @@ describe('that every member needs a second factor', () => {
     await asking(second.page).waitFor({ state: 'hidden' })
   })
 
-  test('is met by setting one up, which the page leads to, and then the member goes on', async () => {
+  test('lets a member in after they set up a second factor, which the page leads to', async () => {
     await second.page.getByRole('button', { name: 'Try again' }).first().click()
     await setOneUp(second.page)
     await journey.goTo(second.page, 'Members')
@@ -71,7 +71,7 @@ describe('that every member needs a second factor', () => {
     await expect.poll(() => asking(second.page).isVisible()).toBe(false)
   })
 
-  test('is taken back, and a member who has none is in', async () => {
+  test('can be disabled, and then lets in a member without a second factor', async () => {
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(false)
     await journey.goTo(second.page, 'Signing in')
@@ -93,7 +93,7 @@ describe('a role', () => {
   const rowHas = (page: Page, name: string, role: string) =>
     row(page, name).getByRole('cell', { name: role, exact: true }).waitFor()
 
-  test('of a member lets nobody be invited or changed', async () => {
+  test('of a member offers neither invitations nor role changes', async () => {
     await journey.goTo(second.page, 'Members')
     await rowHas(second.page, person.email, 'owner')
     await expect.poll(() => second.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
@@ -103,7 +103,7 @@ describe('a role', () => {
     await second.page.keyboard.press('Escape')
   })
 
-  test('of an admin is given by an owner, and invites', async () => {
+  test('of an admin can be given by an owner, and allows invitations', async () => {
     await journey.goTo(first.page, 'Members')
     await change(first.page, grace, 'admin')
     await rowHas(first.page, grace, 'admin')
@@ -111,7 +111,7 @@ describe('a role', () => {
     await invite(second.page, 'ben@example.com')
   })
 
-  test('of an owner is not for an admin to give or to take', async () => {
+  test('of an owner cannot be given or taken away by an admin', async () => {
     await choose(second.page, grace, 'Change the role…')
     await expect.poll(() => dialog(second.page).getByLabel('owner', { exact: true }).isDisabled()).toBe(true)
     await dialog(second.page).getByRole('button', { name: 'Cancel' }).click()
@@ -121,13 +121,13 @@ describe('a role', () => {
     await second.page.keyboard.press('Escape')
   })
 
-  test('of the last owner stays, which the dialog says', async () => {
+  test('of the last owner cannot be changed, and the dialog says so', async () => {
     await change(first.page, person.name, 'member')
     await dialog(first.page).getByRole('alert').getByText('The last owner stays one').waitFor()
     await dialog(first.page).getByRole('button', { name: 'Cancel' }).click()
   })
 
-  test('is given up by an owner once there is another one, and what is for admins goes with it', async () => {
+  test('of an owner can be given up after there is another owner, and the admin pages then close', async () => {
     await change(first.page, grace, 'owner')
     await rowHas(first.page, grace, 'owner')
     await change(first.page, person.name, 'member')
@@ -139,7 +139,7 @@ describe('a role', () => {
 })
 
 describe('a member who is removed', () => {
-  test('is named, and typed, by the owner who removes them', async () => {
+  test('is removed after an owner types their address', async () => {
     await second.page.reload()
     await choose(second.page, person.name, 'Remove…')
     await dialog(second.page).getByLabel(`Type ${person.email}`).fill(person.email)
@@ -147,7 +147,7 @@ describe('a member who is removed', () => {
     await row(second.page, person.email).waitFor({ state: 'detached' })
   })
 
-  test('sees that there is nothing here for them any more, and can begin anew', async () => {
+  test('sees that the organization is gone for them, and can start again', async () => {
     await journey.goTo(first.page, 'Members')
     await first.page.getByRole('alert').getByText('No such org').first().waitFor()
     await first.page.reload()
@@ -157,6 +157,6 @@ describe('a member who is removed', () => {
   })
 })
 
-test('nothing was complained about', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect([first.complaints, second.complaints]).toEqual([[], []])
 })

@@ -10,7 +10,8 @@ import * as journey from './journey.ts'
 import { axeProblems, protect, putSecret } from './org-journey.ts'
 import { grantTo, join, leaks, meet } from './walk.ts'
 
-// A proposal reaches the queue once, whatever happens to its page, and nobody approves it unseen by accident.
+// A proposal reaches the approval queue exactly once, whatever happens to its page. Nobody approves a value unseen by
+// accident.
 
 const onItsWay = 'planted-on-its-way-e5b830'
 
@@ -22,7 +23,7 @@ for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY', 'REJECTED', 'PAS
 await protect(world, owner.bearer(), place)
 await openApp(member.page, 'Web shop')
 
-/** How many changes of a secret wait. */
+/** Returns the number of open changes of a secret. */
 async function countOpen(name: string): Promise<number> {
   const params = { orgId: place.orgId }
   const query = { status: 'open', envId: place.envId } as const
@@ -30,7 +31,7 @@ async function countOpen(name: string): Promise<number> {
   return body.changeRequests.filter(({ secretName }) => secretName === name).length
 }
 
-/** Proposes a value and holds the answer back -> lets the answer arrive, or loses it. */
+/** Proposes a value and delays the answer. Returns a function that lets the answer arrive or loses it. */
 async function proposeHeld(name: string) {
   const { page } = member
   const stored = Promise.withResolvers<void>()
@@ -42,7 +43,7 @@ async function proposeHeld(name: string) {
     const response = await route.fetch()
     stored.resolve()
     const outcome = await decided.promise
-    // The page may be gone by now.
+    // The page may be closed by now.
     await (outcome === 'arrives' ? route.fulfill({ response }) : route.abort()).catch(() => {})
     answered.resolve()
   }
@@ -52,7 +53,8 @@ async function proposeHeld(name: string) {
   await stored.promise
   return async (outcome: 'arrives' | 'is lost') => {
     decided.resolve(outcome)
-    // Without a route Chromium sends requests that still wait for an answer, so the proposal would arrive twice.
+    // If the route were removed earlier, Chromium would send the waiting request again, and the proposal would arrive
+    // twice.
     await answered.promise
     await page.unroute(path, hold)
   }
@@ -67,8 +69,8 @@ async function proposeLost(name: string) {
   await member.page.getByText('Not saved yet, and kept here').waitFor()
 }
 
-describe('a proposal on its way', () => {
-  test('is queued once where its proposer leaves the page and comes back', async () => {
+describe('a proposal that is being sent', () => {
+  test('is queued once if the person leaves the page and comes back', async () => {
     const { page } = member
     const answer = await proposeHeld('NEW_TWO')
     await journey.goTo(page, 'Changes')
@@ -80,7 +82,7 @@ describe('a proposal on its way', () => {
     expect(await countOpen('NEW_TWO')).toBe(1)
   })
 
-  test('is queued once where the page is reloaded', async () => {
+  test('is queued once if the page is reloaded', async () => {
     const { page } = member
     const answer = await proposeHeld('NEW_ONE')
     await lookAgain(page)
@@ -91,7 +93,7 @@ describe('a proposal on its way', () => {
     expect(await countOpen('NEW_ONE')).toBe(1)
   })
 
-  test('is queued once where its answer is lost and it is sent again', async () => {
+  test('is queued once if its answer is lost and it is sent again', async () => {
     const { page } = member
     await proposeLost('ROTATED')
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -100,7 +102,7 @@ describe('a proposal on its way', () => {
     expect(await countOpen('ROTATED')).toBe(1)
   })
 
-  test('is kept and shown again where it fails after the page was left', async () => {
+  test('is kept and shown again if it fails after the person left the page', async () => {
     const { page } = member
     const failure = { status: 500, json: { error: { code: 'internal', message: 'something went wrong' } } }
     const begun = Promise.withResolvers<void>()
@@ -127,7 +129,7 @@ describe('a proposal on its way', () => {
 })
 
 describe('a proposal whose answer was lost', () => {
-  /** Rejects the only open change of a secret, and shows the page anew in the same tab. */
+  /** Rejects the only open change of a secret, and opens the application again in the same tab. */
   async function reject(name: string) {
     const { page } = member
     const params = { orgId: place.orgId }
@@ -148,7 +150,7 @@ describe('a proposal whose answer was lost', () => {
     expect(await countOpen(name)).toBe(1)
   }
 
-  test('is sent again after it was rejected', async () => {
+  test('is sent again if it was rejected', async () => {
     const { page } = member
     await proposeLost('REJECTED')
     await editor('REJECTED').press('Escape')
@@ -157,7 +159,7 @@ describe('a proposal whose answer was lost', () => {
     await queued(page, /REJECTED/).waitFor()
   })
 
-  test('is left out of a group, whose other values are proposed', async () => {
+  test('is left out of a group, and the group’s other values are proposed', async () => {
     const { page } = member
     await proposeLost('PASTED_ONE')
     await editor('PASTED_ONE').press('Escape')
@@ -174,7 +176,7 @@ describe('a proposal whose answer was lost', () => {
 })
 
 describe('a proposal to delete', () => {
-  test('is queued once where its answer is lost and it is sent again', async () => {
+  test('is queued once if its answer is lost and it is sent again', async () => {
     const { page } = member
     let isFirst = true
     const loseFirst = async (route: Route) => {
@@ -197,7 +199,7 @@ describe('a proposal to delete', () => {
 })
 
 describe('an admin without the key', () => {
-  test('is told that the value cannot be read, and must confirm the approval', async () => {
+  test('reads that they cannot see the value, and must confirm the approval', async () => {
     const email = 'linus@example.com'
     const linus = await join(walk, email)
     const params = { orgId: place.orgId }
@@ -223,10 +225,10 @@ describe('an admin without the key', () => {
   })
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { member })).toEqual([])
 })
 
-test('nothing unexpected was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused only the expected console errors', () => {
   expect(member.complaints.filter((text) => !/ERR_FAILED|status of 500/.test(text))).toEqual([])
 })

@@ -7,7 +7,7 @@ import * as journey from './journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
 import { grantTo, leaks, meet } from './walk.ts'
 
-// In a protected environment, what one person proposes waits for another: seen from both sides.
+// Changes in a protected environment wait for another person's approval. The suite follows both people.
 
 const planted = {
   first: 'planted-first-5d1c27',
@@ -31,7 +31,7 @@ for (const [name, text] of [
 
 const pastedTogether = /Change NEW_(ONE|TWO) and 1 more/
 
-/** The status of the next answer to a write of a secret, which `write` sets off. */
+/** Runs `write`, and returns the status of the answer to it. */
 async function answerTo(page: Page, name: string, write: () => Promise<unknown>): Promise<number> {
   const [answer] = await Promise.all([
     page.waitForResponse((one) => one.request().method() !== 'GET' && one.url().includes(`/secrets/${name}`)),
@@ -41,7 +41,7 @@ async function answerTo(page: Page, name: string, write: () => Promise<unknown>)
 }
 
 describe('an owner', () => {
-  test('protects an environment on its page, and sees what that means', async () => {
+  test('can protect an environment on its page, which explains the settings', async () => {
     const { page } = owner
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Protection')
@@ -55,7 +55,7 @@ describe('an owner', () => {
 })
 
 describe('a member', () => {
-  test('finds nothing in the queue, and the environment marked as protected', async () => {
+  test('sees an empty queue, and that the environment is protected', async () => {
     const { page } = member
     await journey.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
@@ -63,7 +63,7 @@ describe('a member', () => {
     await page.getByLabel('Protected', { exact: true }).waitFor()
   })
 
-  test('may not change the protection', async () => {
+  test('cannot change the protection', async () => {
     const { page } = member
     await openEnvironment(page, 'Production', 'Protection')
     await page.getByText('Needs one approval').waitFor()
@@ -71,7 +71,7 @@ describe('a member', () => {
     await openApp(page, 'Web shop')
   })
 
-  test('proposes another value with a note, while the old one counts', async () => {
+  test('can propose a new value with a note, and the old value stays in use', async () => {
     const { page } = member
     await edit(page, 'API_KEY', 'Production', planted.proposed)
     await page.getByLabel('Why API_KEY changes').fill('the provider asks for ünique keys')
@@ -82,7 +82,7 @@ describe('a member', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.first)
   })
 
-  test('proposes to delete a secret', async () => {
+  test('can propose to delete a secret', async () => {
     const { page } = member
     await pickTool(page, 'OLD_KEY', 'Details of OLD_KEY in Production')
     await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
@@ -94,7 +94,7 @@ describe('a member', () => {
     await queued(page, /OLD_KEY/).waitFor()
   })
 
-  test('proposes to restore an old version, and says why', async () => {
+  test('can propose to restore an old version, with a note', async () => {
     const { page } = member
     await pickTool(page, 'ROTATED', 'Details of ROTATED in Production')
     await dialogOf(page).getByLabel('Note').fill('the new one is refused')
@@ -106,7 +106,7 @@ describe('a member', () => {
     await queued(page, /ROTATED/).waitFor()
   })
 
-  test('proposes a whole .env file at once, and sees each of its names wait', async () => {
+  test('can propose a whole .env file at once, and sees each name wait', async () => {
     const { page } = member
     await openColumnMenu(page, 'Production', 'Paste .env…')
     const text = `NEW_ONE=${planted.pasted}\nNEW_TWO=${planted.alsoPasted}\nNEW_THREE=1\nROTATED=${planted.second}\nOLD_KEY=2\n`
@@ -124,7 +124,7 @@ describe('a member', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('finds all of it in the queue at once', async () => {
+  test('sees all proposals in the queue at once', async () => {
     const { page } = member
     await journey.goTo(page, 'Changes')
     await row(page, /Change API_KEY/)
@@ -141,13 +141,13 @@ describe('a member', () => {
   })
 })
 
-describe('the owner, who reviews', () => {
-  test('sees what waits on the environment’s page', async () => {
+describe('the owner as reviewer', () => {
+  test('sees the number of waiting changes on the environment’s page', async () => {
     await lookAgain(owner.page)
     await owner.page.getByText('5 changes wait.').waitFor()
   })
 
-  test('sees the difference masked until it is revealed, and approves', async () => {
+  test('sees a masked difference, can reveal it, and approves', async () => {
     const { page } = owner
     await openChange(page, 'Change API_KEY')
     await page.getByText('the provider asks for ünique keys').waitFor()
@@ -163,7 +163,7 @@ describe('the owner, who reviews', () => {
     await page.getByText('1 of 1 needed approvals.').waitFor()
   })
 
-  test('rejects a deletion and says why', async () => {
+  test('can reject a deletion with a comment', async () => {
     const { page } = owner
     await openChange(page, 'Delete OLD_KEY')
     await page.getByText('The secret goes, with its whole history.').waitFor()
@@ -173,7 +173,7 @@ describe('the owner, who reviews', () => {
     await page.getByText('the old shop reads it until June').waitFor()
   })
 
-  test('sees both sides of a restored version, and approves that', async () => {
+  test('sees both sides of a restoration, and approves it', async () => {
     const { page } = owner
     await openChange(page, 'Restore version 1 of ROTATED')
     await page.getByRole('button', { name: 'Reveal values' }).click()
@@ -183,7 +183,7 @@ describe('the owner, who reviews', () => {
     await page.getByText('applied', { exact: true }).waitFor()
   })
 
-  test('sees what came of it in the matrix, without looking again', async () => {
+  test('sees the results in the matrix without a reload', async () => {
     const { page } = owner
     await openApp(page, 'Web shop')
     await expectShown(page, 'API_KEY', 'Production', planted.proposed)
@@ -192,7 +192,7 @@ describe('the owner, who reviews', () => {
     await queued(page, /NEW_ONE/).waitFor()
   })
 
-  test('sees all that was proposed together, and decides about it once', async () => {
+  test('sees all changes that were proposed together, and decides once', async () => {
     const { page } = owner
     await openChange(page, pastedTogether)
     for (const name of ['Create NEW_ONE', 'Create NEW_TWO']) await page.getByText(name).waitFor()
@@ -207,8 +207,8 @@ describe('the owner, who reviews', () => {
   })
 })
 
-describe('the member, who proposed', () => {
-  test('withdraws a proposal, and is offered nothing else', async () => {
+describe('the member who proposed', () => {
+  test('can withdraw a proposal, and is offered nothing else', async () => {
     const { page } = member
     await openApp(page, 'Web shop')
     await openColumnMenu(page, 'Production', 'Paste .env…')
@@ -222,7 +222,7 @@ describe('the member, who proposed', () => {
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
 
-  test('sees what became of each, and why', async () => {
+  test('sees the result of each proposal, and the reviewer’s comment', async () => {
     const { page } = member
     await lookAgain(page)
     await journey.goTo(page, 'Changes')
@@ -245,7 +245,7 @@ describe('the member, who proposed', () => {
     await page.getByText('the old shop reads it until June').waitFor()
   })
 
-  test('reads the approved values, and waits for nothing more', async () => {
+  test('can read the approved values, and has no waiting change', async () => {
     const { page } = member
     await openApp(page, 'Web shop')
     await expectShown(page, 'API_KEY', 'Production', planted.proposed)
@@ -257,13 +257,13 @@ describe('the member, who proposed', () => {
   })
 })
 
-describe('all of this', () => {
-  test('sent no value and kept none', async () => {
+describe('the pages', () => {
+  test('neither sent nor stored a secret value', async () => {
     expect(member.sent.some((text) => text.includes('NEW_ONE'))).toBe(true)
     expect(await leaks(world, { owner, member })).toEqual([])
   })
 
-  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+  test('caused no console warnings and no Content-Security-Policy violations', () => {
     expect([owner.complaints, member.complaints]).toEqual([[], []])
   })
 })

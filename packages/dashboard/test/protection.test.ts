@@ -18,7 +18,7 @@ import * as journey from './journey.ts'
 import { axeProblems, joinsWithKey, putSecret } from './org-journey.ts'
 import { grantTo, leaks, meet } from './walk.ts'
 
-// What the settings of a protection allow and refuse, and what becomes of changes that wait while they change.
+// The effects of the protection settings, also on changes that wait while the settings change.
 
 const planted = {
   first: 'planted-first-22c9d0',
@@ -45,8 +45,8 @@ async function propose(page: Page, name: string, environment: string, text: stri
 
 const approve = (page: Page) => page.getByRole('button', { name: 'Approve' })
 
-describe('one’s own approval', () => {
-  test('does not count unless the settings say so, and the page tells why', async () => {
+describe('the proposer’s own approval', () => {
+  test('does not count by default, and the page says why', async () => {
     const { page } = owner
     await protect(page, {})
     await openApp(page, 'Web shop')
@@ -56,7 +56,7 @@ describe('one’s own approval', () => {
     await expect.poll(() => approve(page).isDisabled()).toBe(true)
   })
 
-  test('counts for what is proposed once they do, and for nothing from before', async () => {
+  test('counts for changes proposed after the setting is enabled, not for earlier ones', async () => {
     const { page } = owner
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production')
@@ -76,7 +76,7 @@ describe('one’s own approval', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
   })
 
-  test('is not enough where two are needed, and such settings are refused', async () => {
+  test('is not enough if two approvals are needed, and the dialog refuses settings that nobody could meet', async () => {
     const { page } = owner
     await openEnvironment(page, 'Production', 'Protection')
     await page.getByRole('button', { name: 'Change' }).click()
@@ -92,7 +92,7 @@ describe('one’s own approval', () => {
     await dialogOf(page).waitFor({ state: 'hidden' })
   })
 
-  test('is one of two where two are needed, once there is another admin', async () => {
+  test('is one of two needed approvals, if there is another admin', async () => {
     const { page } = owner
     const params = { orgId: place.orgId }
     const body = { email: 'linus@example.com', role: 'admin' } as const
@@ -111,8 +111,8 @@ describe('one’s own approval', () => {
   })
 })
 
-describe('loosening protection', () => {
-  test('releases nothing that waits', async () => {
+describe('ending the protection', () => {
+  test('applies no waiting change', async () => {
     await lookAgain(member.page)
     await openApp(member.page, 'Web shop')
     await propose(member.page, 'API_KEY', 'Production', planted.waiting)
@@ -129,7 +129,7 @@ describe('loosening protection', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
   })
 
-  test('lets a member store at once from then on', async () => {
+  test('lets a member store values directly', async () => {
     const { page } = member
     await lookAgain(page)
     await edit(page, 'API_KEY', 'Production', planted.direct)
@@ -139,7 +139,7 @@ describe('loosening protection', () => {
     await queued(page, /API_KEY/).waitFor()
   })
 
-  test('leaves a change behind that no longer fits: it says so before and after', async () => {
+  test('keeps an outdated change, which the page marks and which an approval closes', async () => {
     const { page } = owner
     await lookAgain(page)
     await openChange(page, 'Change API_KEY')
@@ -152,7 +152,7 @@ describe('loosening protection', () => {
     await expectShown(page, 'API_KEY', 'Production', planted.direct)
   })
 
-  test('asks of what fits still for as many approvals as when it was proposed', async () => {
+  test('keeps the number of approvals that a change needed when it was proposed', async () => {
     const { page } = owner
     await openChange(page, 'Change MAIL_KEY')
     await page.getByText('0 of 2 needed approvals.').waitFor()
@@ -164,7 +164,7 @@ describe('loosening protection', () => {
 })
 
 describe('a branch', () => {
-  test('is protected by itself, and its environment is not', async () => {
+  test('can be protected without its environment', async () => {
     const { page } = owner
     await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).click()
@@ -193,7 +193,7 @@ describe('a branch', () => {
 })
 
 describe('an environment of a group', () => {
-  test('is protected like any other, from its first secret on', async () => {
+  test('can be protected like any other, starting with its first secret', async () => {
     const { page } = owner
     await journey.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared')
@@ -224,13 +224,13 @@ describe('an environment of a group', () => {
   })
 })
 
-describe('all of this', () => {
-  test('sent no value and kept none', async () => {
+describe('the pages', () => {
+  test('neither sent nor stored a secret value', async () => {
     expect(owner.sent.some((text) => text.includes('GROUP_KEY'))).toBe(true)
     expect(await leaks(world, { owner, member })).toEqual([])
   })
 
-  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+  test('caused no console warnings and no Content-Security-Policy violations', () => {
     expect([owner.complaints, member.complaints]).toEqual([[], []])
   })
 })

@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startUpstream, startWorld } from '../../proxy/test/world.ts'
 import { visit } from './browser.ts'
 
-// The page of the proxy's control listener, on which a person decides about requests that wait.
+// The page of the proxy's control listener, where a person approves or denies waiting requests.
 
 const value = 'planted-2f9a-value'
 
-test('a person sees what waits, approves one request and denies the other; no value is shown', async () => {
+test('a person sees waiting requests, approves one and denies the other, and the page shows no secret value', async () => {
   const upstream = await startUpstream()
   const world = await startWorld(
     `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]\n` +

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as journey from './journey.ts'
 import { openStage } from './walk.ts'
 
-// What is printed and kept, and what it is good for.
+// The printed recovery kit, and its use.
 
 const { world, arrive } = await openStage()
 const visitor = await arrive({ dark: true })
@@ -11,7 +11,7 @@ await journey.setUp(page, world)
 await journey.makeKeyring(page)
 let sealedKey: string
 
-test('the recovery kit is printed alone, on one sheet, black on white', async () => {
+test('the recovery kit prints alone, on one sheet, black on white', async () => {
   const words = await page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
   await page.getByRole('button', { name: 'Print the kit' }).waitFor()
   await page.emulateMedia({ media: 'print' })
@@ -28,14 +28,14 @@ test('the recovery kit is printed alone, on one sheet, black on white', async ()
   await page.emulateMedia({ media: 'screen' })
 })
 
-test('other pages are printed as they are', async () => {
+test('other pages print normally', async () => {
   await journey.goTo(page, 'Notifications')
   await page.emulateMedia({ media: 'print' })
   await page.getByRole('heading', { name: 'Account' }).waitFor()
   await page.emulateMedia({ media: 'screen' })
 })
 
-test('with the kit a keyring is unlocked whose sealed key the server has altered', async () => {
+test('the kit unlocks a keyring whose sealed key the server has altered', async () => {
   const altered = sealedKey.slice(0, -4) + (sealedKey.endsWith('AAAA') ? 'BBBB' : 'AAAA')
   await world.server.context.db.rows('update users set encrypted_private_key = $1', [altered])
   await page.goto('/account/keyring')
@@ -46,12 +46,12 @@ test('with the kit a keyring is unlocked whose sealed key the server has altered
   await dialog.getByLabel('Sealed private key').fill(sealedKey.slice(0, 40))
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
   await dialog.getByText('This is not the whole sealed key').waitFor()
-  // As it may come from a camera or a keyboard: over several lines.
+  // The key contains line breaks, as from a camera or a keyboard.
   await dialog.getByLabel('Sealed private key').fill(sealedKey.replace(/(.{40})/g, '$1\n'))
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 
-test('nothing was complained about', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(visitor.complaints).toEqual([])
 })

@@ -6,7 +6,7 @@ import { dialogOf, openColumnMenu, pickTool } from './apps-journey.ts'
 import * as journey from './journey.ts'
 import type { Site } from './site.ts'
 
-// What is done on a page before it is looked at.
+// The steps that run on a page before it is checked or pictured.
 
 export function press(name: string) {
   return async (page: Page) => {
@@ -15,7 +15,7 @@ export function press(name: string) {
   }
 }
 
-/** Of the last row's menu. */
+/** Chooses an item in the menu of the last row. */
 export function choose(item: string) {
   return async (page: Page) => {
     await page
@@ -30,14 +30,14 @@ export function choose(item: string) {
 export function loseServer(then: (page: Page) => Promise<unknown>) {
   return async (page: Page) => {
     await page.route('**/v1/**', (route) => route.abort())
-    // A server may be there without a network: what the browser says of it must not keep pages from asking.
+    // A server may be reachable without a network, so the browser's `offline` event must not stop the page's requests.
     await page.evaluate(() => dispatchEvent(new Event('offline')))
     await then(page)
     await page.getByText('The server cannot be reached').first().waitFor()
   }
 }
 
-/** With headers of its own, as for another host. */
+/** Opens the dialog that changes the log sink, and replaces the headers. */
 export async function changeSink(page: Page) {
   await press('Change…')(page)
   await dialogOf(page).getByLabel('Replace the headers').check()
@@ -70,7 +70,7 @@ export async function openPalette(page: Page) {
   await page.getByLabel('Go to or do').waitFor()
 }
 
-/** Which a phone hides. */
+/** Opens the navigation, which is hidden on a phone. */
 export async function openNavigation(page: Page) {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('button', { name: 'Navigation', exact: true }).click()
@@ -86,7 +86,7 @@ export async function revealOne(page: Page) {
     .first()
     .click()
   await page.locator('.matrix-shown').first().waitFor()
-  // Its tools would cover the value.
+  // Moves the pointer away, because the row's tools would cover the value.
   await page.getByRole('heading', { level: 1 }).click()
 }
 
@@ -113,7 +113,7 @@ export async function openDetails(page: Page) {
   await page.getByText('Public key of the authority').waitFor()
 }
 
-/** Of the last list, the webhooks. */
+/** Opens the details of the last list, which is the webhooks. */
 export async function openDeliveries(page: Page) {
   await page.getByRole('button', { name: 'Show details' }).last().click()
   await page.getByText('connection.revoked', { exact: true }).waitFor()
@@ -195,7 +195,7 @@ export async function dispatch(page: Page) {
   await page.getByRole('dialog', { name: 'The token of the task' }).waitFor()
 }
 
-/** What `skerry login` sends. */
+/** Sends the request of `skerry login`. */
 export async function askForCliSession(world: World): Promise<{ code: string; sessionId: string }> {
   const sessionId = newId('cliSession')
   const body = { sessionId, tokenHash: newSecret(), deviceLabel: 'ada@laptop', client: 'skerry-cli/0.1.0' }

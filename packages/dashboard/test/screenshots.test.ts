@@ -5,7 +5,10 @@ import { desk, openScene, scenes } from './pages.ts'
 import { openSite, type Site } from './site.ts'
 
 const folder = process.env.SKERRY_SCREENSHOTS ?? ''
-/** Those asked for by name are of the window alone, as the README shows them. */
+/**
+ * The pictures to make, by name. They show only the window, as in the README. If unset, all are made, and show the
+ * whole page.
+ */
 const asked = process.env.SKERRY_PICTURES?.split(',')
 
 const tablet = { width: 820, height: 1180 }
@@ -18,7 +21,7 @@ const pictures = [
   { name: 'phone-dark', size: phone, colorScheme: 'dark' },
 ] as const
 
-// `npm run screenshots` alone: pictures are for people to look at, and assert nothing.
+// Only for `npm run screenshots`. The pictures are for people, and nothing is asserted.
 describe.runIf(folder !== '')('pictures', () => {
   let site: Site
 

@@ -21,7 +21,7 @@ afterAll(() => world?.close())
 const get = (path: string, headers: Record<string, string> = {}) => fetch(world.url + path, { headers })
 const sha384 = (bytes: ArrayBuffer) => `sha384-${createHash('sha384').update(new Uint8Array(bytes)).digest('base64')}`
 
-test('every file is served with the hash that is published, compressed or not', async () => {
+test('the server sends every file with its published hash, compressed or not', async () => {
   const paths = Object.keys(hashes).filter((path) => path !== '/')
   expect(paths.length).toBeGreaterThan(10)
   for (const path of paths)
@@ -31,13 +31,13 @@ test('every file is served with the hash that is published, compressed or not', 
     }
 })
 
-test('assets are kept for good, the page is asked for each time', async () => {
+test('browsers cache assets permanently, and load the page each time', async () => {
   const script = Object.keys(hashes).find((path) => path.endsWith('.js')) as string
   expect((await get(script)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   expect((await get('/')).headers.get('cache-control')).toBe('no-store')
 })
 
-test('the page names a hash for every script and style that it loads', async () => {
+test('the page has a hash for every script and style that it loads', async () => {
   const html = await (await get('/')).text()
   const loaded = [...html.matchAll(/<(?:script|link)\b[^>]*(?:src|href)="(\/assets\/[^"]+)"[^>]*>/g)]
   expect(loaded.length).toBeGreaterThan(2)
@@ -46,7 +46,7 @@ test('the page names a hash for every script and style that it loads', async () 
   expect(Object.keys(map.integrity)).toEqual(Object.keys(hashes).filter((path) => path.endsWith('.js')))
 })
 
-test('no policy lets inline script, eval on the page, other origins or frames in', async () => {
+test('the page’s policy allows no inline script, no eval, no other origin and no frame', async () => {
   const policy = (await get('/')).headers.get('content-security-policy') ?? ''
   expect(policy).not.toMatch(/unsafe-inline|unsafe-eval|https?:|data:|blob:|\*/)
   expect(policy).toMatch(/script-src 'self' 'sha256-[\w+/]+=*';/)
@@ -54,7 +54,7 @@ test('no policy lets inline script, eval on the page, other origins or frames in
     expect(policy).toContain(part)
 })
 
-test('the keyring’s worker may compile WebAssembly and connect to nothing', async () => {
+test('the keyring’s worker may compile WebAssembly, and may not connect to anything', async () => {
   const worker = Object.keys(hashes).find((path) => path.includes('/worker-')) as string
   const policy = (await get(worker)).headers.get('content-security-policy') ?? ''
   expect(policy).toContain("default-src 'none'")
@@ -62,7 +62,7 @@ test('the keyring’s worker may compile WebAssembly and connect to nothing', as
   expect(policy).not.toContain('connect-src')
 })
 
-test('each answer has a nonce of its own', async () => {
+test('each answer has its own nonce', async () => {
   const nonceOf = async () => /nonce="([\w-]{43})"/.exec(await (await get('/')).text())?.[1]
   expect(await nonceOf()).not.toBe(await nonceOf())
 })
@@ -72,7 +72,7 @@ test.each(['/orgs/acme/apps', '/account/keyring', '/sign-in', '/cli/WDJB-MJHT'])
 })
 
 test.each(['/v1/none', '/assets/none.js', '/assets/../build.json', '/none', '/sign-in/none'])(
-  '%s is none',
+  'the server answers %s with 404',
   async (path) => {
     const answer = await get(path)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
@@ -80,14 +80,14 @@ test.each(['/v1/none', '/assets/none.js', '/assets/../build.json', '/none', '/si
 )
 
 describe('skerry dashboard verify', () => {
-  test('finds nothing where the server serves this build', async () => {
+  test('finds no difference if the server sends this build', async () => {
     expect(await verify(world.url)).toEqual({
       code: 0,
       stdout: expect.stringContaining('are what this installation has'),
     })
   })
 
-  test('names a script in which one byte is different', async () => {
+  test('names a script with one changed byte', async () => {
     const script = Object.keys(hashes).find((path) => path.includes('/worker-')) as string
     await using proxy = await tamperWith(script)
     expect(await verify(proxy.url)).toEqual({ code: 1, stdout: `${script}: other content\n` })
@@ -96,7 +96,7 @@ describe('skerry dashboard verify', () => {
 
 const cli = fileURLToPath(new URL('../../cli/src/main.js', import.meta.url))
 
-/** Beside this process, in which the server has to go on answering. */
+/** Runs the command in another process, because the server of this process must keep answering. */
 async function verify(url: string): Promise<{ code: number; stdout: string }> {
   const running = promisify(execFile)(process.execPath, [cli, 'dashboard', 'verify', url])
   return running.then(
@@ -105,7 +105,7 @@ async function verify(url: string): Promise<{ code: number; stdout: string }> {
   )
 }
 
-/** Someone between who changes one byte of one file. */
+/** A proxy that changes one byte of one file. */
 async function tamperWith(path: string) {
   const server = createServer(async ({ url = '' }, response) => {
     const answer = await get(url, { 'accept-encoding': 'identity' })

@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { setup as setupPostgres } from '../../server/test/setup-postgres.ts'
 import { buildPages } from './build.ts'
 
-/** The dashboard as it is shipped, and a cluster to make databases in. */
+/** Builds the pages as for a release, and starts a PostgreSQL cluster for the test databases. */
 export async function setup(project: TestProject) {
   buildPages()
   return setupPostgres(project)

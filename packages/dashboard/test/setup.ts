@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { setup as setupEmbedded } from '../../server/test/setup-embedded.ts'
 import { buildPages } from './build.ts'
 
-/** The dashboard as it is shipped, and a database to copy. */
+/** Builds the pages as for a release, and prepares a database that tests copy. */
 export async function setup(project: TestProject) {
   buildPages()
   return setupEmbedded(project)

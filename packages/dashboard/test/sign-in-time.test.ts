@@ -2,14 +2,15 @@ import { expect, test } from 'vitest'
 import { setUp } from '../../server/test/people.ts'
 import { openStage } from './walk.ts'
 
-// How soon one can sign in. It is printed, not asserted: see SKERRY_SIGN_IN in packages/dashboard/README.md.
+// How soon a person can sign in. The suite prints the time and does not assert it: see SKERRY_SIGN_IN in
+// packages/dashboard/README.md.
 
 const rounds = Number(process.env.SKERRY_SIGN_IN ?? 1)
 
 const { world, arrive } = await openStage()
 await setUp(world)
 
-test('the sign-in page takes an address as soon as its field is there', async () => {
+test('the sign-in page accepts an address as soon as its field appears', async () => {
   const times: number[] = []
   for (let round = 0; round < rounds; round++) times.push(await openOnce())
   const median = times.sort((a, b) => a - b)[times.length >> 1] as number
@@ -17,7 +18,7 @@ test('the sign-in page takes an address as soon as its field is there', async ()
   process.stdout.write(`sign-in page: ${say} (${times.map(Math.round).join(', ')})\n`)
 })
 
-/** In a browser that has seen nothing yet -> milliseconds. */
+/** Opens the page in a browser with an empty cache. Returns the time in milliseconds. */
 async function openOnce(): Promise<number> {
   const { page, close } = await arrive()
   await page.addInitScript(noteFocus)
@@ -30,7 +31,10 @@ async function openOnce(): Promise<number> {
   return focusedAt as number
 }
 
-/** In the page: when a field has the focus, and so takes what is typed, since navigation began. */
+/**
+ * Runs in the page. Notes when a field first has the focus and so accepts typing, in milliseconds since navigation
+ * began.
+ */
 function noteFocus() {
   const look = () => {
     if (document.activeElement instanceof HTMLInputElement)

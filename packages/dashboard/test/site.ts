@@ -9,12 +9,12 @@ import { harbour, longNames } from './teams.ts'
 
 export type { Furnished } from './furnish.ts'
 
-/** A server with an empty organization and two filled ones, and people who look at it. */
+/** A server with an empty organization and two filled ones, and the people who visit it. */
 export interface Site {
   world: World
   visitors: {
     owner: Visitor
-    /** Holds the key of one environment alone. */
+    /** Holds the key of one environment only. */
     member: Visitor
     /** Is in no organization and has no key. */
     newcomer: Visitor

@@ -9,7 +9,7 @@ import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// From a credential to names at a platform, with a strict fake of one as the destination.
+// Sync from a credential to the pushed names. The destination is a strict fake of a platform.
 
 const platform = await startAppPlatform('fm2_planted')
 afterAll(() => platform.stop())
@@ -33,8 +33,8 @@ const addTag = async (label: string, text: string) => {
 const held = () => [...platform.values('shop').keys()].sort()
 const bindings = async () => (await world.call(sync.bindings, { as: owner.bearer(), params: { orgId } })).body.bindings
 
-describe('a destination is connected', () => {
-  test('from a gallery of every kind, in which one can search', async () => {
+describe('connecting a destination', () => {
+  test('starts with a searchable gallery of all kinds', async () => {
     await journey.goTo(page, 'Sync')
     await journey.openTab(page, 'Connections')
     await page.getByText('No connection yet').waitFor()
@@ -47,7 +47,7 @@ describe('a destination is connected', () => {
     await dialog().getByRole('button', { name: 'Fly.io' }).click()
   })
 
-  test('with a credential, beside which stands that the server will read it', async () => {
+  test('asks for a credential, and warns that the server will be able to read it', async () => {
     await dialog().getByText('This server will be able to read it').waitFor()
     await dialog().getByText('fly tokens create deploy').waitFor()
     await dialog().getByLabel('Name').fill('shop hosting')
@@ -56,14 +56,14 @@ describe('a destination is connected', () => {
     await dialog().getByLabel('Credential').fill('fm2_planted')
     expect(await axeProblems(page)).toEqual([])
     await connect.click()
-    // What comes next is to bind an environment to it.
+    // The next step is to bind an environment.
     await page.getByRole('dialog', { name: 'Bind an environment' }).waitFor()
     expect(await dialog().getByLabel('Connection').inputValue()).toBe('shop hosting (Fly.io)')
   })
 })
 
-describe('an environment is bound', () => {
-  test('only by somebody who lets the server read it, and to a destination that can be', async () => {
+describe('binding an environment', () => {
+  test('needs permission for the server to read it, and a valid destination', async () => {
     await pick(page, 'Environment', where)
     await dialog().getByText('This server will be able to read the whole environment').waitFor()
     const next = dialog().getByRole('button', { name: 'See what is pushed' })
@@ -78,7 +78,7 @@ describe('an environment is bound', () => {
     await page.getByRole('dialog', { name: 'Look at what will be pushed' }).waitFor()
   })
 
-  test('after what a push would do was shown: which names, which are left alone, and what it sets off', async () => {
+  test('shows what a push would write and leave alone, and its effects, before anything is pushed', async () => {
     await isPlanned('3 new')
     await isPlanned('1 left out')
     await planned().getByText('There already, written by others').waitFor()
@@ -87,7 +87,7 @@ describe('an environment is bound', () => {
     expect(platform.pushes).toEqual([])
   })
 
-  test('with filters, which show the names that they match, and the plan follows them', async () => {
+  test('offers filters that list the matching names and update the plan', async () => {
     await dialog().getByText('4 of 4 names: DB_PASSWORD, DB_URL, FOREIGN, LOG_LEVEL').waitFor()
     await addTag('Only these names', 'DB_*')
     await dialog().getByText('2 of 4 names: DB_PASSWORD, DB_URL').waitFor()
@@ -100,14 +100,14 @@ describe('an environment is bound', () => {
     await isPlanned('DB_URL')
   })
 
-  test('and nothing is left of it where somebody says no', async () => {
+  test('leaves nothing behind if the person cancels', async () => {
     await press('Cancel')
     await closed()
     await expect.poll(bindings).toEqual([])
     expect([held(), platform.pushes]).toEqual([['FOREIGN'], []])
   })
 
-  test('and pushed where somebody says yes', async () => {
+  test('pushes after the person confirms', async () => {
     await page.getByRole('button', { name: 'Bind an environment' }).click()
     await pick(page, 'Environment', where)
     await dialog().getByLabel('App name').fill('shop')
@@ -124,7 +124,7 @@ describe('an environment is bound', () => {
 })
 
 describe('a binding', () => {
-  test('keeps each run, with what became of each name', async () => {
+  test('keeps each run with the result for each name', async () => {
     await choose(page, where, 'Runs')
     await row(page, where).getByText('3 pushed, 1 left alone').waitFor()
     await page.getByRole('button', { name: 'Show details' }).click()
@@ -133,7 +133,7 @@ describe('a binding', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is pushed now when asked for, and overwrites what others wrote only where that is said', async () => {
+  test('can be pushed on request, and overwrites other people’s names only if the person chooses them', async () => {
     await journey.openTab(page, 'Bindings')
     await choose(page, where, 'Push now…')
     await dialog().getByText('A push would write nothing now.').waitFor()
@@ -148,7 +148,7 @@ describe('a binding', () => {
     await row(page, where).getByText('succeeded').waitFor()
   })
 
-  test('deletes there only after somebody has read which names', async () => {
+  test('deletes names at the destination only after the person confirms which ones', async () => {
     await choose(page, where, 'Edit…')
     await addTag('But not these', 'LOG_*')
     await pick(page, 'A name that is no longer pushed', 'is deleted there')
@@ -162,7 +162,7 @@ describe('a binding', () => {
     await row(page, where).getByText('all names, without LOG_*').waitFor()
   })
 
-  test('says why it failed, and pauses', async () => {
+  test('shows why a push failed, and can be paused', async () => {
     platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
     await choose(page, where, 'Push now…')
     await dialog().getByRole('alert').getByText('401').waitFor()
@@ -178,7 +178,7 @@ describe('a binding', () => {
 })
 
 describe('a connection', () => {
-  test('is verified at a destination, without writing', async () => {
+  test('can be verified at a destination without a write', async () => {
     const before = platform.pushes.length
     await journey.openTab(page, 'Connections')
     await choose(page, 'shop hosting', 'Verify…')
@@ -189,7 +189,7 @@ describe('a connection', () => {
     expect(platform.pushes).toHaveLength(before)
   })
 
-  test('gets another credential', async () => {
+  test('can get a new credential', async () => {
     await choose(page, 'shop hosting', 'Replace the credential…')
     await dialog().getByText('This server will be able to read it').waitFor()
     await dialog().getByLabel('Credential').fill('fm2_plantedwrong')
@@ -204,8 +204,8 @@ describe('a connection', () => {
   })
 })
 
-describe('an environment that is synced', () => {
-  test('has a badge in the matrix and on its page, which says who reads along', async () => {
+describe('a synced environment', () => {
+  test('has a badge in the matrix and on its page, which says that the server can read it', async () => {
     await openApp(page, 'Web shop')
     await page.getByLabel(/^Synced to one destination/).waitFor()
     await openEnvironment(page, 'Production')
@@ -216,7 +216,7 @@ describe('an environment that is synced', () => {
     await page.getByRole('heading', { name: 'Sync', level: 1 }).waitFor()
   })
 
-  test('is so no more once the connection is gone, and keeps what was pushed', async () => {
+  test('is no longer synced after the connection is removed, and the pushed names stay there', async () => {
     await journey.openTab(page, 'Connections')
     await choose(page, 'shop hosting', 'Disconnect…')
     await dialog().getByText('Its binding goes with it.').waitFor()
@@ -230,7 +230,7 @@ describe('an environment that is synced', () => {
   })
 })
 
-test('nothing of it was left where it should not be, and no page complained', async () => {
+test('the page neither sent nor stored a secret value, and caused no console warnings', async () => {
   expect(await leaks(world, { owner })).toEqual([])
   expect(owner.complaints).toEqual([])
 })

@@ -1,36 +1,36 @@
-/** What a team calls its things, and what stands in its secrets: for pictures, and for checks of filled pages. */
+/** The names and secrets of a team, for screenshots and checks of filled pages. */
 export interface Team {
   org: { name: string; slug: string }
   app: { name: string; slug: string }
   group: { name: string; slug: string }
-  /** The first is protected in the end, and is what the group is composed into. */
+  /** The first environment is protected at the end, and the group is composed into it. */
   envs: { name: string; slug: string }[]
   branch: { name: string; slug: string }
-  /** By name, a value for each environment; null where it is missing. */
+  /** A value for each environment, by name. Null means that it is missing. */
   secrets: Record<string, (string | null)[]>
-  /** In the group's environment. */
+  /** The secrets in the group's environment. */
   shared: Record<string, string>
-  /** Sealed for another name than the one that it stands at. */
+  /** The secret whose ciphertext was sealed for another name. */
   moved: string
   people: { email: string; role: 'admin' | 'member' }[]
   invited: string
   tokens: string[]
   placements: string[]
-  /** A certificate authority, and what is rotated in the first environment. */
+  /** A lease target for SSH certificates. */
   target: string
   rotated: string
-  /** An app at a platform to which the first environment is pushed. */
+  /** An app at a platform, to which the first environment is pushed. */
   destination: string
-  /** Whose users connect accounts. */
+  /** The vault project, whose users connect accounts. */
   product: { name: string; accent: string }
   agent: { name: string; slug: string }
-  /** What is proposed where it is protected. */
+  /** The proposals in the protected environment. */
   proposals: { name: string; value: string; note: string }[]
 }
 
 const everywhere = (value: string) => [value, value, value]
 
-/** Of an ordinary size. */
+/** A team with ordinary names. */
 export const harbour: Team = {
   org: { name: 'Harbour', slug: 'harbour' },
   app: { name: 'Web shop', slug: 'web-shop' },
@@ -85,7 +85,7 @@ export const harbour: Team = {
 const long = (text: string, length = 64) => text.repeat(Math.ceil(length / text.length)).slice(0, length)
 const longSlug = (text: string) => long(text, 60)
 
-/** Every name far longer than anyone would choose, and without a space to break at. */
+/** A team whose names are far longer than usual, and without a space to break at. */
 export const longNames: Team = {
   org: { name: long('Interorganizational'), slug: longSlug('interorganizational') },
   app: { name: long('Applicationwithalongname'), slug: longSlug('applicationwithalongname') },

@@ -5,7 +5,7 @@ import { until } from '../../server/test/until.ts'
 import * as journey from './journey.ts'
 import { openStage } from './walk.ts'
 
-// A person signs a terminal in, on a machine without a browser, and takes that back again.
+// A person signs in a terminal on a machine without a browser, and later revokes its session.
 
 const { world, arrive } = await openStage()
 const visitor = await arrive()
@@ -19,7 +19,7 @@ await journey.setUp(visitor.page, world)
 const totpSecret = await journey.setUpAuthenticator(visitor.page, world)
 await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
 
-/** What the terminal shows while it waits for the person. */
+/** The address and code that the terminal shows while it waits for the person. */
 let shown: { address: string; code: string }
 let login: ReturnType<Machine['start']>
 let startedAt: Date
@@ -28,7 +28,7 @@ const fact = (name: string) => visitor.page.getByRole('row', { name: new RegExp(
 
 describe('a terminal', () => {
   test('shows an address and a code, and waits', async () => {
-    // Longer ago than a second factor counts as fresh.
+    // After 700 seconds the second factor is no longer fresh.
     world.clock.advance(700)
     startedAt = world.clock.now()
     login = machine.start(['login'])
@@ -43,7 +43,7 @@ describe('a terminal', () => {
     expect(new URL(shown.address).pathname).toBe(`/cli/${shown.code}`)
   })
 
-  test('is described on the page of its code: what it says of itself as unverified, where and when it asked', async () => {
+  test('is described on the approval page: its own claims as unverified, and where and when it asked', async () => {
     await visitor.page.goto(new URL(shown.address).pathname)
     await visitor.page.getByText(shown.code, { exact: true }).waitFor()
     await expect.poll(() => fact('It calls itself').innerText()).toMatch(new RegExp(`${hostname()}\\s+unverified`, 'i'))
@@ -55,7 +55,7 @@ describe('a terminal', () => {
     expect(Date.parse(asked as string)).toBeLessThan(world.clock.now().getTime())
   })
 
-  test('is approved only after the second factor was entered again', async () => {
+  test('is approved only after the person enters the second factor again', async () => {
     await visitor.page.getByRole('button', { name: 'Approve' }).click()
     await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
     expect(login.child.exitCode).toBeNull()
@@ -65,12 +65,12 @@ describe('a terminal', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining(`signed in as ${journey.person.email}`)])
   })
 
-  test('acts for the person from then on', async () => {
+  test('acts for the person afterwards', async () => {
     const { code, stdout, stderr } = await machine.skerry(['whoami'])
     expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`user ${journey.person.email}`), ''])
   })
 
-  test('is refused with its next request after the person revoked its session', async () => {
+  test('is refused at its next request after the person revoked its session', async () => {
     await journey.goTo(visitor.page, 'CLI sessions')
     const row = visitor.page.getByRole('row', { name: hostname() })
     await row.getByRole('button', { name: 'Revoke' }).click()
@@ -80,7 +80,7 @@ describe('a terminal', () => {
     expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining('check the credential')])
   })
 
-  test('left nothing for the console or the Content-Security-Policy to complain about', () => {
+  test('caused no console warnings and no Content-Security-Policy violations', () => {
     expect(visitor.complaints).toEqual([])
   })
 })

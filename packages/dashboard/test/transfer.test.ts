@@ -15,7 +15,8 @@ import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
-// Many values at once: a pasted file, and one environment copied into another. What would change is shown first.
+// Many values at once: a pasted file, and a copy of one environment into another. The dialogs show the changes before
+// anything is stored.
 
 const { world, owner, page } = await beginWalk()
 await createApp(page, 'Web shop')
@@ -36,7 +37,7 @@ const store = async (what: string) => {
 describe('a pasted .env file', () => {
   const text = () => dialogOf(page).getByLabel('Text of the file')
 
-  test('is refused with the line that is wrong, and nothing of it is lost', async () => {
+  test('is refused with the number of the invalid line, and the dialog keeps the text', async () => {
     const broken = 'NEW_ONE="planted-new"\nthis is nothing\nAPI_KEY=planted-api-key-of-staging\n'
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill(broken)
@@ -45,14 +46,14 @@ describe('a pasted .env file', () => {
     await expect.poll(() => text().inputValue()).toBe(broken)
   })
 
-  test('is shown as changes when it is right, and stored', async () => {
+  test('is shown as a list of changes, and can be stored', async () => {
     await text().fill('NEW_ONE="planted-new"\nAPI_KEY=planted-api-key-of-staging\nDATABASE_URL=planted-staging\n')
     await dialogOf(page).getByText('2 added, 1 unchanged').waitFor()
     await store('Store 2 secrets')
     await expectShown(page, 'NEW_ONE', 'Staging', 'planted-new')
   })
 
-  test('replaces only the values that are chosen, and none at first', async () => {
+  test('replaces only the values that the person chooses, and none by default', async () => {
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill('NEW_ONE=planted-newer\nDATABASE_URL=planted-not-this\n')
     await dialogOf(page).getByText('2 changed').waitFor()
@@ -64,7 +65,7 @@ describe('a pasted .env file', () => {
     await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-staging')
   })
 
-  test('with a value above the limit has that one named, and the rest stored', async () => {
+  test('with a value above the limit has that name reported, and the rest is stored', async () => {
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill(`FITS=planted-fits\nTOO_LONG=${'planted-'.repeat(100_000)}\n`)
     await dialogOf(page).getByText('2 added').waitFor()
@@ -85,7 +86,7 @@ describe('an environment', () => {
     await page.getByRole('option', { name: 'Production' }).click()
   }
 
-  test('is copied nowhere until a target is chosen', async () => {
+  test('is not copied until the person chooses a target', async () => {
     await openColumnMenu(page, 'Staging', 'Copy to another…')
     const into = dialogOf(page).getByRole('combobox', { name: 'Into' })
     expect(await into.inputValue()).toBe('')
@@ -94,7 +95,7 @@ describe('an environment', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
   })
 
-  test('replaces no value at first, and shows both values of a name on request', async () => {
+  test('replaces no value by default, and both values of a name can be revealed', async () => {
     await begin()
     await dialogOf(page).getByText('2 added, 2 changed').waitFor()
     const chosen = (name: string) => dialogOf(page).getByLabel(name, { exact: true }).isChecked()
@@ -108,7 +109,7 @@ describe('an environment', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is copied with the values that were chosen', async () => {
+  test('is copied with the chosen values', async () => {
     await dialogOf(page).getByLabel('API_KEY', { exact: true }).check()
     await store('Copy 3 secrets')
     await page.getByText('3 secrets copied to Production.').first().waitFor()
@@ -117,7 +118,7 @@ describe('an environment', () => {
     await expectShown(page, 'DATABASE_URL', 'Production', 'planted-postgres-production')
   })
 
-  test('is put back by Undo, except for a name that was changed since', async () => {
+  test('is restored by Undo, except for a name that was changed since', async () => {
     await edit(page, 'NEW_ONE', 'Production', 'planted-typed-since')
     await save(page)
     await value(page, 'NEW_ONE', 'Production').waitFor()
@@ -132,7 +133,7 @@ describe('an environment', () => {
     await page.getByText('2 secrets in Production put back.').waitFor({ state: 'detached' })
   })
 
-  test('has nothing to copy where all is the same', async () => {
+  test('has nothing to copy if all values are equal', async () => {
     await begin()
     await dialogOf(page).getByLabel('Replace all 3 values that Production has now').check()
     await store('Copy 4 secrets')
@@ -144,7 +145,7 @@ describe('an environment', () => {
   })
 })
 
-test('one secret alone is copied from its drawer', async () => {
+test('a single secret can be copied from its drawer', async () => {
   await edit(page, 'DATABASE_URL', 'Production', 'planted-postgres-production')
   await save(page)
   await value(page, 'DATABASE_URL', 'Production').waitFor()
@@ -162,10 +163,10 @@ test('one secret alone is copied from its drawer', async () => {
   await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-postgres-production')
 })
 
-test('no value was sent or kept', async () => {
+test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })
 
-test('nothing was complained about by the console or the Content-Security-Policy', () => {
+test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   expect(owner.complaints).toEqual([])
 })

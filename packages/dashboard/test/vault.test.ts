@@ -12,7 +12,8 @@ import * as journey from './journey.ts'
 import { axeProblems, choose } from './org-journey.ts'
 import { beginWalk } from './walk.ts'
 
-// The vault of a product, set up by an admin: what only a browser with a fresh second factor can mint, and what it is for.
+// The vault of a product, set up by an admin. Platform keys and registration codes need a browser session with a fresh
+// second factor.
 
 const { world, owner, page } = await beginWalk()
 const factor = await journey.setUpAuthenticator(page, world)
@@ -31,7 +32,7 @@ const onPage = (name: string) => page.getByRole('button', { name, exact: true })
 const projectId = () => page.url().split('/').at(-1) as string
 const params = () => ({ orgId, projectId: projectId() })
 const shown = () => dialog().locator('[data-secret]').innerText()
-/** As after a while: the second factor is not fresh any more. */
+/** Moves the clock forward until the second factor is no longer fresh. */
 const later = () => world.clock.advance(limits.mfaFreshSeconds + 1)
 
 const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -42,7 +43,7 @@ const pixel = () =>
     .evaluate((canvas: HTMLCanvasElement) => canvas.getContext('2d')?.getImageData(40, 40, 1, 1).data[3])
 
 describe('a vault project', () => {
-  test('is made with what people are shown of it, which the dialog draws', async () => {
+  test('can be created with the name, colour and picture that people see, and the dialog previews them', async () => {
     await journey.goTo(page, 'Vault')
     await page.getByText('No vault project yet').waitFor()
     await onPage('New project').click()
@@ -76,7 +77,7 @@ describe('a vault project', () => {
     })
   })
 
-  test('is edited, and what is emptied is taken away', async () => {
+  test('can be edited, and emptied fields are cleared', async () => {
     await onPage('Edit…').click()
     await dialog().getByLabel('Name', { exact: true }).fill('Northwind')
     await dialog().getByLabel('Color').fill('')
@@ -87,7 +88,7 @@ describe('a vault project', () => {
     expect(body.project).toMatchObject({ name: 'Northwind', display: { logoUrl: null, accent: null } })
   })
 
-  test('is disabled and enabled', async () => {
+  test('can be disabled and enabled', async () => {
     await onPage('Disable…').click()
     await confirm('Disable')
     await page.getByText('This project is disabled').waitFor()
@@ -98,8 +99,8 @@ describe('a vault project', () => {
 
 const vault = {} as Pick<Vault, 'platform' | 'executor'>
 
-describe('who takes part', () => {
-  test('a platform key is minted after a fresh second factor, and shown once', async () => {
+describe('in a vault project', () => {
+  test('a platform key is created after a fresh second factor, and shown once', async () => {
     later()
     await onPage('New platform key').click()
     await dialog().getByLabel('Name').fill('backend')
@@ -117,7 +118,7 @@ describe('who takes part', () => {
     expect(await storedText(owner)).not.toContainEqual(expect.stringContaining(secret))
   })
 
-  test('an executor registers with the command that is shown once, and is seen', async () => {
+  test('an executor registers with a command that is shown once, and appears on the page', async () => {
     later()
     await onPage('Register an executor').click()
     await journey.enterSecondFactor(page, world, factor)
@@ -133,7 +134,7 @@ describe('who takes part', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('an executor that has not reported for minutes is told of, until it does again', async () => {
+  test('the page warns about an executor that has not reported for minutes, until it reports again', async () => {
     const seen = (minutesAgo: number) =>
       world.server.context.db.rows(
         `insert into vault_uses (org_id, id, last_used_at)
@@ -142,7 +143,7 @@ describe('who takes part', () => {
         [minutesAgo],
       )
     const warning = page.getByRole('alert').filter({ hasText: 'The executor does not report' })
-    // Again and again: what it asked for at its registration may be noted only now.
+    // Repeated, because the executor's own request at its registration may be recorded only now.
     const isTold = async () => {
       await seen(6)
       return warning.isVisible()
@@ -153,7 +154,7 @@ describe('who takes part', () => {
     await warning.waitFor({ state: 'detached' })
   })
 
-  test('a platform key that is revoked is refused', async () => {
+  test('a platform key can be revoked', async () => {
     await onPage('New platform key').click()
     await dialog().getByLabel('Name').fill('laptop')
     await press('Create')
@@ -172,7 +173,7 @@ describe('who takes part', () => {
 describe('a webhook', () => {
   const address = 'https://10.0.0.1/hook'
 
-  test('is added with the events that it is told of, and its secret is shown once', async () => {
+  test('can be added with its events, and its secret is shown once', async () => {
     await onPage('New webhook').click()
     await dialog().getByLabel('Address').fill('https://10.0.0.1/hook#part')
     await dialog().getByLabel('connection.ready').uncheck()
@@ -188,7 +189,7 @@ describe('a webhook', () => {
       .waitFor()
   })
 
-  test('is tested, and shows what became of a delivery, which is sent again', async () => {
+  test('can be tested, and shows the result of a delivery, which can be sent again', async () => {
     await choose(page, address, 'Send a test')
     await told(page, 'The receiver did not accept the test')
     await row(page, /10\.0\.0\.1/)
@@ -201,7 +202,7 @@ describe('a webhook', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is edited: what stands in the form is what it has, and its secret stays', async () => {
+  test('can be edited with its current settings in the form, and keeps its secret', async () => {
     await choose(page, address, 'Edit…')
     expect(await dialog().getByLabel('Address').inputValue()).toBe(address)
     expect(await dialog().getByLabel('connection.ready').isChecked()).toBe(false)
@@ -223,7 +224,7 @@ describe('a webhook', () => {
     expect(new Set(body.endpoints[0]?.events)).toEqual(new Set(vaultEventTypes))
   })
 
-  test('is paused and enabled', async () => {
+  test('can be paused and enabled', async () => {
     await choose(page, address, 'Pause')
     await row(page, /10\.0\.0\.1/)
       .first()
@@ -238,7 +239,7 @@ describe('a webhook', () => {
 })
 
 describe('connections', () => {
-  test('are found by their person and state, and revoked', async () => {
+  test('can be found by person and state, and revoked', async () => {
     const place = { ...vault, projectId: projectId() } as Vault
     for (const userRef of ['user-1', 'user-2']) await newConnection(world, place, { userRef })
     await page.reload()
@@ -257,7 +258,7 @@ describe('connections', () => {
     expect(await row(page, /user-2/).count()).toBe(0)
   })
 
-  test('of a person who asks for it are erased, once the id is typed', async () => {
+  test('of a person can be erased after the person’s ID is typed', async () => {
     const place = { ...vault, projectId: projectId() } as Vault
     await newConnection(world, place, { userRef: 'user-3' })
     await page.reload()
@@ -271,7 +272,7 @@ describe('connections', () => {
     await page.getByLabel('Person').fill('')
   })
 
-  test('tell the webhook of their end', async () => {
+  test('send an event to the webhook when they end', async () => {
     await row(page, /10\.0\.0\.1/)
       .getByRole('button', { name: 'Show details' })
       .click()
@@ -282,10 +283,10 @@ describe('connections', () => {
   })
 })
 
-test('the executor is disabled, and another may register', async () => {
+test('an admin can disable the executor, and then register another one', async () => {
   await onPage('Disable the executor…').click()
   await confirm('Disable')
   await onPage('Register an executor').waitFor()
 })
 
-test('nothing was complained about', () => expect(owner.complaints).toEqual([]))
+test('the page caused no console warnings and no policy violations', () => expect(owner.complaints).toEqual([]))

@@ -11,15 +11,15 @@ import { storedText, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
 import { newPlace, type Place } from './org-journey.ts'
 
-// What a suite begins with, at the top of its file. Its server ends with it, and so do its visitors.
+// The setup of a suite, called at the top of its file. The server and its visitors end with the suite.
 
-/** A server of its own, and people who arrive at it with a browser. */
+/** A server for one suite, and a function that lets people visit it with a browser. */
 export interface Stage {
   world: World
   arrive: (more?: { dark: true }) => Promise<Visitor>
 }
 
-/** On it, an organization's owner, with a keyring that is unlocked, on the page of the organization. */
+/** A stage with the owner of an organization, who has an unlocked keyring and is on the organization's page. */
 export interface Walk extends Stage {
   owner: Visitor
   page: Page
@@ -49,14 +49,14 @@ export async function beginWalk(settings?: Record<string, string>): Promise<Walk
   return { ...stage, owner, page }
 }
 
-/** The owner, Web shop / Production of theirs, and a member of the organization with an unlocked keyring. */
+/** Starts a walk with an owner, their environment Web shop / Production, and a member with an unlocked keyring. */
 export async function meet() {
   const walk = await beginWalk()
   const place = await newPlace(walk.world, walk.owner.bearer())
   return { ...walk, place, member: await join(walk, 'grace@example.com') }
 }
 
-/** Someone else at a browser of their own: invited, signed in with a link from a mail, and with a keyring. */
+/** Adds a person with their own browser: invited, signed in with a link from an e-mail, and with a keyring. */
 export async function join({ world, arrive, owner }: Walk, email: string): Promise<Visitor> {
   const as = owner.bearer()
   const { body: own } = await world.call(me.get, { as })
@@ -73,7 +73,7 @@ export async function join({ world, arrive, owner }: Walk, email: string): Promi
   return visitor
 }
 
-/** Gives the place's key to a person, by another client of the owner. */
+/** Grants an environment's key to a person, through another client of the owner. */
 export async function grantTo({ world, owner }: Walk, place: Place, to: Visitor): Promise<void> {
   const { body: own } = await world.call(me.get, { as: to.bearer() })
   const wrappedDek = await wrapKey(place.raw, own.user?.publicKeyJwk as string)
@@ -85,7 +85,7 @@ export async function grantTo({ world, owner }: Walk, place: Place, to: Visitor)
   if (error) throw new Error(error.message)
 }
 
-/** What the pages left behind: in the log, in a request, in an address, in what the browser keeps. */
+/** Returns all texts that the pages left behind: in the log, requests, addresses and the browser's storage. */
 export async function tracesOf(world: World, visitors: Record<string, Visitor>): Promise<Text[]> {
   const places: Text[] = [{ where: 'the log', text: world.log.join('') }]
   for (const [who, visitor] of Object.entries(visitors)) {
@@ -97,8 +97,8 @@ export async function tracesOf(world: World, visitors: Record<string, Visitor>):
 }
 
 /**
- * Where plaintext was left that should be nowhere but on the page. Every value and passphrase of these suites has the word
- * `planted` in it.
+ * Returns where plaintext was left that may be only on the page. Every value and passphrase of these suites contains
+ * the word `planted`.
  */
 export const leaks = async (world: World, visitors: Record<string, Visitor>): Promise<string[]> =>
   findings([needle('plaintext', 'planted')], await tracesOf(world, visitors))

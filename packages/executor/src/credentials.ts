@@ -7,12 +7,12 @@ import { RefusedError, SkerryError } from '@skerry/sdk/errors'
 import { fail } from './http/refusal.ts'
 import type { Keys } from './keys/keys.ts'
 
-/** A credential in the clear, with its place. It lives for one request, and is never written anywhere. */
+/** A decrypted credential with its place. It exists for one request, and is never stored. */
 export interface Opened extends VaultPlace {
   text: string
 }
 
-/** A credential as the server takes it. */
+/** A credential in the form that the server stores. */
 export interface Sealed extends SealedCredential {
   keyThumbprint: string
 }
@@ -28,18 +28,21 @@ type VaultConnection = Answer<typeof vaultExecutor.connection>['connection']
 export interface Credentials {
   /** @throws VaultRefusal `user_mismatch` for a connection of another person. */
   connectionOf(connectionId: string, userRef: string): Promise<Connection>
-  /** As the server has it now. @throws VaultRefusal `user_mismatch`, `connection_revoked`, `reauth_required`. */
+  /**
+   * The connection as the server has it now. @throws VaultRefusal `user_mismatch`, `connection_revoked`,
+   * `reauth_required`.
+   */
   usable(connectionId: string, userRef: string): Promise<VaultConnection>
   /**
-   * The current revision. One whose key is lost is reported: its connection becomes `reauth_required`.
+   * Opens the current revision. If its key is lost, this reports it, and the connection becomes `reauth_required`.
    *
    * @throws VaultRefusal `connection_revoked`, `reauth_required`, `not_found`.
    */
   open(connectionId: string, slot: VaultSlot): Promise<Opened>
   openSealed(sealed: Sealed, place: VaultPlace): Promise<string>
-  /** To the current key. */
+  /** Encrypts for the current key. */
   seal(text: string, place: VaultPlace): Promise<Sealed>
-  /** @throws RefusedError `conflict` when the revision is not the one after the current one. */
+  /** @throws RefusedError `conflict` if the revision does not follow the current one. */
   write(place: VaultPlace, sealed: Sealed): Promise<void>
 }
 
@@ -49,7 +52,7 @@ interface CredentialDeps {
   warn: (message: string) => void
 }
 
-/** How many connections are remembered with their person: that never changes. */
+/** The most connections that are cached with their person. The person of a connection never changes. */
 const rememberedMax = 10_000
 
 export function openCredentials(deps: CredentialDeps): Credentials {
@@ -97,7 +100,8 @@ export function openCredentials(deps: CredentialDeps): Credentials {
       if (!(await hasKey(deps, credential.keyThumbprint))) throw await reportLost(deps, connectionId)
       const opened = { ...credential, text: await openSealed(credential, credential) }
       const [current] = await keys()
-      // What is written back anyway moves then, and must find the revision that was read.
+      // The executor writes other slots back anyway and rewraps them then. That write must find the revision that was
+      // read.
       if (vaultSlots[slot] === 'browser' && credential.keyThumbprint !== current.thumbprint) await rewrap(opened)
       return opened
     },
@@ -106,7 +110,9 @@ export function openCredentials(deps: CredentialDeps): Credentials {
     write,
   }
 
-  /** After a rotation, what is used moves to the new key by itself. Somebody who wrote meanwhile did the same. */
+  /**
+   * After a key rotation, a credential moves to the new key when it is used. Somebody who wrote meanwhile did the same.
+   */
   async function rewrap(opened: Opened): Promise<void> {
     const next = { ...opened, revision: opened.revision + 1 }
     try {
@@ -123,7 +129,7 @@ async function hasKey({ keys }: CredentialDeps, thumbprint: string): Promise<boo
   return (await keys()).some((key) => key.thumbprint === thumbprint)
 }
 
-/** The server refuses a release with 403 for several reasons: its connection says which. */
+/** The server refuses a release with 403 for several reasons. The connection shows which one it was. */
 async function explain(deps: CredentialDeps, connectionId: string, slot: VaultSlot, error: unknown) {
   if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
   const found = await deps.server.connection({ params: { vaultConnectionId: connectionId } })
@@ -132,13 +138,13 @@ async function explain(deps: CredentialDeps, connectionId: string, slot: VaultSl
   return refusalOfStatus(found.connection) ?? (isLost ? reportLost(deps, connectionId) : undefined)
 }
 
-/** Without the key nobody can open the credential: only the person can bring it again. */
+/** Without the key, nobody can open the credential. Only the person can provide it again. */
 async function reportLost({ server, warn }: CredentialDeps, connectionId: string) {
   warn(`${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`)
   const params = { vaultConnectionId: connectionId }
   const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
   await server.setStatus({ params, body }).catch((error) => {
-    // Somebody else has reported it, or the connection was revoked.
+    // Somebody else has already reported it, or the connection was revoked.
     if (!(error instanceof RefusedError)) throw error
   })
   return fail(

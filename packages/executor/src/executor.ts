@@ -8,20 +8,20 @@ import type { Keys } from './keys/keys.ts'
 import type { OAuthClients } from './oauth/client.ts'
 import type { Refresher } from './oauth/refresh.ts'
 
-/** What every part works with. */
+/** The parts of a running executor. */
 export interface Executor {
   config: Config
-  /** Where keys, registration and what is under way are kept. */
+  /** Folder of the keys, the registration and the refreshes in progress. */
   stateFolder: string
-  /** At which browsers and the backend reach this executor. */
+  /** The origin at which browsers and the backend reach this executor. */
   origin: string
-  /** What the backend has to send. */
+  /** The token that the backend has to send. */
   token: string
-  /** The page to which people come back, and its origin, the only one that may send claim tokens. */
+  /** The page to which people return, and its origin. Only this origin may send claim tokens. */
   connectUrl: string
   connectOrigin: string
   server: Client['vaultExecutor']
-  /** As they are now: a rotation adds one while the executor runs. */
+  /** Reads the current keys, because a rotation adds one while the executor runs. */
   keys: () => Promise<Keys>
   credentials: Credentials
   oauth: OAuthClients
@@ -30,6 +30,6 @@ export interface Executor {
   upstreams: Upstreams
   leases: Leases
   now: () => Date
-  /** For the person who runs the executor. Never told a credential, a body or a path. */
+  /** Warns the person who runs the executor. The message must never contain a credential, a body or a path. */
   warn: (message: string) => void
 }

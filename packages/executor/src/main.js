@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 
-// Read by any Node, to say in words which one is needed; what is loaded then takes it for granted.
+// Any version of Node can read this file, so that it can name the version it needs. The files loaded below rely on that
+// version.
 const needed = 24
 if (Number.parseInt(process.versions.node, 10) < needed) {
   process.stderr.write(`skerry-executor: Node ${needed} or newer is needed, and this is ${process.versions.node}\n`)

@@ -24,9 +24,9 @@ import { sdkVersion } from './version.ts'
 
 export interface Settings {
   config: Config
-  /** Where keys, registration and unfinished refreshes are kept. */
+  /** Folder of the keys, the registration and the unfinished refreshes. */
   stateFolder: string
-  /** What the backend has to send. */
+  /** The token that the backend has to send. */
   token: string
   environment?: Readonly<Record<string, string | undefined>>
   now?: () => Date
@@ -34,7 +34,7 @@ export interface Settings {
 }
 
 export interface Running {
-  /** Where it listens, which is seldom where it is reached. */
+  /** The address on which it listens. Clients usually reach it at another one. */
   url: string
   executor: Executor
   close(): Promise<void>
@@ -44,9 +44,9 @@ const tokenCharactersMin = 24
 const aliveEveryMs = 60_000
 
 /**
- * Starts an executor that is registered: it finishes refreshes that were cut off, tells the server its catalog, and listens.
+ * Starts a registered executor: it sends its catalog to the server, finishes interrupted refreshes, and listens.
  *
- * @throws Error with what is to be mended; SkerryError when the server refuses or is away.
+ * @throws Error with what to fix; SkerryError if the server refuses or is unreachable.
  */
 export async function serve(settings: Settings): Promise<Running> {
   const { config, token } = settings
@@ -108,7 +108,7 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
   }
 }
 
-/** The server shows since when an executor was not heard of. */
+/** Calls the server once a minute, because the server shows how long an executor has been silent. */
 function stayAlive({ server, warn }: Executor, signal: AbortSignal): void {
   const loop = async () => {
     for (;;) {
@@ -116,6 +116,6 @@ function stayAlive({ server, warn }: Executor, signal: AbortSignal): void {
       await server.me().catch((error) => warn(isDisabled(error) ? disabled : (error as Error).message))
     }
   }
-  // It ends by the signal alone.
+  // Only the signal ends the loop.
   loop().catch(() => {})
 }

@@ -1,4 +1,4 @@
 import manifest from '../package.json' with { type: 'json' }
 
-/** What the server is told that runs here. */
+/** The program and version that this executor reports to the server. */
 export const sdkVersion = `skerry-executor/${manifest.version}`

@@ -15,7 +15,7 @@ await scene.newSettings({
 })
 await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
 
-/** Processes that were started with this folder. */
+/** The processes whose command line contains this folder. */
 async function processesIn(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
@@ -40,7 +40,7 @@ test.skipIf(!isLinux)(
     await expect(readdir(profiles)).rejects.toThrow('ENOENT')
     const again = await backend(scene, '/v1/browser/open', { userRef: 'user-1', connectionId })
     expect([again.status, again.body.signedIn]).toEqual([201, true])
-    // Asked to end, it takes its browsers along.
+    // A regular end of the executor also ends its browsers.
     child.kill('SIGTERM')
     await expect.poll(() => [child.exitCode, child.signalCode]).toEqual([0, null])
     expect([await processesIn(profiles), await readdir(profiles)]).toEqual([[], []])

@@ -19,7 +19,7 @@ const scene = await openScene()
 const { world, state } = scene
 const { now } = world.clock
 const site = await startSite(now)
-/** Another host of the same profile, at which no login may be filled in, and one that is in no profile. */
+/** Another host of the same profile, where no login may be filled in, and a host outside of every profile. */
 const [partner, stranger] = [await startSite(now), await startSite(now)]
 await scene.newSettings({
   allowNetworks: ['127.0.0.0/8'],
@@ -47,7 +47,7 @@ const codeOf = ({ status, body, headers }: Awaited<ReturnType<typeof ask>>) => [
   headers.get('x-skerry-vault-error') ?? body.error?.code,
 ]
 
-/** The Connect page's part, for user name and password. */
+/** Does what the Connect page does for a user name and password. */
 async function connectLogin(): Promise<string> {
   const { as, session } = await consented(world, scene, { providerId: 'shop' })
   if (!('keys' in session)) throw new Error('not a session to connect')
@@ -59,7 +59,7 @@ async function connectLogin(): Promise<string> {
   return (await sent(world, vaultConnect.submit, { as, body })).connectionId
 }
 
-/** An agent, with a library as it is. */
+/** Connects an agent with an unmodified library. */
 async function drive(leaseId: string): Promise<{ browser: Browser; tab: Page }> {
   const address = `${scene.origin.replace('http', 'ws')}/v1/browser/cdp/${leaseId}`
   const browser = await chromium.connectOverCDP(address, { headers: { authorization: `Bearer ${token}` } })
@@ -67,7 +67,7 @@ async function drive(leaseId: string): Promise<{ browser: Browser; tab: Page }> 
   return { browser, tab: browser.contexts()[0]!.pages()[0]! }
 }
 
-/** As a program that speaks the protocol itself, with the session that `open` named. */
+/** Connects a program that speaks the protocol itself, with the session that `open` returned. */
 async function rawly(leaseId: string, sessionId: string) {
   const headers = { authorization: `Bearer ${token}` }
   const socket = new Ws(`${scene.origin.replace('http', 'ws')}/v1/browser/cdp/${leaseId}`, { headers })
@@ -87,7 +87,7 @@ async function rawly(leaseId: string, sessionId: string) {
 const inner = (tab: Page) => tab.locator('body').innerText()
 
 describe('an agent', () => {
-  test('has the page of the person, signed in, and what the site kept in its storage', async () => {
+  test('gets the page of the person, signed in, with the storage of the site', async () => {
     const connectionId = await connectSite(scene, site)
     const { leaseId, signedIn, targetId, sessionId } = await open(connectionId)
     expect([signedIn, sessionId]).toEqual([true, `session-${targetId}`])
@@ -98,7 +98,7 @@ describe('an agent', () => {
     expect(await tab.evaluate(() => document.cookie)).toBe('')
   })
 
-  test('reads no cookie, no file of the machine and no other page of the browser, and does not get past the gate', async () => {
+  test('reads no cookie, no file of the machine and no other page of the browser, and cannot bypass the gate', async () => {
     const connectionId = await connectSite(scene, site)
     const { leaseId, sessionId } = await open(connectionId)
     const { browser, tab } = await drive(leaseId)
@@ -128,7 +128,7 @@ describe('an agent', () => {
     expect(stranger.got).toEqual([])
   })
 
-  test('reaches no host but those of the profile, by no request of a page', async () => {
+  test('reaches only the hosts of the profile, whatever the page requests', async () => {
     site.more = `<img src="${stranger.origin}/image"><iframe src="${stranger.origin}/frame"></iframe>
       <script src="http://169.254.169.254/latest"></script><script>fetch('${partner.origin}/of-the-profile', { mode: 'no-cors' })
       navigator.sendBeacon('${stranger.origin}/beacon'); new WebSocket('ws://${stranger.host}/socket')</script>`
@@ -139,7 +139,7 @@ describe('an agent', () => {
     expect(stranger.got).toEqual([])
   })
 
-  test('signs in with what is filled in for it, on the origin of the sign-in alone', async () => {
+  test('signs in with values that are filled in for it, only at the origin of the sign-in', async () => {
     const connectionId = await connectLogin()
     const { leaseId, signedIn } = await open(connectionId)
     expect(signedIn).toBe(false)
@@ -171,7 +171,7 @@ describe('an agent', () => {
 })
 
 describe('a lease', () => {
-  test('is of one user, ends with its time or its release, and leaves no profile behind', async () => {
+  test('belongs to one user, ends with its time or its release, and leaves no profile behind', async () => {
     const connectionId = await connectSite(scene, site)
     const { leaseId } = await open(connectionId, { keepAliveMs: 60_000 })
     expect(await readdir(join(state, 'browsers'))).toEqual([leaseId])
@@ -189,13 +189,13 @@ describe('a lease', () => {
     expect((await connectionOf(scene, connectionId)).slots).toMatchObject([{ slot: 'session', revision: 1 }])
   })
 
-  test('is one of as many as the settings say', async () => {
+  test('is refused above the limit in the settings', async () => {
     const connectionId = await connectSite(scene, site)
     await Promise.all([open(connectionId), open(connectionId)])
     expect(codeOf(await ask('open', { connectionId }))).toEqual([429, 'limit_reached'])
   })
 
-  test('is not kept over a newer one: of two that end, the first is stored', async () => {
+  test('does not overwrite a newer session: of two leases, the first that ends is stored', async () => {
     const connectionId = await connectSite(scene, site)
     const [first, second] = [await open(connectionId), await open(connectionId)]
     expect((await ask('release', { leaseId: first.leaseId, save: true })).body.saved).toBe(true)
@@ -215,7 +215,7 @@ describe('a lease', () => {
     expect(codeOf(await ask('open', { connectionId }))).toEqual([409, 'connection_revoked'])
   })
 
-  test('of a session that the site has ended asks for its person, who signs in while no agent is there', async () => {
+  test('of a session that the site has ended needs its person, who signs in while no agent is connected', async () => {
     const connectionId = await connectSite(scene, site)
     site.sessions.clear()
     const { leaseId, signedIn } = await open(connectionId)
@@ -255,7 +255,7 @@ describe('a live view', () => {
     return { claimToken, url: String(body.liveViewUrl) }
   }
 
-  test('opens once, comes back in its own window, and is over with a newer link', async () => {
+  test('opens once, reconnects in its own window, and is over with a newer link', async () => {
     const { claimToken, url } = await start()
     const visitor = await openView(url)
     const other = await openElsewhere(url)
@@ -277,7 +277,7 @@ describe('a live view', () => {
     await Promise.all([visitor.close(), second.close(), other.context().close()])
   })
 
-  test('is for the page of the executor alone, and for a session to which its person has agreed', async () => {
+  test('is refused for other origins, and its page has a strict content security policy', async () => {
     const { claimToken } = await start()
     const elsewhere = await page(scene, '/connect/browser/start', { claimToken }, 'https://evil.example')
     expect(codeOf(elsewhere)).toEqual([403, 'not_allowed'])
@@ -299,7 +299,7 @@ describe('a live view', () => {
   }
 })
 
-test('what a person entered and what the site set stands in no table, log or warning', async () => {
+test('no table, log or warning contains what a person entered or what the site set', async () => {
   const planted = [ada.username, ada.password, ada.totpSecret, 'planted-mark', ...site.issued]
   expect(planted.length).toBeGreaterThan(4)
   const places = [...(await tableDump(world)), { where: 'the log', text: world.log.join('') }]

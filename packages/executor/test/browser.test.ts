@@ -40,7 +40,7 @@ test('a person signs in to a site on a phone, and the backend gets a browser tha
   expect((await connectionOf(scene, String(connectionId))).slots).toMatchObject([{ slot: 'session', revision: 2 }])
 })
 
-test('the backend has a stored login filled in, and hands the browser to its person', async () => {
+test('the backend can have a stored login filled in, and can hand the browser to its person', async () => {
   const connectionId = await connectKey(scene, 'counter', JSON.stringify(ada))
   const { leaseId, signedIn } = await vault.browser.open({ userRef: 'user-1', connectionId, keepAliveMs: 600_000 })
   expect(signedIn).toBe(false)

@@ -35,7 +35,7 @@ const call = async (connectionId: string) => {
   return [status, upstream.got.at(-1)?.headers['x-key']]
 }
 
-test('a machine registers once, with a code that is good once, and keeps its key to itself', async () => {
+test('a machine registers once, with a code that works once, and no other user can read its key', async () => {
   expect(await command('status')).toEqual({ code: 1, out: expect.stringContaining('this executor is not registered') })
   const code = await scene.code()
   expect(await register(`vrc_${'A'.repeat(43)}`)).toEqual({
@@ -57,7 +57,7 @@ test('a machine registers once, with a code that is good once, and keeps its key
   })
 })
 
-test('a folder that keeps nothing to itself is refused before the code is spent', async () => {
+test('a state folder that is open to others is refused before the code is used up', async () => {
   await disable()
   await chmod(state, 0o755)
   const code = await scene.code()
@@ -71,7 +71,7 @@ test('a folder that keeps nothing to itself is refused before the code is spent'
   expect((await register(code)).code).toBe(0)
 })
 
-test('an executor whose credential was lost registers again with its keys, and with no other', async () => {
+test('an executor that lost its credential registers again with its keys, but not with another key', async () => {
   const registration = join(state, 'registration.json')
   const before = JSON.parse(await readFile(registration, 'utf8'))
   await rm(registration)
@@ -98,7 +98,7 @@ test('an expired code is refused', async () => {
   expect((await register()).code).toBe(0)
 })
 
-test('a rotated key serves at once, links that are under way go on, and what is used moves to it', async () => {
+test('a rotated key is used at once, open links still work, and used credentials move to the new key', async () => {
   await scene.start()
   const connectionId = await connectKey(scene, 'acme', 'sk-before-the-rotation')
   const before = await keyOf()
@@ -119,7 +119,7 @@ test('a rotated key serves at once, links that are under way go on, and what is 
   expect(stored).toEqual({ revision: 2, keyThumbprint: after.keys[0]?.thumbprint })
 })
 
-test('a machine that is lost is replaced with the copy of its keys, and without it nothing opens', async () => {
+test('a lost machine is replaced with the copy of its keys, and without the keys nothing can be opened', async () => {
   const [connectionId, copy] = [
     await connectKey(scene, 'acme', 'sk-of-the-lost-machine'),
     join(scene.folder, 'copy.json'),
@@ -138,7 +138,7 @@ test('a machine that is lost is replaced with the copy of its keys, and without 
   expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
 })
 
-test('a credential whose key is lost asks for its person, and is active again once the key is restored', async () => {
+test('a connection whose key is lost needs its person, and is active again once the key is restored', async () => {
   const lost = (connectionId: string) => connectionOf(scene, connectionId)
   const fetchWith = async (connectionId: string) => {
     const request = { method: 'GET', url: `${upstream.origin}/` }
@@ -147,7 +147,7 @@ test('a credential whose key is lost asks for its person, and is active again on
   const reason = { status: 'reauth_required', statusReason: 'reauth_requested' }
   const [file, copy] = [join(state, 'keys.json'), join(scene.folder, 'all-keys.json')]
 
-  // The server knows the key, and this machine has lost it.
+  // The server knows the key, but this machine has lost it.
   const first = await connectKey(scene, 'acme', 'sk-of-an-earlier-key')
   await command('rotate-key')
   await copyFile(file, copy)
@@ -157,7 +157,7 @@ test('a credential whose key is lost asks for its person, and is active again on
   expect(await lost(first)).toMatchObject(reason)
   expect(scene.warnings.at(-1)).toContain(`${first}: its credential is wrapped to a key that is not in keys.json`)
 
-  // Another executor has registered, without the key.
+  // Another executor has registered without the key.
   const second = await connectKey(scene, 'acme', 'sk-of-the-key-before')
   await disable()
   await rm(state, { recursive: true })
@@ -193,7 +193,7 @@ test('a registration that ended before the server knew all keys is completed', a
   expect((await register('unused')).out).toContain('is registered already')
 })
 
-test('a disabled executor says so to its callers, and to the person who starts it', async () => {
+test('a disabled executor reports that to its callers, and to the person who starts it', async () => {
   const connectionId = await connectKey(scene, 'acme', 'sk-of-a-disabled-executor')
   await disable()
   const request = { method: 'GET', url: `${upstream.origin}/` }
@@ -204,8 +204,8 @@ test('a disabled executor says so to its callers, and to the person who starts i
   await scene.start()
 })
 
-test('an executor that is disabled while it runs says so in its log', async () => {
-  // A running executor asks the server once a minute. In this test it asks all the time.
+test('an executor that is disabled while it runs writes that to its log', async () => {
+  // A running executor calls the server once a minute. In this test it calls every 20 ms.
   const wait = setTimeout
   const waits = vi.spyOn(globalThis, 'setTimeout')
   waits.mockImplementation(((work: () => void, ms?: number) =>
@@ -220,7 +220,7 @@ test('an executor that is disabled while it runs says so in its log', async () =
   await scene.restart()
 })
 
-test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {
+test('a key that the server refuses is removed, and a key without an answer is kept', async () => {
   await disable()
   expect((await register()).code).toBe(0)
   const file = join(state, 'keys.json')
@@ -244,7 +244,7 @@ test('a key that the server does not take leaves no trace, and one without a ver
   await writeFile(join(state, 'registration.json'), JSON.stringify({ ...known, credential }))
 })
 
-test('settings that cannot work are refused with their place, and a damaged key file by its name', async () => {
+test('settings that cannot work are refused with their field, and a damaged key file with its name', async () => {
   const wrong: [object, string][] = [
     [{ ...acme, rules: [] }, 'providers[0].rules: is empty'],
     [{ ...acme, rules: [{ host: '*.example.com' }] }, 'providers[0].rules[0].host: is no hostname'],

@@ -43,7 +43,7 @@ const refused = ({ status, body, headers }: Awaited<ReturnType<typeof call>>) =>
   body.error?.code,
 ]
 
-test('a request goes out with the key in its headers and body, written as they need it', async () => {
+test('a request carries the key in its headers and body, encoded as each needs it', async () => {
   const sentBody = JSON.stringify({ key: '{{skerry:API_KEY}}' })
   const headers = { authorization: 'Bearer {{seekrit:API_KEY}}', 'content-type': 'application/json' }
   const { status } = await call({ method: 'POST', headers, body: sentBody })
@@ -53,7 +53,7 @@ test('a request goes out with the key in its headers and body, written as they n
   expect(Buffer.from(got.headers.authorization!, 'latin1').toString()).toBe(`Bearer ${key}`)
 })
 
-test('a request without a placeholder goes out with the key as a bearer', async () => {
+test('a request without a placeholder carries the key as a bearer token', async () => {
   const { status, body } = await call({
     method: 'POST',
     body: '{"a":1}',
@@ -69,7 +69,7 @@ test.each([
   ['own-header', 'x-api-key', key],
   ['own-word', 'x-token', `Token ${key}`],
   ['bare', 'authorization', key],
-])('a provider with settings of its own (%s) gets the key in %s', async (providerId, name, expected) => {
+])('a provider with its own settings (%s) gets the key in %s', async (providerId, name, expected) => {
   const own = await connectKey(scene, providerId, key)
   expect((await call({}, { connectionId: own })).status).toBe(200)
   const { headers } = upstream.got.at(-1)!
@@ -86,14 +86,14 @@ test('a key that a request places itself is not sent a second time', async () =>
   })
 })
 
-test('what the provider repeats comes back without the key, however it is written', async () => {
+test('text that the provider repeats comes back without the key, in every encoding', async () => {
   upstream.answers = (_, response) => {
     response.setHeader('x-echo', encodeURIComponent(key))
     const forms = [
       ...[key, encodeURIComponent(key), JSON.stringify(key), Buffer.from(`ada:${key}`).toString('base64')],
       ...[Buffer.from(key).toString('hex'), encodeURIComponent(encodeURIComponent(key))],
     ]
-    // In two pieces: the key is cut in the middle.
+    // The text is sent in two pieces, so that the key is cut in the middle.
     const text = `begin ${forms.join(' | ')} end`
     response.write(text.slice(0, 15))
     setImmediate(() => response.end(text.slice(15)))
@@ -118,10 +118,15 @@ test.each([
   ['another method', { method: 'DELETE' }, 403, 'not_allowed'],
   ['a credential of another kind', { headers: { 'x-key': '{{skerry:ACCESS_TOKEN}}' } }, 403, 'not_allowed'],
   ['a placeholder in the query', { url: `${upstream.origin}/v1/x?k={{skerry:API_KEY}}` }, 400, 'invalid_request'],
-  ['one that is encoded', { url: `${upstream.origin}/v1/%7B%7Bseekrit%3AAPI_KEY%7D%7D` }, 400, 'invalid_request'],
+  ['an encoded placeholder', { url: `${upstream.origin}/v1/%7B%7Bseekrit%3AAPI_KEY%7D%7D` }, 400, 'invalid_request'],
   ['a user in the URL', { url: `http://ada:x@${upstream.host}/v1/x` }, 400, 'invalid_request'],
-  ['one that a line break hides', { url: `${upstream.origin}/v1/x?k={{ske\nrry:API_KEY}}` }, 400, 'invalid_request'],
-  ['the header of the key, without it', { headers: { AUTHORIZATION: 'Bearer mine' } }, 400, 'invalid_request'],
+  [
+    'a placeholder that a line break hides',
+    { url: `${upstream.origin}/v1/x?k={{ske\nrry:API_KEY}}` },
+    400,
+    'invalid_request',
+  ],
+  ['the header of the key, with another value', { headers: { AUTHORIZATION: 'Bearer mine' } }, 400, 'invalid_request'],
   ['another scheme', { url: 'file:///etc/passwd' }, 400, 'invalid_request'],
   ['a line break in a header', { headers: { 'x-a': 'b\r\nx-c: d' } }, 400, 'invalid_request'],
 ])('a request with %s is refused, and nothing is sent', async (_, request, status, code) => {
@@ -130,7 +135,7 @@ test.each([
   expect(upstream.got).toHaveLength(before)
 })
 
-test('an answer whose status has words that no answer may have is refused, and the executor goes on', async () => {
+test('an answer with an invalid status text is refused, and the executor continues', async () => {
   upstream.answers = (_, { socket }) => socket!.end('HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok')
   expect(refused(await call({}))).toEqual([502, 'provider_failed', 'provider_failed'])
   upstream.answers = repeat
@@ -156,7 +161,7 @@ test('another user, an unknown connection and a wrong token get nothing', async 
   expect(upstream.got).toHaveLength(before)
 })
 
-test('the provider’s answer is passed on while the server cannot be told that the key was refused', async () => {
+test('the provider’s answer is passed on even if the server cannot be told that the key was refused', async () => {
   const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
   relay.isAway = (path) => path.endsWith('/status')
   upstream.answers = (_, response) => response.writeHead(401, { 'x-why': 'unknown' }).end('who are you')
@@ -171,7 +176,7 @@ test('the provider’s answer is passed on while the server cannot be told that 
   expect((await connectionOf(scene, own)).statusReason).toBe('provider_rejected_credential')
 })
 
-test('a key is refused once the provider has refused it twice, and the executor can make it active again', async () => {
+test('a key is rejected after the provider has refused it twice, and the executor can make its connection active again', async () => {
   const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
   const before = upstream.got.length
   upstream.answers = (got, response) =>
@@ -196,7 +201,7 @@ test('a key is refused once the provider has refused it twice, and the executor 
   expect(refused(await reactivate())[1]).toBe('connection_revoked')
 })
 
-test('a key that the provider refuses asks for its person, and a revoked one goes nowhere', async () => {
+test('a connection whose key the provider refuses needs its person, and a revoked key is not sent', async () => {
   const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
   upstream.answers = ({ headers }, response) =>
     response.writeHead(headers.authorization === 'Bearer sk-that-is-refused' ? 401 : 200).end('who are you')

@@ -7,10 +7,10 @@ import { kill9, launch } from './process.ts'
 import { signIn } from './provider.ts'
 import { connectionOf, page } from './scene.ts'
 
-/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** SKERRY_CRASH_ROUNDS sets fewer rounds, for use during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
 
-// Good for less than what is left for use: each request refreshes.
+// An access token is valid for 5 s, which is less than the executor requires, so each request refreshes.
 const { scene, provider, call } = await openMailScene(5)
 
 let child: ChildProcess | undefined
@@ -26,9 +26,9 @@ async function connect(more: object = {}): Promise<string> {
   return String(done.body.connectionId)
 }
 
-/** At which point of a refresh the executor is killed. */
+/** The points of a refresh at which the executor is killed. */
 const cutOff = {
-  /** The provider has been reached, and may or may not go on by itself. */
+  /** The provider has the request, and may or may not continue it. */
   async asked(connectionId: string) {
     const [asked, killed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     provider.before = () => {
@@ -41,14 +41,14 @@ const cutOff = {
     killed.resolve()
     await answer
   },
-  /** The provider has replaced the token, and its answer finds nobody. */
+  /** The provider has replaced the token, and its answer is lost. */
   async replaced(connectionId: string) {
     provider.losesAnswer = () => child?.kill('SIGKILL') === true
     await call(connectionId).catch(() => undefined)
     provider.losesAnswer = () => false
     await kill9(child!)
   },
-  /** The answer is on disk, and being written back. */
+  /** The answer is on disk, and is being written back. */
   async answered(connectionId: string) {
     let isOver = false
     const over = () => {
@@ -68,7 +68,7 @@ const cutOff = {
 }
 const points = ['asked', 'replaced', 'answered', 'over'] as const
 
-test(`no refresh token is lost in silence in ${rounds} rounds of kill -9 during refresh and write-back`, async () => {
+test(`no refresh token is lost unnoticed in ${rounds} rounds of kill -9 during refresh and write-back`, async () => {
   child = await launch(scene)
   const connectionId = await connect()
   for (let round = 0; round < rounds; round++) {
@@ -78,8 +78,8 @@ test(`no refresh token is lost in silence in ${rounds} rounds of kill -9 during 
     child = await launch(scene)
     const { status, body } = await call(connectionId)
     const connection = await connectionOf(scene, connectionId)
-    // What the provider has replaced and nobody has is said; all else is finished by the next start. Whether a provider goes on
-    // with a request whose sender has gone, it alone decides.
+    // If the provider has replaced a token and nobody has the new one, the connection reports that. The next start
+    // finishes everything else. Only the provider decides whether it continues a request whose sender is gone.
     const isLost = point === 'replaced' || (point === 'asked' && status === 409)
     const expected = isLost ? [409, 'reauth_required'] : [200, 'active']
     expect([point, status, connection.status]).toEqual([point, ...expected])

@@ -3,18 +3,18 @@ import { client, type OAuthProvider, startProvider } from './provider.ts'
 import { type Answer, backend, openScene, type Scene } from './scene.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
-/** A registered executor that people connect their mail to, by OAuth. */
+/** A registered executor to which people connect their mail, by OAuth. */
 export interface MailScene {
   scene: Scene
   provider: OAuthProvider
   upstream: Upstream
-  /** A request of the backend, with the access token of this connection in it, where its headers place it. */
+  /** Sends a request of the backend, with the access token of this connection where its headers place it. */
   call: (connectionId: string, headers?: object) => Promise<Answer>
 }
 
 /**
- * @param accessSeconds how long an access token is good for
- * @param reach the server's address -> the one at which the executor reaches it
+ * @param accessSeconds how long an access token is valid
+ * @param reach the server's address -> the address at which the executor reaches it
  */
 export async function openMailScene(
   accessSeconds?: number,

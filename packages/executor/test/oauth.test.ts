@@ -22,7 +22,7 @@ beforeEach(() => {
   provider.before = async () => {}
 })
 
-/** Opens a link and sends its person to the provider -> the claim token, and where the browser ends. */
+/** Opens a link and sends its person to the provider -> the claim token, and the address at which the browser ends. */
 async function visit(options?: { refuse?: boolean }) {
   const { claimToken, connectionId } = await consented(scene.world, scene, { providerId: 'mail' })
   const { body } = await page(scene, '/connect/oauth/start', { claimToken })
@@ -61,7 +61,7 @@ test('a person signs in at the provider, and the backend calls it with a token t
   expect(JSON.stringify(body)).not.toContain(sentToken()!.slice('Bearer '.length))
 })
 
-test('what the provider gave out, at first and at a refresh, is in no table, log, answer or warning', async () => {
+test('no table, log, answer or warning contains a token of the provider, from the sign-in or from a refresh', async () => {
   const { world, warnings } = scene
   const before = provider.issued.length
   const connectionId = await connect()
@@ -78,13 +78,13 @@ test('what the provider gave out, at first and at a refresh, is in no table, log
     ...[first, refreshed].map(({ body }) => ({ where: 'an answer of the executor', text: JSON.stringify(body) })),
     { where: 'a warning', text: warnings.join() },
   ]
-  // The search finds what is there.
+  // Checks that the search finds a text that is there.
   expect(findings([needle('the connection', connectionId)], places)).toContain('the connection in an answer')
   const needles = issued.map((token) => needle('a token', token))
   expect(findings(needles, places)).toEqual([])
 })
 
-test('only the page that started can finish, once, and a person who refuses is told as one who did', async () => {
+test('only the page that started can finish, once, and a refusal by the person is reported as denied', async () => {
   const [mine, others] = [await visit(), await visit()]
   const finish = (claimToken: string, flow: unknown) => page(scene, '/connect/oauth/finish', { claimToken, flow })
   expect((await finish(others.claimToken, mine.fragment.get('f'))).status).toBe(404)
@@ -98,7 +98,7 @@ test('only the page that started can finish, once, and a person who refuses is t
   expect(refused.ended.hash).toBe('#r=denied')
 })
 
-test('the consent shows scopes in words', async () => {
+test('the consent page shows scopes as words', async () => {
   const { session } = await open(scene.world, await newLink(scene.world, scene, { providerId: 'mail' }))
   expect('provider' in session && session.provider.scopes).toEqual([
     'Know which account is yours',
@@ -107,7 +107,7 @@ test('the consent shows scopes in words', async () => {
   ])
 })
 
-test('a sign-in is started for a page of the right origin, with consent, and for a session of this method', async () => {
+test('a sign-in starts only from the right origin, after consent, and for a known session', async () => {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
   const elsewhere = await page(scene, '/connect/oauth/start', { claimToken }, 'https://evil.example')
   expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([403, null])
@@ -117,7 +117,7 @@ test('a sign-in is started for a page of the right origin, with consent, and for
   expect((await page(scene, '/connect/oauth/start', { claimToken: `vcl_${'A'.repeat(43)}` })).status).toBe(404)
 })
 
-test('a sign-in that the server could not be told of connects nothing, and its person signs in again', async () => {
+test('a sign-in that cannot be reported to the server connects nothing, and its person signs in again', async () => {
   const { id, claimToken, connectionId } = await consented(scene.world, scene, { providerId: 'mail' })
   const signInAgain = async () => {
     const { body } = await page(scene, '/connect/oauth/start', { claimToken })
@@ -137,14 +137,14 @@ test('a sign-in that the server could not be told of connects nothing, and its p
   const params = { vaultConnectionId: connectionId }
   const { status } = await scene.world.call(vaultPlatform.connection, { as: scene.platform.as, params })
   expect(status).toBe(404)
-  // The code is spent, and so is the way back with it.
+  // The code is used up, and so is the handle that came with it.
   expect((await page(scene, '/connect/oauth/finish', { claimToken, flow })).status).toBe(404)
   const { body } = (await signInAgain()).finished
   expect(await sessionNow()).toMatchObject({ status: 'completed', connectionId: body.connectionId })
   expect((await call(String(body.connectionId))).status).toBe(200)
 })
 
-test('a repair that the server could not be told of leaves its connection as it was', async () => {
+test('a repair that cannot be reported to the server leaves its connection unchanged', async () => {
   const connectionId = await connect()
   await running.executor.refresher.report(connectionId, 'provider_rejected_credential')
   const repair = { purpose: 'reconnect', connectionId, providerId: 'mail' }
@@ -186,7 +186,7 @@ test('a repair with another account is refused unless the product allows it, and
   expect(written).toMatchObject({ resourceId: connectionId, metadata: { accountChanged: true } })
 })
 
-test('an answer of another issuer is not taken', async () => {
+test('an answer of another issuer is refused', async () => {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
   const { body } = await page(scene, '/connect/oauth/start', { claimToken })
   const back = new URL(await signIn(String(body.authorizationUrl)))
@@ -211,7 +211,7 @@ test('200 requests that need a new token make one call to the provider', async (
   expect(provider.grants).toEqual({ refresh_token: 2 })
 })
 
-test('a token that the provider refuses is refreshed once, and the request goes out again', async () => {
+test('a token that the provider refuses is refreshed once, and the request is sent again', async () => {
   const connectionId = await connect()
   const before = upstream.got.length
   const { answers } = upstream
@@ -222,7 +222,7 @@ test('a token that the provider refuses is refreshed once, and the request goes 
   expect([provider.grants.refresh_token, upstream.got.length - before]).toEqual([1, 2])
 })
 
-test('a request without a placeholder goes out with the access token, and with a new one once it is refused', async () => {
+test('a request without a placeholder carries the access token, and a new one after a refusal', async () => {
   const connectionId = await connect()
   const first = sentAfter(await call(connectionId, {}))
   const before = upstream.got.length
@@ -239,7 +239,7 @@ test('a request without a placeholder goes out with the access token, and with a
   expect((await connectionOf(scene, connectionId)).status).toBe('active')
 })
 
-test('a connection that is revoked while it is refreshed goes nowhere', async () => {
+test('a connection that is revoked during a refresh is not used', async () => {
   const connectionId = await connect()
   hour()
   const params = { vaultConnectionId: connectionId }
@@ -252,7 +252,7 @@ test('a connection that is revoked while it is refreshed goes nowhere', async ()
   expect(await openJournal(scene.state).open()).toEqual([])
 })
 
-test('of write-backs that meet, the other one is taken: what somebody wrote meanwhile is used', async () => {
+test('if somebody else writes a token during a refresh, that token is used', async () => {
   const connectionId = await connect()
   hour()
   const { credentials } = running.executor
@@ -266,7 +266,7 @@ test('of write-backs that meet, the other one is taken: what somebody wrote mean
   expect(sentToken()).toBe('Bearer token-of-the-other')
 })
 
-test('a token that the server could not be given serves meanwhile, and is written with the next use', async () => {
+test('a token that cannot be written to the server is used meanwhile, and is written at the next use', async () => {
   const connectionId = await connect()
   hour()
   const { credentials } = running.executor
@@ -285,7 +285,7 @@ test('a token that the server could not be given serves meanwhile, and is writte
   expect(await openJournal(scene.state).open()).toEqual([])
 })
 
-test('a refresh token that the provider no longer takes asks for its person, who repairs the connection', async () => {
+test('a connection whose refresh token is rejected needs its person, who repairs it', async () => {
   const connectionId = await connect()
   hour()
   provider.losesAnswer = () => true

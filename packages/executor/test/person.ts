@@ -18,14 +18,14 @@ export async function openView(liveViewUrl: string): Promise<Visitor> {
 
 const times = (site: Site, request: string) => site.got.filter((one) => one === request).length
 
-/** What is done waits for the page that it leads to, as a person does who looks. */
+/** Acts, and waits for the page that follows, as a person does who watches the screen. */
 async function until(site: Site, name: string, act: () => Promise<unknown>): Promise<void> {
   const before = times(site, `GET /shown/${name}`)
   await act()
   await expect.poll(() => times(site, `GET /shown/${name}`)).toBeGreaterThan(before)
 }
 
-/** Signs in with password and code, by what is shown and by the keyboard. */
+/** Signs in with password and code, by what is visible and with the keyboard. */
 export async function signInBySight({ page }: Pick<Visitor, 'page'>, site: Site, now: () => Date): Promise<void> {
   await page.locator('#screen').click({ position: fieldAt.username })
   await page.keyboard.type(ada.username)
@@ -36,7 +36,7 @@ export async function signInBySight({ page }: Pick<Visitor, 'page'>, site: Site,
   await until(site, 'home', () => page.keyboard.press('Enter'))
 }
 
-/** A person who connects their account at the site, as the Connect page has them do -> the connection. */
+/** Connects a person's account at the site, as the Connect page does -> the connection. */
 export async function connectSite(scene: Scene, site: Site, more: object = {}): Promise<string> {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'shop', ...more })
   const { body } = await page(scene, '/connect/browser/start', { claimToken })

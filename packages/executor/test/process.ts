@@ -7,7 +7,7 @@ import { type Scene, token } from './scene.ts'
 
 const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 
-/** The executor of a scene as an operator runs it: a process of its own. */
+/** Starts the executor of a scene as a process of its own, as an operator does. */
 export async function launch(scene: Pick<Scene, 'settingsFile' | 'state'>): Promise<ChildProcess> {
   const env = { ...process.env, SKERRY_EXECUTOR_TOKEN: token, MAIL_CLIENT_SECRET: client.secret }
   const args = [main, 'serve', '--config', scene.settingsFile(), '--state', scene.state]

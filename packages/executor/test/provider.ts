@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A whole OAuth provider on loopback, with its own sign-in pages, that replaces refresh tokens each time. */
+/** An OAuth provider on loopback with its own sign-in pages. It replaces the refresh token at each refresh. */
 export interface OAuthProvider {
   url: string
-  /** Requests to its token endpoint, by the kind of grant. */
+  /** Requests to its token endpoint, by grant type. */
   grants: Record<string, number>
-  /** Every access token and refresh token that it has given out. */
+  /** Every access token and refresh token that it has issued. */
   issued: string[]
-  /** What each refresh waits for, before the provider does anything. */
+  /** Each token request waits for this before the provider handles it. */
   before: () => Promise<void>
   /** Whether an answer to a refresh is lost on its way, after the provider has replaced the token. */
   losesAnswer: () => boolean
@@ -17,7 +17,7 @@ export interface OAuthProvider {
 
 export const client = { id: 'executor', secret: 'secret-of-the-client' }
 
-/** @param accessSeconds how long an access token is good for */
+/** @param accessSeconds how long an access token is valid */
 export async function startProvider(redirectUri: string, accessSeconds = 3600): Promise<OAuthProvider> {
   const { Provider } = await import('oidc-provider')
   const server = createServer(async (request, response) => {
@@ -85,7 +85,10 @@ interface Granted {
   res: { destroy(): void }
 }
 
-/** What a person's browser does at the provider: signs in, agrees (or refuses), and is sent back to the address that it ends at. */
+/**
+ * Does what a person's browser does at the provider: signs in, consents or refuses, and follows redirects -> the
+ * address at which it ends.
+ */
 export async function signIn(authorizationUrl: string, { refuse = false, login = 'ada' } = {}): Promise<string> {
   const cookies = new Map<string, string>()
   const { origin } = new URL(authorizationUrl)

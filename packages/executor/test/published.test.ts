@@ -7,8 +7,8 @@ import { ada, profileOf, startSite } from './site.ts'
 import { startUpstream } from './upstream.ts'
 
 /*
- * Requests exactly as the published JavaScript client makes them: its paths, headers and bodies, a body of JSON expected
- * from every answer, and its own way to verify webhooks.
+ * Requests exactly as the published JavaScript client sends them: its paths, headers and bodies. The client expects
+ * JSON from every answer, and verifies webhooks in its own way.
  */
 
 const scene = await openScene()
@@ -50,7 +50,7 @@ const answer = async (asked: Promise<Response>) => {
   return response.json()
 }
 
-test('a link and a manage link get what the client builds their addresses of', async () => {
+test('the answers for a link and a manage link contain what the client needs to build their addresses', async () => {
   expect(platformKey).toMatch(/^skv_/)
   expect(await answer(executor('GET', '/v1/identity'))).toEqual({
     ...{ origin: scene.origin, thumbprint: expect.stringMatching(/^[\w-]{43}$/) },
@@ -131,7 +131,7 @@ test('a browser is opened, filled in, handed to its person and released', async 
   expect([status, body.error?.message]).toEqual([400, expect.stringContaining('/v1/browser/open')])
 })
 
-test('a webhook is made, tried, verified and deleted', async () => {
+test('a webhook is created, tested, verified and deleted', async () => {
   const made = await answer(server('POST', '/v1/vault/webhooks', { url: `${receiver.url}/published` }))
   expect(made.secret).toMatch(/^whsec_/)
   expect(await answer(server('GET', '/v1/vault/webhooks'))).toEqual({ endpoints: [made.endpoint], available: true })

@@ -2,14 +2,14 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll } from 'vitest'
 
-/** The way from an executor to its server, which can be cut. */
+/** The connection from an executor to its server, which a test can cut. */
 export interface Relay {
   url: string
-  /** Whether a request to this path finds no server. */
+  /** Whether a request to this path fails to reach the server. */
   isAway: (path: string) => boolean
 }
 
-/** @param to where the server is reached */
+/** @param to the address of the server */
 export async function startRelay(to: string): Promise<Relay> {
   const relay: Relay = { url: '', isAway: () => false }
   const server = createServer((incoming, response) => {

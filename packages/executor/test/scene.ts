@@ -24,20 +24,20 @@ export interface Scene {
   person: { as: string }
   projectId: string
   platform: { id: string; as: string }
-  /** At which the executor is reached. */
+  /** The address at which the executor is reached. */
   origin: string
   folder: string
   state: string
-  /** Runs a command -> its exit code and what it wrote. */
+  /** Runs a command -> its exit code and its output. */
   command(...args: string[]): Promise<{ code: number; out: string }>
   code(): Promise<string>
   newSettings(config: Omit<VaultConfig, 'origin' | 'listen'>): Promise<void>
   start(): Promise<Running>
-  /** Of the settings that hold now. */
+  /** The path of the current settings file. */
   settingsFile(): string
-  /** What the executor has told the person who runs it. */
+  /** The warnings of the executor for its operator. */
   warnings: string[]
-  /** What was started last ends first. */
+  /** Ends the executor that was started last, and starts another one. */
   restart(): Promise<Running>
 }
 
@@ -71,7 +71,7 @@ export async function openScene(): Promise<Scene> {
     command: (name, ...args) => captured(() => main([name, '--config', current, '--state', state, ...args])),
     code: () => newCode(world, tenant, projectId, person),
     async newSettings(config) {
-      // A module is loaded once for each address.
+      // Node loads a module once for each address, so each version has a file of its own.
       current = join(folder, `vault.config.${++version}.mjs`)
       const all = { ...config, origin, listen: `127.0.0.1:${port}` }
       await writeFile(current, `export default ${JSON.stringify(all)}\n`)
@@ -85,7 +85,7 @@ export async function openScene(): Promise<Scene> {
   }
 }
 
-/** What a command in this process writes. */
+/** Captures what a command in this process writes. */
 async function captured(run: () => Promise<number>): Promise<{ code: number; out: string }> {
   const parts: string[] = []
   const streams = [process.stdout, process.stderr]
@@ -108,13 +108,13 @@ export interface Answer {
   headers: Headers
 }
 
-/** What a browser on the Connect page asks of the executor. */
+/** Sends a request to the executor as a browser on the Connect page does. */
 export async function page(scene: Scene, path: string, body: object, from = scene.world.url): Promise<Answer> {
   const headers = { origin: from, 'content-type': 'application/json' }
   return read(await fetch(`${scene.origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }))
 }
 
-/** What the product's backend asks of it. */
+/** Sends a request to the executor as the product's backend does. */
 export async function backend(scene: Scene, path: string, body: object, bearer = token): Promise<Answer> {
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
   return read(await fetch(`${scene.origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }))
@@ -126,7 +126,7 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, body: isJson ? JSON.parse(text) : { text }, headers: response.headers }
 }
 
-/** The Connect page's part, for an API key: encrypted to the key that the session names. */
+/** Does what the Connect page does for an API key: encrypts it for the key that the session names. */
 export async function connectKey({ world, ...scene }: Scene, providerId: string, key: string, userRef = 'user-1') {
   const { as, session } = await consented(world, scene, { providerId, userRef })
   if (!('keys' in session)) throw new Error('not a session to connect')

@@ -28,7 +28,7 @@ const connectionId = await connectKey(scene, 'acme', 'key-0123456789')
 const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: '{"a":1}' }
 const call = { userRef: 'user-1', connectionId, request }
 
-test('a request gets the answer of the provider, who got the credential of the connection', async () => {
+test('a request gets the provider’s answer, and the provider gets the credential of the connection', async () => {
   const response = await vault.fetch(call)
   expect(response.status).toBe(200)
   const { headers, body } = upstream.got.at(-1)!
@@ -40,11 +40,11 @@ test('a request gets the answer of the provider, who got the credential of the c
   expect(upstream.got.at(-1)!.headers.authorization).toBeUndefined()
 })
 
-test('an answer is handed out before it has ended, and given up by its signal', async () => {
+test('an answer is returned before it has ended, and its signal cancels it', async () => {
   const left = Promise.withResolvers<void>()
   upstream.answers = (_, response) => {
     response.once('close', left.resolve)
-    // Longer than what the executor holds back to look for credentials that are cut in two.
+    // Longer than the part that the executor keeps back to search for credentials that are cut in two.
     response.writeHead(200).write('first piece '.repeat(10_000))
   }
   const abort = new AbortController()
@@ -61,7 +61,7 @@ test('an answer is handed out before it has ended, and given up by its signal', 
   upstream.answers = repeat
 })
 
-test('a provider’s failure is an answer, also one that looks like a refusal of the executor', async () => {
+test('a failure of the provider is an answer, even one that looks like a refusal of the executor', async () => {
   upstream.answers = (_, response) =>
     response.writeHead(409, { 'x-skerry-vault-error': 'not_allowed', 'x-seekrit-vault-error': 'not_allowed' }).end('no')
   const response = await vault.fetch(call)
@@ -70,7 +70,7 @@ test('a provider’s failure is an answer, also one that looks like a refusal of
   expect((await connectionOf(scene, connectionId)).status).toBe('active')
 })
 
-test('refusals of the executor are thrown in its words', async () => {
+test('refusals of the executor are thrown with its codes', async () => {
   const wrong = createVault({ ...settings, executorToken: 'another-token-0123456789' })
   const other = { ...request, url: `${upstream.origin}/admin` }
   const refusals: [() => Promise<unknown>, object][] = [
@@ -95,7 +95,7 @@ test('refusals of the executor are thrown in its words', async () => {
   await expect(vault.fetch(call)).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
 })
 
-test('a backend that goes on running names a rotated key within a minute, and a replaced executor at once', async () => {
+test('a running backend names a rotated key within a minute, and a replaced executor at once', async () => {
   const link = () => vault.connect({ userRef: 'user-1', providerId: 'acme' })
   const currentKey = async () => (await (await fetch(`${scene.origin}/connect/identity`)).json()).keys[0].thumbprint
   const [before, first] = [await link(), await currentKey()]

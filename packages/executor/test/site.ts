@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll } from 'vitest'
 
-/** A person of the site, with what they sign in with. */
+/** A person of the site, with their login. */
 export const ada = { username: 'ada-planted-name', password: 'planted-password-8841', totpSecret: 'JBSWY3DPEHPK3PXP' }
 
-/** A small site with a sign-in of two steps, a session in a cookie that no script reads, and a mark in local storage. */
+/** A small site with a sign-in of two steps, a session cookie that no script reads, and a mark in local storage. */
 export interface Site {
   origin: string
   host: string
   /** Every request: method and path. */
   got: string[]
-  /** Cookies of sessions that are signed in. */
+  /** Cookies of signed-in sessions. */
   sessions: Set<string>
-  /** Every cookie that it has ever set. */
+  /** Every cookie that the site has ever set. */
   issued: string[]
-  /** Markup that the page of those who are signed in has beside its own. */
+  /** Additional markup for the page of signed-in people. */
   more: string
 }
 
@@ -25,7 +25,7 @@ const html = (body: string) => `<!doctype html><html><head><meta name="viewport"
 <style>body{margin:0} input,button{position:absolute;left:20px;width:200px;height:40px}</style></head><body>${body}</body></html>`
 const at = (top: number) => `style="top:${top}px"`
 
-/** Where the fields are, in pixels from the upper left corner of the page. */
+/** The positions of the fields, in pixels from the upper left corner of the page. */
 export const fieldAt = { username: { x: 60, y: 40 } }
 
 const shown = (name: string) => `<script>fetch('/shown/${name}')</script>`
@@ -38,7 +38,7 @@ const homePage = (more: string) =>
   html(`<h1>Welcome</h1><p id="mark"></p><script>document.querySelector('#mark').textContent = localStorage.mark ?? 'no mark'
 localStorage.mark = 'planted-mark'</script>${more}${shown('home')}`)
 
-/** @param now of the clock by which its codes are good */
+/** @param now the clock by which its codes are valid */
 export async function startSite(now: () => Date): Promise<Site> {
   const site: Site = { origin: '', host: '', got: [], sessions: new Set(), issued: [], more: '' }
   const half = new Set<string>()
@@ -66,7 +66,8 @@ export async function startSite(now: () => Date): Promise<Site> {
         form.get('user') === ada.username && form.get('pass') === ada.password ? begin(half, '/totp') : go('/login'),
       'GET /totp': () => page(totpPage),
       'POST /totp': () => {
-        // As sites do, it takes the code of the half minute before, too: a person needs a moment to type it.
+        // Like other sites, it also accepts the code of the previous 30 seconds, because a person needs a moment to
+        // type it.
         const drift = code.validate({ token: form.get('otp') ?? '', timestamp: now().getTime(), window: 1 })
         const isRight = half.has(session) && drift !== null
         return isRight ? begin(site.sessions, '/') : go('/login')
@@ -90,7 +91,7 @@ export async function startSite(now: () => Date): Promise<Site> {
 export const codeOf = (now: Date) =>
   new TOTP({ secret: Secret.fromBase32(ada.totpSecret) }).generate({ timestamp: now.getTime() })
 
-/** Its profile, as an operator writes it. */
+/** The profile of the site, as an operator writes it. */
 export const profileOf = ({ origin, host }: Site, ...more: string[]) => ({
   ...{ id: 'shop', method: 'browser' as const, displayName: 'Corner Shop', consentSummary: 'Orders what you ask for.' },
   ...{

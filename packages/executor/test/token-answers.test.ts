@@ -59,8 +59,8 @@ const call = async (connectionId: string) => {
   return (await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })).body.error
 }
 
-describe('a refusal of', () => {
-  test.each(Object.entries(refusals))('%s asks the person to connect again', async (_, refusal) => {
+describe('a refusal by', () => {
+  test.each(Object.entries(refusals))('%s requires the person to connect again', async (_, refusal) => {
     const connectionId = await connect()
     answer = refusal
     expect((await call(connectionId))?.code).toBe('reauth_required')
@@ -69,18 +69,21 @@ describe('a refusal of', () => {
     expect(await openJournal(scene.state).open()).toEqual([])
   })
 
-  test.each(Object.entries(faults))('%s leaves the connection, and names what the provider said', async (_, fault) => {
-    const connectionId = await connect()
-    answer = fault
-    const error = await call(connectionId)
-    expect([error?.code, error?.message]).toEqual(['provider_failed', `mail gave no new token (${fault.told})`])
-    expect((await connectionOf(scene, connectionId)).status).toBe('active')
-    expect(await openJournal(scene.state).open()).toEqual([])
-    expect(api.got).toEqual([])
-  })
+  test.each(Object.entries(faults))(
+    '%s leaves the connection active, and the error names the provider’s code',
+    async (_, fault) => {
+      const connectionId = await connect()
+      answer = fault
+      const error = await call(connectionId)
+      expect([error?.code, error?.message]).toEqual(['provider_failed', `mail gave no new token (${fault.told})`])
+      expect((await connectionOf(scene, connectionId)).status).toBe('active')
+      expect(await openJournal(scene.state).open()).toEqual([])
+      expect(api.got).toEqual([])
+    },
+  )
 })
 
-test.each(Object.entries(tokens))('a new token is taken from the answer of %s', async (_, { keeps, ...given }) => {
+test.each(Object.entries(tokens))('a new token is read from the answer of %s', async (_, { keeps, ...given }) => {
   const connectionId = await connect()
   answer = given
   expect(await call(connectionId)).toBeUndefined()
@@ -95,7 +98,7 @@ test.each<[string, TokenAnswer]>([
   ['without a token or an error', { status: 200, body: { ok: true } }],
   ['that was cut off', { status: 200, body: '{"access_token":"ne' }],
   ['of a provider that failed', { status: 500, body: { error: 'server_error' } }],
-])('after an answer %s, a rejection of the next try is told as what it is', async (_, unclear) => {
+])('after an answer %s, a rejection of the next try is reported as an unknown outcome', async (_, unclear) => {
   const connectionId = await connect()
   answer = unclear
   expect((await call(connectionId))?.code).toBe('provider_failed')

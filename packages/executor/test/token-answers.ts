@@ -1,11 +1,11 @@
-/** How a provider answers a request for a token: the status, and the body as it is on the wire. */
+/** The answer of a provider to a token request: the status, and the body as it is on the wire. */
 export interface TokenAnswer {
   status: number
   body: object | string
   type?: string
 }
 
-/** The answer of each provider to a refresh token that was revoked, replaced or has expired, as its documents show it. */
+/** The answer of each provider to a refresh token that is revoked, replaced or expired, as in its documentation. */
 export const refusals: Readonly<Record<string, TokenAnswer>> = {
   GitHub: {
     status: 200,
@@ -67,7 +67,7 @@ export const refusals: Readonly<Record<string, TokenAnswer>> = {
   },
 }
 
-/** Refusals that no person can mend: the client of the executor is wrong, or the provider asks for patience. */
+/** Refusals that no person can repair: the client of the executor is wrong, or the provider requests a pause. */
 export const faults: Readonly<Record<string, TokenAnswer & { told: string }>> = {
   'GitHub, a wrong client secret': {
     status: 200,
@@ -84,7 +84,7 @@ export const faults: Readonly<Record<string, TokenAnswer & { told: string }>> = 
   'words that no log may hold': { status: 400, body: { error: 'token sk-1 is\nwrong' }, told: 'refused' },
 }
 
-/** Answers that hold a token, in forms that RFC 6749 does not have -> the refresh token and lifetime that are kept. */
+/** Answers with a token, in forms that differ from RFC 6749 -> the refresh token and lifetime that are stored. */
 export const tokens: Readonly<
   Record<
     string,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll } from 'vitest'
 
-/** What a provider's API got. */
+/** A request that a provider's API received. */
 interface Got {
   method: string
   url: string
@@ -14,7 +14,7 @@ export interface Upstream {
   host: string
   origin: string
   got: Got[]
-  /** How it answers; with what it got, unless a test says otherwise. */
+  /** How it answers. By default, it repeats the request. */
   answers: (got: Got, response: ServerResponse) => void
 }
 

@@ -1,6 +1,9 @@
 import { isIP } from 'node:net'
 
-/** 4 or 6 for an IP address, 0 for anything else. Nothing but this reads `node:net` here: adapters connect by `Outbound`. */
+/**
+ * 4 or 6 for an IP address, 0 for anything else. Adapters use this instead of `node:net`: they connect through
+ * `Outbound`.
+ */
 export const addressFamily = (text: string): number => isIP(text)
 
 /** Whether all bits of the address after the first `bits` are zero. */

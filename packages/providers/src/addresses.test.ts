@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { networksOf, specialKind } from './addresses.ts'
 
-describe('an address that is not of the public Internet', () => {
+describe('the check for special addresses', () => {
   test.each([
     ['loopback', ['127.0.0.1', '127.255.255.255', '::1']],
     ['unspecified', ['0.0.0.0', '0.1.2.3', '::']],
@@ -24,12 +24,12 @@ describe('an address that is not of the public Internet', () => {
     ['NAT64', ['64:ff9b::10.0.0.1', '64:ff9b::808:808', '64:ff9b:1::1']],
     ['6to4', ['2002:7f00:1::1', '192.88.99.1']],
     ['Teredo', ['2001::1', '2001:0:7f00:1::']],
-  ])('is told from others: %s', (kind, addresses) => {
+  ])('recognizes each special range: %s', (kind, addresses) => {
     expect(addresses.map((address) => [address, specialKind(address)])).toEqual(addresses.map((one) => [one, kind]))
   })
 
   test.each(['8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.1'])(
-    '%s is one',
+    'treats %s as public',
     (address) => expect(specialKind(address)).toBeUndefined(),
   )
 
@@ -41,30 +41,30 @@ describe('an address that is not of the public Internet', () => {
     '198.17.255.255',
     '198.20.0.0',
     '223.255.255.255',
-  ])('%s is one', (address) => expect(specialKind(address)).toBeUndefined())
+  ])('treats %s as public', (address) => expect(specialKind(address)).toBeUndefined())
 
   test.each(['2600::1', '2a00:1450:4001:82a::200e', '2001:200::1', '2003::1', '3ffe::1', '2620:fe::fe'])(
-    '%s is one',
+    'treats %s as public',
     (address) => expect(specialKind(address)).toBeUndefined(),
   )
 
-  test('what is no address at all is never taken for a public one', () => {
+  test('treats text that is not an address as link-local, never as public', () => {
     for (const text of ['', 'localhost', '1.2.3', '0x7f.1', '1.2.3.4.5', ':::'])
       expect(specialKind(text)).toBe('link-local')
   })
 })
 
-describe('networks that are listed', () => {
+describe('a list of networks', () => {
   const networks = networksOf(['10.1.0.0/16', '192.168.7.7', 'fd12::/32', '2600::5'])
 
-  test('have what is in them, the IPv4-mapped form too, and nothing beside', () => {
+  test('contains its addresses, also in IPv4-mapped form, and no others', () => {
     for (const address of ['10.1.0.0', '10.1.255.255', '192.168.7.7', 'fd12:0:1::9', '2600::5', '::ffff:10.1.2.3'])
       expect([address, networks.has(address)]).toEqual([address, true])
     for (const address of ['10.0.255.255', '10.2.0.0', '192.168.7.8', 'fd13::1', '2600::6', '::ffff:10.2.0.1', '::1'])
       expect([address, networks.has(address)]).toEqual([address, false])
   })
 
-  test('none are listed by nothing', () => {
+  test('contains nothing when it is empty', () => {
     expect(networksOf([]).has('10.0.0.1')).toBe(false)
   })
 })

@@ -1,9 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /**
- * Ranges that do not lead to a host on the public Internet, from IANA's special-purpose registries for IPv4 and IPv6. Of
- * IPv6 only 2000::/3 is given out for global unicast, so all the rest is refused, the forms that carry an IPv4 address too:
- * mapped (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96).
+ * Ranges that do not lead to a host on the public Internet, from IANA's special-purpose registries for IPv4 and IPv6.
+ * Only 2000::/3 is assigned for IPv6 global unicast, so the rest of IPv6 is refused. That includes the forms that carry
+ * an IPv4 address: mapped (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96).
  */
 const specialRanges: readonly (readonly [range: string, kind: string])[] = [
   ['0.0.0.0/8', 'unspecified'],
@@ -22,7 +22,7 @@ const specialRanges: readonly (readonly [range: string, kind: string])[] = [
   ['203.0.113.0/24', 'reserved'],
   ['224.0.0.0/4', 'multicast'],
   ['240.0.0.0/4', 'reserved'],
-  // Looks public, and is the host of every virtual machine on Azure.
+  // Looks public, but it is the host of every virtual machine on Azure.
   ['168.63.129.16/32', 'link-local'],
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],
@@ -47,7 +47,7 @@ export interface Networks {
   has(address: string): boolean
 }
 
-/** @param ranges addresses and CIDR ranges, as the settings have checked them */
+/** @param ranges addresses and CIDR ranges, which the settings have already validated */
 export function networksOf(ranges: readonly string[]): Networks {
   const list = new BlockList()
   for (const range of ranges) {
@@ -55,7 +55,7 @@ export function networksOf(ranges: readonly string[]): Networks {
     const family = isIPv4(address) ? 'ipv4' : 'ipv6'
     list.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family)
   }
-  // A list of IPv4 networks also has their IPv4-mapped forms: Node looks through those.
+  // Node's BlockList also matches the IPv4-mapped form of its IPv4 networks.
   return { has: (address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') }
 }
 
@@ -65,10 +65,10 @@ const special = specialRanges.map(([range, kind]) => ({
   networks: networksOf([range]),
 }))
 
-/** What an address is when it is not one of the public Internet: `loopback`, `private` ...; undefined when it is. */
+/** The kind of a special address, such as `loopback` or `private`. Undefined for an address on the public Internet. */
 export function specialKind(address: string): string | undefined {
   if (isIPv4(address)) return special.find(({ family, networks }) => family === 4 && networks.has(address))?.kind
-  // With a zone (fe80::1%eth0) an address means something on this machine alone.
+  // An address with a zone (fe80::1%eth0) is valid on this machine only.
   if (!isIPv6(address) || address.includes('%')) return 'link-local'
   return special.find(({ family, networks }) => family === 6 && networks.has(address))?.kind
 }

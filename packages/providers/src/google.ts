@@ -5,7 +5,7 @@ import { errorTextOf, fromOutbound, ProviderError } from './provider-error.ts'
 
 // The signed token exchange of Google’s service accounts (RFC 7523).
 
-/** The scope that leaves it to the account’s roles what a token may do. */
+/** This scope does not restrict a token further: the roles of the account decide what the token may do. */
 export const everything = 'https://www.googleapis.com/auth/cloud-platform'
 const answerMs = 10_000
 
@@ -16,8 +16,9 @@ export interface ServiceAccountKey {
 }
 
 /**
- * The key of a service account, from its file. Its `token_uri` is not read: the key would decide where its own signature is sent.
- * @param what what it is called in a refusal
+ * Reads the key of a service account from its file. Ignores its `token_uri`, because the key would then decide where
+ * its own signature is sent.
+ * @param what the name of the credential in error messages
  */
 export function readServiceAccountKey(credential: string, what: string): ServiceAccountKey {
   const refuse = (why: string) => new ProviderError('invalid', `${what}: ${why}`)
@@ -41,8 +42,8 @@ export function readServiceAccountKey(credential: string, what: string): Service
 }
 
 /**
- * A token of the service account.
- * @param provider the tag whose calls may be sent elsewhere
+ * Fetches an access token of the service account.
+ * @param provider the tag whose calls the operator may redirect
  */
 export async function accessToken(key: ServiceAccountKey, outbound: Outbound, provider: string): Promise<string> {
   let broken: OutboundError | undefined
@@ -70,7 +71,7 @@ export async function accessToken(key: ServiceAccountKey, outbound: Outbound, pr
   }
 }
 
-/** Reads the OAuth error of an answer (RFC 6749, section 5.2), or what the library says where there is none. */
+/** Reads the OAuth error of an answer (RFC 6749, section 5.2), or the message of the library if there is none. */
 function oauthErrorOf(error: unknown): string {
   const { response, message = '' } = error as { response?: { data?: unknown }; message?: string }
   const { error: code, error_description } = (response?.data ?? {}) as { error?: unknown; error_description?: unknown }
@@ -80,13 +81,13 @@ function oauthErrorOf(error: unknown): string {
 
 type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
 
-/** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
+/** The `fetch` that the library uses. The library only sends the exchange of the signed assertion. */
 function fetchOn(outbound: Outbound, provider: string, onFailure: (error: OutboundError) => void): Fetch {
   let silent: OutboundError | undefined
   return async (input, init = {}) => {
-    // The library would ask twice more, and wait as long each time.
+    // After a timeout, the library would try twice more and wait as long each time.
     if (silent) throw silent
-    // The library leaves the type of a form to `fetch`, as it may. Only the finished request has the header.
+    // The library leaves the content type of a form to `fetch`. Only the finished request has that header.
     const request = new Request(input, init)
     const url = new URL(request.url)
     const answer = await outbound

@@ -8,11 +8,11 @@ export interface JsonRequest extends Omit<OutboundRequest, 'body'> {
 export interface JsonAnswer {
   status: number
   headers: OutboundAnswer['headers']
-  /** What the body holds; undefined where it is empty or not JSON. */
+  /** The parsed body. Undefined if the body is empty or not JSON. */
   body: unknown
 }
 
-/** Sends JSON and reads JSON. An answer of any status is returned; that there is none throws `unreachable`. */
+/** Sends JSON and reads JSON. Returns an answer of any status. Throws `ProviderError` if there is no answer. */
 export async function sendJson(outbound: Outbound, { json, headers, ...request }: JsonRequest): Promise<JsonAnswer> {
   const body = json === undefined ? {} : { body: JSON.stringify(json) }
   const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' }
@@ -34,8 +34,8 @@ function parsed(body: Uint8Array): unknown {
 }
 
 /**
- * The refusal that an answer is, by its status; null for a success. `errorText` is what the adapter read from the error
- * body, without anything that was sent.
+ * Turns the status of an answer into a refusal, or into null for a success. `errorText` is what the adapter read from
+ * the error body, without any values that were sent.
  */
 export function statusFailure(
   { status, headers }: JsonAnswer,
@@ -51,7 +51,7 @@ export function statusFailure(
   return new ProviderError('failed', text)
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); undefined where there is none. */
+/** Reads `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). Undefined if there is none. */
 export function retryAfterMs(headers: OutboundAnswer['headers'], now: Date): number | undefined {
   const value = headers['retry-after']
   if (value === undefined) return undefined

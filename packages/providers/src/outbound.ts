@@ -1,52 +1,57 @@
 import type { Socket } from 'node:net'
 
 /**
- * The only way by which an adapter reaches anything: requests, sockets and the clock of the process that runs it. The server
- * gives one that refuses addresses which its operator has not allowed; a worker inside a customer's network gives its own.
+ * An adapter reaches the network and the clock only through this object. The server passes one that refuses addresses
+ * which its operator has not allowed. A worker inside a customer's network passes its own.
  */
 export interface Outbound {
-  /** Sends one HTTP request. An answer of any status is an answer, redirects too; what prevents one throws `OutboundError`. */
+  /**
+   * Sends one HTTP request. Returns an answer of any status, also a redirect. Throws `OutboundError` if there is none.
+   */
   send(request: OutboundRequest): Promise<OutboundAnswer>
-  /** Opens a TCP connection, for drivers that speak a protocol of their own. Throws `OutboundError`. */
+  /** Opens a TCP connection, for drivers with a protocol of their own. Throws `OutboundError`. */
   connect(to: { host: string; port: number; timeoutMs: number }): Promise<Socket>
   now(): Date
-  /** How long a target may take for one answer, in milliseconds, where it is not the usual ten seconds. */
+  /** Time limit for one answer of a target, in milliseconds. Default 10,000. */
   readonly answerMs?: number
-  /** After how long a database ends a statement by itself, in milliseconds, where it is not four fifths of that. */
+  /**
+   * Time limit after which a database ends a statement by itself, in milliseconds. Default four fifths of `answerMs`.
+   */
   readonly statementMs?: number
   /**
-   * Where the calls of a provider go, without a path: `own`, unless the operator sends them elsewhere. To be asked before a
-   * request is signed, since signatures cover the host.
-   * @param provider its tag
-   * @param own its usual origin, such as `https://api.example.com`
+   * Returns the origin for the calls of a provider, without a path: `own`, unless the operator redirects the calls.
+   * Call it before signing a request, because signatures cover the host.
+   * @param provider the provider's tag
+   * @param own the usual origin, such as `https://api.example.com`
    */
   origin(provider: string, own: string): string
 }
 
 export interface OutboundRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** https, or http where the operator allows it for the address. No credentials in it. */
+  /** An https URL, or http if the operator allows it for the address. It contains no credentials. */
   url: string
-  /** Host, length and encodings are not the caller's: those of the connection are sent. */
+  /** Callers cannot set the headers for host, length and encodings. The connection sets them. */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  /** Time for the whole of it, default 30,000. */
+  /** Time limit for the whole request in milliseconds, default 30,000. */
   timeoutMs?: number
-  /** The longest body that is read, default 1 MiB. Answers come unpacked or not at all. */
+  /** The longest body that is read, default 1 MiB. A compressed answer is an error. */
   bytesMax?: number
   signal?: AbortSignal
 }
 
 export interface OutboundAnswer {
   status: number
-  /** Names in lower case; several headers of one name are joined by a comma. */
+  /** Names are in lower case. Several headers of one name are joined by a comma. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array
 }
 
 /**
- * Why nothing was answered. The message names host and port at most, and never a part of the request. `unsendable` is a
- * fault of the request (no URL, a header that HTTP cannot carry), `unreadable` one of the answer (not HTTP, packed).
+ * Why a request got no answer. The message names host and port at most, and never a part of the request. `unsendable`
+ * is a fault of the request (no URL, a header that HTTP cannot carry). `unreadable` is a fault of the answer (not HTTP,
+ * compressed).
  */
 export class OutboundError extends Error {
   readonly reason:

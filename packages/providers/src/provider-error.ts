@@ -1,10 +1,12 @@
 import type { OutboundError } from './outbound.ts'
 import { type TextSearch, textSearchFor } from './redaction/text.ts'
 
-/** Why a provider could not do what was asked. The message may be shown and stored: it holds nothing secret. */
+/**
+ * The failure of a call to a provider or target. Its message may be shown and stored, because it contains no secrets.
+ */
 export class ProviderError extends Error {
   readonly reason: ProviderFailure
-  /** How long to wait before the next try, where the other side said so. */
+  /** How long to wait before the next try, if the provider named a time. */
   readonly retryAfterMs: number | undefined
 
   constructor(reason: ProviderFailure, message: string, retryAfterMs?: number) {
@@ -16,23 +18,23 @@ export class ProviderError extends Error {
 }
 
 export type ProviderFailure =
-  /** What was asked can never be done there: found out before anything was sent, or told by the other side. */
+  /** The request can never work there. The adapter found this before it sent anything, or the provider reported it. */
   | 'invalid'
-  /** The other side rejects the credential, or the credential lacks a permission. */
+  /** The provider rejects the credential, or the credential lacks a permission. */
   | 'denied'
-  /** The name exists there already, and nothing was changed. */
+  /** The name already exists there, and nothing was changed. */
   | 'exists'
   /** An account of this name is not the lease’s own, and nothing was changed. */
   | 'foreign'
-  /** What is addressed there (a database, an application) does not exist. */
+  /** The requested object, such as a database or an application, does not exist. */
   | 'missing'
   /** A server of this kind, version or setting can never be a target. */
   | 'unsupported'
   /** Too many requests. */
   | 'rate_limited'
-  /** No answer, or the connection broke in the middle: what was sent may have been done. */
+  /** There was no answer, or the connection broke. The request may have been carried out. */
   | 'unreachable'
-  /** Any other refusal of the other side. */
+  /** Any other refusal of the provider. */
   | 'failed'
 
 const outboundReasons: Readonly<Record<OutboundError['reason'], ProviderFailure>> = {
@@ -46,10 +48,13 @@ const outboundReasons: Readonly<Record<OutboundError['reason'], ProviderFailure>
   unreadable: 'failed',
 }
 
-/** The same in an adapter’s words; what `OutboundError` says holds nothing secret either. */
+/** Converts an `OutboundError`, whose message contains no secrets either. */
 export const fromOutbound = ({ reason, message }: OutboundError) => new ProviderError(outboundReasons[reason], message)
 
-/** An answer may have any length. More is searched than is stored, so that a value at the end of the stored text is found. */
+/**
+ * A text may have any length. More of it is searched than stored, so that a value across the end of the stored part is
+ * found.
+ */
 const searchedLength = 2000
 const storedLength = 300
 
@@ -57,8 +62,8 @@ const storedLength = 300
 export const storableLineOf = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, storedLength)
 
 /**
- * Returns the error text of a target or provider as one line, or null if it repeats a secret, in any encoding or in parts.
- * Databases quote the statement near an error, and HTTP services quote the field.
+ * Returns the error text of a target or provider as one line, or null if it repeats a secret, in any encoding or in
+ * parts. Databases quote the statement near an error, and HTTP services quote the field.
  *
  * @example errorTextOf('invalid password s3cret', [password]) ?? 'The error text repeats a secret.'
  */

@@ -1,9 +1,9 @@
 import type { Outbound, OutboundRequest } from '../src/outbound.ts'
 
-// Requests with one fault each, to show that a fake refuses what the real service refuses. A fake that takes any body hides
-// faults of an adapter, such as a form without its content type.
+// Requests with one fault each, to show that a fake refuses what the real service refuses. A fake that accepts any body
+// would hide faults of an adapter, such as a form without its content type.
 
-/** Gives the request with its fault, or null where the fault does not apply to it. */
+/** Returns the request with its fault, or null if the fault does not apply to it. */
 export type Bend = (request: OutboundRequest) => OutboundRequest | null
 
 const withoutHeader =
@@ -55,7 +55,7 @@ export const bends: [string, Bend][] = [
   ['without its credential', (request) => (isForm(request) ? null : withoutHeader(isCredential)(request))],
 ]
 
-/** An outside that gives every request the fault, and says whether there was one to give it to. */
+/** An `Outbound` that puts the fault into every request, and says whether it applied to any. */
 export function bentOutbound(outbound: Outbound, bend: Bend): Outbound & { bent(): boolean } {
   let bent = false
   return {

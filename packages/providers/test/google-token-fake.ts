@@ -1,8 +1,8 @@
 import { createPublicKey, createVerify } from 'node:crypto'
 import type { FakeAnswer, FakeRequest } from './http-fake.ts'
 
-// Google’s token endpoint for service accounts, from RFC 7523 and Google’s description of it: a form with two fields, a signed
-// assertion that lives an hour at most, and errors as OAuth has them.
+// Google’s token endpoint for service accounts, from RFC 7523 and Google’s documentation: a form with two fields, a
+// signed assertion that is valid for an hour at most, and OAuth errors.
 
 export const tokenPath = '/token'
 export const formType = 'application/x-www-form-urlencoded'
@@ -12,7 +12,7 @@ const refused = (error: string, error_description: string): FakeAnswer => ({
   body: { error, error_description },
 })
 
-/** The answer to a request for a token, whose assertion must be the account’s, by its key. */
+/** Answers a request for a token. The assertion must name the account and be signed with its key. */
 export function exchangeToken(
   { method, body }: FakeRequest,
   account: { email: string; publicKey: string },

@@ -13,21 +13,24 @@ export interface FakeRequest {
 export interface FakeAnswer {
   status: number
   headers?: Record<string, string>
-  /** An object goes out as JSON. */
+  /** An object is sent as JSON. */
   body?: unknown
 }
 
 /** The form of a body that a service accepts. Every fake checks it first, as real services do. */
 export interface FakeBodies {
-  /** The media type of the body that this request may carry. JSON unless said otherwise. */
+  /** The media type of the body that this request may carry. Default: JSON. */
   contentType?(request: FakeRequest): string
-  /** The largest body, in bytes. 1 MiB unless said otherwise. */
+  /** The largest body, in bytes. Default: 1 MiB. */
   bytesMax?: number
-  /** The refusal in the service’s own shape. 400: not what the type says, 413: too large, 415: another type or none. */
+  /**
+   * The refusal in the service’s own form. 400: the body does not match its type, 413: too large, 415: another type or
+   * none.
+   */
   refuse?(status: number, words: string): FakeAnswer
 }
 
-/** An HTTP server on a free loopback port that answers as told. What it is not told of is a defect of the test. */
+/** Starts an HTTP server on a free loopback port that answers with this function. */
 export async function httpFake(
   answer: (request: FakeRequest) => FakeAnswer,
   bodies: FakeBodies = {},
@@ -81,43 +84,43 @@ function isJson(text: string): boolean {
   }
 }
 
-/** One thing that a service can be asked for. */
+/** One endpoint of a service. */
 export interface FakeRoute {
   method: string
-  /** The whole path; what its groups catch are the `params`. */
+  /** Matches the whole path. Its groups become the `params`. */
   path: RegExp
-  /** Names of the query that it takes. */
+  /** The query parameters that it accepts. */
   query?: readonly string[]
-  /** What is wrong with its body; a route without it takes none. */
+  /** Returns what is wrong with the body. A route without this function accepts no body. */
   body?: (json: unknown) => string | null
   contentType?: string
-  /** Whether it changes something; where the path does not tell, the body does. */
+  /** Whether the request changes something. A function decides by the body, if the path does not tell. */
   writes?: boolean | ((json: unknown) => boolean)
   answer(call: { params: string[]; query: URLSearchParams; json: unknown }): FakeAnswer
 }
 
-/** What a service does with every request, in its own words. */
+/** The checks of a service for every request, and its errors. */
 export interface FakeRules {
-  /** Headers that each request must carry, exactly so. */
+  /** Headers that each request must carry, with exactly these values. */
   headers: Record<string, string>
-  /** An error as the service shows it. 401: nobody’s credential, 404: not there, 429: too many, 422: cannot be stored. */
+  /** An error as the service shows it. 401: unknown credential, 404: missing, 429: too many, 422: cannot be stored. */
   refuse(status: number, words: string): FakeAnswer
   routes: FakeRoute[]
 }
 
-/** What a test does to a fake, as in `SyncFake`. */
+/** The faults that a test can put into a fake, as in `SyncFake`. */
 export interface FakeControl {
   writes(): number
   fail(how: 'credential' | 'rate' | 'echo' | 'missing'): void
-  /** From the next request on, a write of the name is refused. */
+  /** From the next request on, refuses each write of the name. */
   refuse(name: string): void
   isRefused(name: string): boolean
-  /** Answers so many requests that change something, and then that there were too many. */
+  /** Answers this many writes, and then reports too many requests. */
   tire(after: number): void
   reset(): void
 }
 
-/** A strict service: what is not in its routes, in their queries or their bodies is refused, and so is what lacks a header. */
+/** A strict service. It refuses unknown routes, query parameters and body fields, and requests that lack a header. */
 export async function routedFake(
   rulesOf: (control: FakeControl) => FakeRules,
 ): Promise<FakeControl & { origin: string; stop(): Promise<void> }> {
@@ -184,7 +187,7 @@ export const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 export const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
 /**
- * Says what is wrong with an object that must have these fields and no others; those that end with `?` may be missing.
+ * Says what is wrong with an object that must have these fields and no others. Fields that end with `?` may be missing.
  *
  * @example fields({ name: isText, 'comment?': isText })
  */
@@ -205,7 +208,7 @@ export function fields(checks: Record<string, (value: unknown) => boolean>): (js
   }
 }
 
-/** The same for a part of a body. */
+/** The same check for a part of a body. */
 export const holds =
   (checks: Record<string, (value: unknown) => boolean>) =>
   (value: unknown): boolean =>

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from '../src/outbound.ts'
 
-/** The plainest way to the outside, which counts what is open and what was sent. */
+/** The simplest `Outbound`. It counts open connections and sent bytes. */
 export interface TestOutbound extends Outbound {
-  /** Connections that are open now, and the most there were at once since `forget`. */
+  /** Connections that are open now, and the most at once since `forget`. */
   open: number
   peak: number
-  /** May be changed: what is open then has less patience, or more. */
+  /** May be changed: the new limit also applies to what is already open. */
   answerMs: number
   statementMs?: number
   /** Bytes written by drivers since `forget`. */
@@ -16,7 +16,10 @@ export interface TestOutbound extends Outbound {
   sockets: Set<Socket>
 }
 
-/** `origins` are those of fakes, by the provider’s tag. It waits long: where a test means a limit, it says so. */
+/**
+ * `origins` are the addresses of fakes, by the provider’s tag. The default limit is long, so a test of a limit sets its
+ * own.
+ */
 export function testOutbound(origins: Readonly<Record<string, string>> = {}, answerMs = 300_000): TestOutbound {
   const sockets = new Set<Socket>()
   let before = 0

@@ -8,7 +8,7 @@ import type { Decision } from './refusal.ts'
 type Report = Body<typeof tasks.report>
 type Dimensions = Pick<Report['entries'][number], 'host' | 'method' | 'decision' | 'ruleIndex'>
 
-/** What one request came to. */
+/** The result of one request. */
 export interface Event {
   host: string
   method: string
@@ -20,9 +20,9 @@ export interface Event {
 
 export interface Activity {
   record(event: Event): void
-  /** By name, how often the answer to a request had a secret in it; the answer may end long after the request was counted. */
+  /** Counts by name how often an answer contained a secret. The answer may end long after its request was counted. */
   redacted(request: Event, counts: ReadonlyMap<string, number>): void
-  /** Reports what was counted since the last time; what cannot be reported is dropped. */
+  /** Reports the counts since the last report. A report that cannot be sent is dropped. */
   flush(): Promise<void>
 }
 
@@ -44,14 +44,14 @@ interface Cell {
   redactions: Map<string, number>
 }
 
-/** Counts by host, method, decision and rule. No path is in it, and no value. */
+/** Counts requests by host, method, decision and rule. The counts contain no path and no value. */
 export function openActivity({ maxCells, send, now, warn }: ActivityDeps): Activity {
   let cells = new Map<string, Cell>()
   let dropped = 0
   let isPlain = false
-  /** Undefined where there is no room for another one. */
+  /** Undefined if there are already too many cells. */
   const cellOf = ({ host, method, decision, ruleIndex, version }: Event): Cell | undefined => {
-    // What a report cannot name is counted all the same.
+    // A host or method that a report cannot name is counted as `other`.
     const dimensions = {
       host: isHost.test(host) ? host : 'other',
       method: isMethod.test(method) ? method : 'OTHER',
@@ -65,7 +65,10 @@ export function openActivity({ maxCells, send, now, warn }: ActivityDeps): Activ
     cells.set(key, cell)
     return cell
   }
-  /** A server that takes no redactions refuses the whole report: it is sent again without them, as are all after it. */
+  /**
+   * A server that does not accept redactions refuses the whole report. This report and all later ones are then sent
+   * without them.
+   */
   const report = async (about: Omit<Report, 'entries'>, part: Cell[]): Promise<void> => {
     if (!isPlain) {
       try {
@@ -117,7 +120,7 @@ function add(counts: Map<string, number>, name: string, times: number): void {
   if (counts.has(name) || counts.size < limits.activitySecretsMax) counts.set(name, (counts.get(name) ?? 0) + times)
 }
 
-/** Without names there is no such member: an empty one would be refused. */
+/** An empty member would be refused, so it is left out. */
 const entryOf = ({ dimensions, count, secrets, redactions }: Cell) => ({
   ...dimensions,
   count,

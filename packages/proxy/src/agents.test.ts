@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { refusalOf, startAgentWorld, taskOf, taskToken } from '../test/agents.ts'
 
 describe('the policy of the server', () => {
-  test('decides, and a newer one decides from its next refresh', async () => {
+  test('decides about requests, and a newer policy decides after the next refresh', async () => {
     const { ask, shows, refresh, rules } = await startAgentWorld()
     expect([await ask(), await ask('MISSING'), await ask('OTHER', undefined, '/api/v2')]).toEqual([
       200,
@@ -15,7 +15,7 @@ describe('the policy of the server', () => {
     expect([await ask(), await ask('OTHER')]).toEqual(['denied', 200])
   })
 
-  test('permits nothing any more once it has expired, whatever the server does', async () => {
+  test('permits nothing once it has expired, even while the server fails', async () => {
     const { ask, clock, server, refresh } = await startAgentWorld()
     server.on('agents.policy', () => refusalOf(500, 'internal'))
     await refresh()
@@ -24,7 +24,7 @@ describe('the policy of the server', () => {
     expect(await ask()).toBe('policy_unavailable')
   })
 
-  test('a token that was revoked ends at the next refresh, by the policy or by the secrets', async () => {
+  test('ends with a revoked token at the next refresh, whether the policy or the secrets are refused', async () => {
     const { ask, server, shows, refresh, secrets } = await startAgentWorld()
     server.on('agents.policy', () => refusalOf(401, 'unauthorized'))
     await refresh()
@@ -40,25 +40,28 @@ describe('the policy of the server', () => {
   test.each([
     [403, 'forbidden', 'the agent is disabled'],
     [404, 'not_found', 'no longer has the agent'],
-  ])('is in force no longer once the server answers %d for it, until it gives it again', async (status, code, why) => {
-    const { ask, server, shows, refresh, reverse } = await startAgentWorld()
-    expect(await ask()).toBe(200)
-    server.on('agents.policy', () => refusalOf(status, code))
-    await refresh()
-    expect(await ask()).toBe('policy_unavailable')
-    expect(await (await fetch(`${reverse}/api/v1/x`)).text()).toContain(why)
-    await shows()
-    await refresh()
-    expect(await ask()).toBe(200)
-  })
+  ])(
+    'is not in force after the server answers %d for the agent, until the server provides it again',
+    async (status, code, why) => {
+      const { ask, server, shows, refresh, reverse } = await startAgentWorld()
+      expect(await ask()).toBe(200)
+      server.on('agents.policy', () => refusalOf(status, code))
+      await refresh()
+      expect(await ask()).toBe('policy_unavailable')
+      expect(await (await fetch(`${reverse}/api/v1/x`)).text()).toContain(why)
+      await shows()
+      await refresh()
+      expect(await ask()).toBe(200)
+    },
+  )
 
-  test('is filled in where the settings of the proxy say, at most', async () => {
+  test('fills placeholders only in the places that the settings of the proxy allow', async () => {
     const { ask, reverse } = await startAgentWorld('in = ["query"]\n')
     expect(await ask()).toBe('denied')
     expect((await fetch(`${reverse}/api/v1/x?k={{skerry:API_KEY}}`)).status).toBe(200)
   })
 
-  test('no policy, no start', async () => {
+  test('must be available before the proxy starts', async () => {
     await expect(startAgentWorld('[policy]')).rejects.toThrow()
     const { deps } = await startAgentWorld()
     const { startWorld } = await import('../test/world.ts')
@@ -71,7 +74,7 @@ describe('the policy of the server', () => {
 })
 
 describe('a task', () => {
-  test('narrows the policy, is asked about once in its cache time, and is good for nothing once revoked', async () => {
+  test('narrows the policy, is checked once per cache time, and permits nothing once it is revoked', async () => {
     const { ask, server, clock } = await startAgentWorld('[tasks]\ncache_ttl = 30')
     server.on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) }))
     const asked = () => server.requests.filter(({ line }) => line.startsWith('POST /v1/tasks')).length
@@ -87,7 +90,7 @@ describe('a task', () => {
     ])
   })
 
-  test('is refused while the server is away, and one of another agent always', async () => {
+  test('is refused while the server fails, and always if it belongs to another agent', async () => {
     const { ask, server, clock } = await startAgentWorld('[tasks]')
     server.on('tasks.introspect', () => refusalOf(500, 'internal'))
     expect(await ask('API_KEY', taskToken)).toBe('policy_unavailable')
@@ -99,7 +102,7 @@ describe('a task', () => {
     expect(await ask('API_KEY', taskToken)).toBe(200)
   })
 
-  test('of no secret gets none, and its token goes to no upstream', async () => {
+  test('without secrets gets none, and its token is sent to no upstream', async () => {
     const { ask, server, upstream, reverse } = await startAgentWorld('[tasks]')
     server.on('tasks.introspect', () => ({ json: taskOf([]) }))
     expect(await ask('API_KEY', taskToken)).toBe('denied')
@@ -120,19 +123,19 @@ to = "tainted"
 `
 
 describe('a program that leaves its ticket out', () => {
-  test('is refused where tasks are taken, and gets nothing back that the ratchet has taken', async () => {
+  test('is refused if tasks are required, and gets back nothing that the ratchet has withdrawn', async () => {
     const { ask, server } = await startAgentWorld(`[tasks]\n${ratchet}`)
     server.on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) }))
     expect(await ask('API_KEY', taskToken, '/api/v1/taint')).toBe(200)
     expect([await ask('API_KEY', taskToken), await ask('API_KEY')]).toEqual(['ratchet_withdrawn', 'policy_unavailable'])
   })
 
-  test('is the first agent where the settings say that no task is required', async () => {
+  test('acts as the first agent if the settings require no task', async () => {
     const { ask } = await startAgentWorld('[tasks]', { before: 'require_task = false\n' })
     expect(await ask()).toBe(200)
   })
 
-  test('acts under the task of its listener all the same, and under no other one', async () => {
+  test('acts under the task of its listener, and is refused with another task', async () => {
     const { ask, server, clock } = await startAgentWorld(`[tasks]\n${ratchet}`, {
       task: taskToken,
       first: ({ on }) => on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) })),
@@ -147,7 +150,7 @@ describe('a program that leaves its ticket out', () => {
     expect(await ask('API_KEY')).toBe('policy_unavailable')
   })
 
-  test('is not started for a task that has ended', async () => {
+  test('gets no proxy for a task that has ended', async () => {
     const started = startAgentWorld('[tasks]', {
       task: taskToken,
       first: ({ on }) => on('tasks.introspect', () => refusalOf(403, 'forbidden')),
@@ -156,8 +159,8 @@ describe('a program that leaves its ticket out', () => {
   })
 })
 
-describe('what is reported', () => {
-  test('is counted by host, method, decision and rule, with names and without paths', async () => {
+describe('an activity report', () => {
+  test('counts requests by host, method, decision and rule, with names of secrets and without paths', async () => {
     const { ask, server, flush } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     server.on('tasks.report', ({ body }) => ({ json: { accepted: (body as { entries: unknown[] }).entries.length } }))
     await ask()
@@ -180,7 +183,7 @@ describe('what is reported', () => {
     expect(JSON.stringify(reports[0]!.body)).not.toMatch(/private|sk-live|"secrets":\{\}/)
   })
 
-  test('names the secrets that came back, and says it to a server that counts no redactions only once', async () => {
+  test('names the secrets that came back, and warns only once if the server does not count redactions', async () => {
     const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     const entries = () =>
       server.requests
@@ -211,7 +214,7 @@ describe('what is reported', () => {
     ])
   })
 
-  test('holds as many cells as the settings say, and tells of the rest', async () => {
+  test('has at most the configured number of cells, and a warning counts the other requests', async () => {
     const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"\nmax_cells = 1')
     server.on('tasks.report', () => ({ json: { accepted: 1 } }))
     await ask()
@@ -220,7 +223,7 @@ describe('what is reported', () => {
     expect(warnings.join()).toContain('1 requests are not in the report')
   })
 
-  test('a report that fails is dropped, and stops nothing', async () => {
+  test('is dropped if it cannot be sent, and requests still pass', async () => {
     const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     server.on('tasks.report', () => refusalOf(500, 'internal'))
     await ask()

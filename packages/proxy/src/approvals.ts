@@ -2,13 +2,13 @@ import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import { mayMatch } from './may-match.ts'
 import { Refusal } from './refusal.ts'
 
-/** A request that waits for a person. It names secrets, and holds none. */
+/** A request that waits for a person. It contains names of secrets, but no values. */
 export interface Held {
   id: string
   operation: string
   host: string
   method: string
-  /** Without its query. */
+  /** Without the query. */
   path: string
   secrets: readonly string[]
   expiresAt: number
@@ -18,15 +18,15 @@ export const verdicts = ['approve', 'deny', 'always'] as const
 export type Verdict = (typeof verdicts)[number]
 
 export interface Approvals {
-  /** Whether a person has to be asked about such a request. */
+  /** Whether such a request needs the approval of a person. */
   requires(request: { host: string; method: string; path: string }): boolean
-  /** Waits for a person. @throws Refusal when they deny it, or nobody answers in time. */
+  /** Waits for a person. @throws Refusal if they deny the request, or if nobody answers in time. */
   hold(
     request: Omit<Held, 'id' | 'operation' | 'expiresAt'> & { ruleIndex: number },
     signal: AbortSignal,
   ): Promise<void>
   pending(): readonly Held[]
-  /** False for one that is not there any more. */
+  /** False if the request no longer waits. */
   settle(id: string, verdict: Verdict): boolean
 }
 
@@ -34,11 +34,11 @@ interface ApprovalDeps {
   timeoutSeconds: number
   rules: readonly PolicyRule[]
   now: () => number
-  /** Told of each that waits, with a signal that it does no longer. */
+  /** Called for each request that waits, with a signal that is aborted when it no longer waits. */
   onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
 }
 
-/** Requests held at once; an agent that asks for more is refused, so that people are not worn out. */
+/** The most requests that wait at once. Further ones are refused, so that an agent cannot wear people out. */
 const heldMax = 100
 
 export function openApprovals({ timeoutSeconds, rules, now, onHeld }: ApprovalDeps): Approvals {

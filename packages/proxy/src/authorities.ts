@@ -10,8 +10,8 @@ export interface Place {
 const hostForm = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
 
 /**
- * `host:port` in one spelling: lower case, no dot at the end, no brackets. Anything else that a reader could take for a
- * host is refused.
+ * Reads `host:port` into one spelling: lower case, no dot at the end, no brackets. Refuses anything else that a reader
+ * could take for a host.
  */
 export function parsePlace(text: string, defaultPort: number | null): Place {
   const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -22,7 +22,7 @@ export function parsePlace(text: string, defaultPort: number | null): Place {
   return { host, port }
 }
 
-/** What a proxy is asked for without CONNECT: `http://host/path`. */
+/** Reads the target of a proxy request without CONNECT: `http://host/path`. */
 export function parseAbsolute(url: string): Place & { target: string } {
   const [, authority, rest = ''] = /^http:\/\/([^/?#]+)([/?].*)?$/i.exec(url) ?? []
   if (authority === undefined)
@@ -30,7 +30,7 @@ export function parseAbsolute(url: string): Place & { target: string } {
   return { ...parsePlace(authority, 80), target: rest.startsWith('/') ? rest : `/${rest}` }
 }
 
-/** A request says in two places where it goes: they have to agree, because the next reader may go by the other one. */
+/** A request names its destination twice. Both names must agree, because the next server may read the other one. */
 export function checkHost(header: string | undefined, { host, port }: Place): void {
   if (header === undefined) return
   const named = parsePlace(header, port)

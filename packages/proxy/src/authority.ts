@@ -1,4 +1,4 @@
-// Certificates are parsed with decorators, which need this before they are loaded.
+// The certificate library uses decorators, which need this import first.
 import 'reflect-metadata'
 import { X509Certificate } from 'node:crypto'
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,10 +6,12 @@ import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import * as x509 from '@peculiar/x509'
 
-/** The proxy's own certificate authority: clients that trust it let the proxy read what they send to ruled hosts. */
+/**
+ * The proxy's own certificate authority. Clients that trust it let the proxy read their requests to hosts with a rule.
+ */
 export interface Authority {
   certificatePath: string
-  /** What a client is shown in the place of a host. */
+  /** The certificate that a client gets instead of the host's own. */
   contextFor(host: string): Promise<SecureContext>
 }
 
@@ -17,14 +19,14 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 const dayMs = 86_400_000
 const authorityDays = 5 * 365
 const leafDays = 30
-/** Clocks of clients may be behind. */
+/** Certificates begin one hour early, because clocks of clients may be behind. */
 const backMs = 3_600_000
 const leavesMax = 1000
 
 /**
- * Opens the authority, or makes one where neither file is there.
+ * Opens the authority, or creates one if neither file exists.
  *
- * @throws Error that names the file, for one that others can read, that has expired, or that does not go with the other.
+ * @throws Error that names the file, if others can read it, it has expired, or it does not match the other file.
  */
 export async function openAuthority(certPath: string, keyPath: string): Promise<Authority> {
   const [cert, key] = [readIfThere(certPath), readIfThere(keyPath)]
@@ -95,7 +97,7 @@ async function create(certPath: string, keyPath: string): Promise<{ cert: string
   })
   const cert = `${made.toString('pem')}\n`
   const key = `${x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY')}\n`
-  // `wx` makes a file and never writes through one that is there.
+  // `wx` creates a file and never overwrites an existing one.
   writeFileSync(keyPath, key, { mode: 0o600, flag: 'wx' })
   writeFileSync(certPath, cert, { mode: 0o644, flag: 'wx' })
   return { cert, key }
@@ -104,7 +106,7 @@ async function create(certPath: string, keyPath: string): Promise<{ cert: string
 const importKey = (pem: string) =>
   crypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), algorithm, false, ['sign'])
 
-/** Positive, and of 120 random bits. */
+/** Positive, with 120 random bits. */
 const newSerial = () => `01${Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString('hex')}`
 
 interface Issuing {
@@ -116,7 +118,7 @@ interface Issuing {
 async function leafOf(host: string, { issuer, issuerKey, publicKey }: Issuing): Promise<string> {
   const leaf = await x509.X509CertificateGenerator.create({
     serialNumber: newSerial(),
-    // The name that counts is the alternative one; this has room for 64 characters.
+    // Clients check the alternative name. The common name has at most 64 characters.
     subject: [{ CN: [host.slice(0, 64)] }],
     issuer: issuer.subject,
     notBefore: new Date(Date.now() - backMs),

@@ -7,9 +7,9 @@ import type { Session } from './sessions.ts'
 import { keyOf } from './signing.ts'
 import type { SigningKey } from './sigv4/signer.ts'
 
-/** A request as the policy looks at it. */
+/** A request in the form that the policy checks. */
 export interface Asking {
-  /** Null on the forward plane. */
+  /** Null for a request to the forward proxy. */
   route: Route | null
   host: string
   port: number
@@ -17,21 +17,21 @@ export interface Asking {
   isPortPermitted: boolean
   method: string
   ticket: string | undefined
-  /** What the request is to be signed with. */
+  /** The names of the key that signs the request. Null if it is not signed. */
   signing: SigningNames | null
-  /** Whether secrets may go where it goes: not without TLS, unless the settings allow it. */
+  /** Whether secrets may be sent to this destination: not without TLS, unless the settings allow it. */
   isSafe: boolean
 }
 
-/** A request whose body is read only if a rule may fill it: it can be of any length otherwise. */
+/** A request to fill. Its body may have any length, so it is read only if a rule may fill it. */
 export interface Filling extends Omit<Fillable, 'body'> {
   body: () => Promise<Buffer | null>
 }
 
-/** What may be sent, and what was put into it. */
+/** A request that may be sent, with the values that were put into it. */
 export interface Authorized {
   filled: Fillable
-  /** Null where nothing is signed. */
+  /** Null if nothing is signed. */
   key: SigningKey | null
   session: Session
   secrets: { name: string; value: string }[]
@@ -40,8 +40,8 @@ export interface Authorized {
 }
 
 /**
- * Whether a request may go out, and with which values: session, policy, ratchet, then each placeholder. Nothing is
- * permitted that is not found to be, and what is refused is counted.
+ * Decides whether a request may be sent, and with which values. It checks the session, the policy, the ratchet, then
+ * each placeholder. It refuses everything that is not permitted, and counts the refusals.
  *
  * @throws Refusal.
  */
@@ -86,7 +86,7 @@ export async function authorize(core: Core, asking: Asking, request: Filling): P
     const { allow } = inForce.rules[found.ruleIndex]!
     const fillsBody = allow.length > 0 && session.scopes?.length !== 0 && places?.includes('body') !== false
     const filled = fill({ ...request, body: fillsBody ? await request.body() : null }, giveIn)
-    // The file permits by `sigv4` itself that its key signs; a policy of the server has to permit the names.
+    // In the settings file, `sigv4` itself permits its key to sign. A policy of the server has to permit the names.
     const rule = {
       ...inForce.rules[found.ruleIndex]!,
       allow: Object.values(signing ?? {}).filter((one) => one !== null),

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, Refusal } from './refusal.ts'
 
-/** Whether a request says that a body follows. */
+/** Whether a request announces a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 /**
- * The whole body: a placeholder may stand anywhere in it, also across two chunks.
+ * Reads the whole body, because a placeholder may be anywhere in it, also across two chunks.
  *
- * @param status of the refusal of one that is too large.
- * @param hint what the refusal says besides.
+ * @param status of the refusal of a body that is too large.
+ * @param hint what that refusal says besides.
  */
 export async function readBody(request: IncomingMessage, bytesMax: number, status: number, hint = ''): Promise<Buffer> {
   const tooLarge = () => new Refusal(status, 'body_too_large', `the body has more than ${bytesMax} bytes${hint}`)
@@ -17,7 +17,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number, statu
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // To leave the loop must not end the connection, which a refusal still needs.
+    // Leaving the loop must not end the connection, because the refusal is sent on it.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > bytesMax) throw tooLarge()

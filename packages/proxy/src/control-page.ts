@@ -9,7 +9,7 @@ button { font: inherit; padding: .3rem .9rem; margin-right: .5rem }
 input { font: inherit; padding: .3rem }
 `
 
-// Everything that comes from a request is set as text, so that a path cannot become a part of the page.
+// The page inserts all data of a request as text, so that a path cannot become a part of the page.
 const script = `
 const byId = (id) => document.getElementById(id)
 const headers = () => ({ 'content-type': 'application/json', 'x-skerry-control-token': byId('token').value })
@@ -47,7 +47,7 @@ setInterval(look, 1000)
 look()
 `
 
-/** Where a person approves what an agent wants to send. */
+/** The page on which a person approves requests of an agent. */
 export const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -6,7 +6,7 @@ import { startUpstream, startWorld } from '../test/world.ts'
 const listening = '[control]\nlisten = "127.0.0.1:0"\n'
 
 describe('a ticket', () => {
-  test('narrows the policy, lives no longer than its time, and ends when it is revoked', async () => {
+  test('narrows the policy, expires after its time, and ends when it is revoked', async () => {
     const { ask, control, clock } = await startAgentWorld(listening)
     const mint = async (wish: object) => (await control('/session', wish)).json() as Promise<{ ticket: string }>
     const { ticket, ...more } = await mint({ scopes: ['OTHER'], ttl: '15m' })
@@ -30,13 +30,13 @@ describe('a ticket', () => {
     [{ ttl: 'soon' }],
     [{ ttl: 0 }],
     [{ admin: true }],
-  ])('is not made of %j', async (wish) => {
+  ])('is refused for the request %j', async (wish) => {
     const { control } = await startAgentWorld(listening)
     expect((await control('/session', wish)).status).toBe(400)
   })
 })
 
-test('a path that an upstream could read as another one waits for approval, as the other one would', async () => {
+test('a path that an upstream could read as another one waits for the approval of that other path', async () => {
   const upstream = await startUpstream()
   const rule = 'host = "127.0.0.1"\npaths = ["/admin/**"]'
   const toml = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\n${listening}[approval]\n[[approval.require]]\n${rule}`
@@ -49,7 +49,7 @@ test('a path that an upstream could read as another one waits for approval, as t
 })
 
 describe('the control listener', () => {
-  test('refuses without the token, with another, and with an empty one', async () => {
+  test('refuses a request with an empty or wrong token', async () => {
     const { control } = await startAgentWorld(listening)
     for (const token of ['', 'control-toke', 'control-token2'])
       expect((await control('/session', {}, token)).status).toBe(401)
@@ -57,13 +57,13 @@ describe('the control listener', () => {
     expect((await control('/approvals/apr_00000000', { decision: 'approve' })).status).toBe(404)
   })
 
-  test('is not started without one', async () => {
+  test('does not start without a token', async () => {
     await expect(
       startWorld(`[[route]]\nprefix = "/"\nupstream = "http://x"\n${listening}`, {}, { controlToken: undefined }),
     ).rejects.toThrow('needs a token')
   })
 
-  test('refuses a page that has come under another name, and serves its own without any value', async () => {
+  test('refuses requests under another host name or origin, and serves its own page', async () => {
     const { control: origin } = await startWorld(`[[route]]\nprefix = "/"\nupstream = "http://x"\n${listening}`)
     const ask = (...headers: string[]) =>
       run('curl', ['-sS', '-i', ...headers.flatMap((one) => ['-H', one]), `${origin}/`])
@@ -72,7 +72,7 @@ describe('the control listener', () => {
     expect((await ask()).stdout).toMatch(/^HTTP\/1\.1 200 [\s\S]*content-security-policy: default-src 'none'/)
   })
 
-  test.skipIf(process.getuid?.() !== 0)('on a socket file, no other user gets in', async () => {
+  test.skipIf(process.getuid?.() !== 0)('on a socket file accepts no other user', async () => {
     const { control } = await startWorld(
       `[[route]]\nprefix = "/"\nupstream = "http://x"\n[control]\nsocket = "/tmp/skerry-${process.pid}.sock"`,
       {},
@@ -88,14 +88,14 @@ describe('the control listener', () => {
 describe('approvals', () => {
   const asking = `${listening}[approval]\n[[approval.require]]\nhost = "127.0.0.1"\nmethods = ["GET"]\n`
 
-  /** Waits until a request is held. */
+  /** Waits until a request needs approval. */
   const held = async (control: (path: string) => Promise<Response>) => {
     const pending = async () => ((await (await control('/approvals')).json()) as { pending: { id: string }[] }).pending
     await expect.poll(async () => (await pending()).length).toBe(1)
     return (await pending())[0]!
   }
 
-  test('hold a request until a person has decided, and always means always', async () => {
+  test('delay a request until a person decides, and "always" approves later requests of its kind', async () => {
     const { ask, control, upstream } = await startAgentWorld(asking)
     const first = ask()
     const waiting = await held(control)
@@ -120,7 +120,7 @@ describe('approvals', () => {
     expect(upstream.got).toHaveLength(3)
   })
 
-  test('what was permitted before a person decided is asked again afterwards', async () => {
+  test('do not override a policy that changed while the request waited', async () => {
     const { ask, control, shows, refresh, upstream } = await startAgentWorld(asking)
     const first = ask()
     const { id } = await held(control)
@@ -130,7 +130,7 @@ describe('approvals', () => {
     expect([await first, upstream.got]).toEqual(['no_rule', []])
   })
 
-  test('the person at the terminal is asked, and where there is nobody to ask, nothing starts', async () => {
+  test('are asked for at the terminal, and the proxy does not start if nobody can approve', async () => {
     const upstream = await startUpstream()
     const toml = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\n[approval]\n[[approval.require]]\nhost = "127.0.0.1"`
     await expect(startWorld(toml)).rejects.toThrow('nobody could approve')
@@ -144,7 +144,7 @@ describe('approvals', () => {
   })
 })
 
-test('a ratchet takes away what a run has lost, from that run alone', async () => {
+test('a ratchet withdraws secrets and hosts from the run that moved it, and from no other run', async () => {
   const { ask, control } = await startAgentWorld(
     `${listening}[ratchet]\n[[ratchet.state]]\nname = "narrow"\nsecrets = ["OTHER"]\n[[ratchet.state]]\nname = "closed"\nhosts = []\n` +
       '[[ratchet.transition]]\nhost = "127.0.0.1"\npaths = ["/v1/export"]\nto = "narrow"\nlabel = "the export"\n' +
@@ -163,7 +163,7 @@ test('a ratchet takes away what a run has lost, from that run alone', async () =
   )
 })
 
-test('a path that an upstream could read as another one is in no rule of a signed policy with paths, and moves a ratchet', async () => {
+test('a path that an upstream could read as another one matches no path rule of a signed policy, and moves a ratchet', async () => {
   const { ask, control, refresh, shows, rules } = await startAgentWorld(
     `${listening}[ratchet]\n[[ratchet.state]]\nname = "narrow"\nsecrets = ["OTHER"]\n` +
       '[[ratchet.transition]]\nhost = "127.0.0.1"\npaths = ["/v1/export"]\nto = "narrow"\n',

@@ -10,7 +10,7 @@ import { badRequest, Refusal } from './refusal.ts'
 
 const bodyMaxBytes = 64 * 1024
 
-/** What may be asked of the control listener. `id` is the last part of the path where the row ends in a colon. */
+/** A route of the control listener. `id` is the last part of the path if the row ends in a colon. */
 type Answer = (core: Core, body: Record<string, unknown>, id: string) => unknown
 
 const routes: Readonly<Record<string, Answer>> = {
@@ -48,10 +48,11 @@ function mint({ sessions }: Core, { agent, scopes, ttl, ...rest }: Record<string
 }
 
 /**
- * Where tickets are made and requests approved. Over TCP everybody on the machine can connect, so every request has to have
- * the token; a socket file belongs to the user who runs the proxy, and the system lets no other one connect.
+ * The server that issues tickets and approves requests. Over TCP, everybody on the machine can connect, so every
+ * request needs the token. A socket file belongs to the user who runs the proxy, and the system lets no other user
+ * connect.
  *
- * @param token undefined where a socket file alone is listened on.
+ * @param token undefined if the server listens only on a socket file.
  */
 export function controlServer(core: Core, token: string | undefined): Server {
   return createServer((request, response) => {
@@ -68,7 +69,7 @@ export function controlServer(core: Core, token: string | undefined): Server {
 async function answer(core: Core, token: string | undefined, request: IncomingMessage) {
   checkOrigin(request)
   const path = request.url!.split('?', 1)[0]!
-  // The page holds nothing by itself: what it shows it asks for, with the token that a person types in.
+  // The page contains no data. It requests its data with the token that a person types in.
   if (request.method === 'GET' && path === '/')
     return { status: 200, type: 'text/html; charset=utf-8', body: page, headers: pageHeaders }
   checkToken(request, token)
@@ -80,7 +81,10 @@ async function answer(core: Core, token: string | undefined, request: IncomingMe
   return { status: 200, type: 'application/json', body: JSON.stringify(found(core, body, id)), headers: {} }
 }
 
-/** A name that leads here is not enough: a page of anybody could have one. */
+/**
+ * A page on any site could use a host name that resolves to this address. So only an address or `localhost` is
+ * accepted.
+ */
 function checkOrigin({ headers }: IncomingMessage): void {
   const host = headers.host?.replace(/:\d+$/, '') ?? ''
   const isAddress = /^(?:localhost|[\d.]+|\[[0-9A-Fa-f:.]+\]|)$/.test(host)
@@ -88,7 +92,7 @@ function checkOrigin({ headers }: IncomingMessage): void {
   if (!isAddress || !isOwn) throw new Refusal(403, 'forbidden', 'the control listener is asked by its address')
 }
 
-/** Compared as digests, so that neither content nor length shows in how long it takes. */
+/** Compares digests, so that the time taken reveals neither content nor length. */
 function checkToken({ headers }: IncomingMessage, token: string | undefined): void {
   if (token === undefined) return
   const given = headers['x-skerry-control-token'] ?? headers['x-seekrit-control-token']

@@ -9,21 +9,21 @@ import type { Sessions } from './sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Upstreams } from './upstream.ts'
 
-/** What every plane works with. */
+/** The parts that every listener of the proxy uses. */
 export interface Core {
   config: Config
   sessions: Sessions
   policies: Policies
   secrets: Secrets
   ratchet: Ratchet
-  /** Null where nobody is to be asked. */
+  /** Null if no request needs approval. */
   approvals: Approvals | null
-  /** Null where nothing is reported. */
+  /** Null if no activity is reported. */
   activity: Activity | null
-  /** Null where nobody watches. */
+  /** Null if no telemetry is exported. */
   telemetry: Telemetry | null
   upstreams: Upstreams
   searches: Searches
-  /** For the operator of the proxy. Never told a value, a token or a path. */
+  /** Warns the operator of the proxy. The message must never contain a value, a token or a path. */
   warn: (message: string) => void
 }

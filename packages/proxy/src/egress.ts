@@ -4,20 +4,20 @@ import { networksOf, specialKind } from '@skerry/providers/addresses'
 import type { Config } from './config/config.ts'
 import { Refusal } from './refusal.ts'
 
-/** All addresses of a name, as the system knows them. */
+/** Returns all addresses of a name. */
 export type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
 
 export const systemResolve: Resolve = (host, done) => systemLookup(host, { all: true }, done)
 
 export interface Egress {
-  /** An address that was written as one: no name is looked up for it. */
+  /** Checks a host that is written as an address, because `lookup` is not called for it. */
   check(host: string): void
-  /** The name is resolved once, and the connection goes to an address that has passed: another answer is never asked for. */
+  /** Resolves a name once. The connection uses an address that passed the check, and the name is not resolved again. */
   lookup: LookupFunction
 }
 
 /**
- * Where requests may go that an agent has addressed itself. A name that leads to this machine, to its network or to the
+ * Limits the destinations that an agent chooses itself. A name that leads to this machine, to its network or to the
  * metadata service of a cloud is refused.
  */
 export function openEgress({ blockPrivateIps, allowCidr }: Config['egress'], resolve: Resolve): Egress {

@@ -19,7 +19,7 @@ async function intercepted(more = '', hosts = ruled) {
   return { ...world, upstream }
 }
 
-describe('inside of CONNECT', () => {
+describe('inside CONNECT,', () => {
   test('the upstream gets the secret, over TLS that the client has checked', async () => {
     const { upstream, ...world } = await intercepted()
     const done = await curl(
@@ -39,7 +39,7 @@ describe('inside of CONNECT', () => {
     })
   })
 
-  test('plain HTTP is taken, too', async () => {
+  test('plain HTTP is accepted too', async () => {
     const upstream = await startUpstream()
     const world = await startWorld(forward('[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]'), {
       API_KEY: key,
@@ -53,7 +53,7 @@ describe('inside of CONNECT', () => {
     ])
   })
 
-  test('a refusal comes as an answer of the host, and nothing is sent', async () => {
+  test('the client gets a refusal as an answer of the host, and nothing is sent', async () => {
     const { upstream, ...world } = await intercepted()
     const done = await curl(world, '-i', upstream.origin, '-H', 'A: {{skerry:OTHER}}')
     expect(done.stdout).toMatch(/^HTTP\/1\.1 200 Connection Established\r\n\r\nHTTP\/1\.1 403 /)
@@ -61,7 +61,7 @@ describe('inside of CONNECT', () => {
     expect(upstream.got).toEqual([])
   })
 
-  test('a body that is too large is 413', async () => {
+  test('a body that is too large is refused with 413', async () => {
     const upstream = await startUpstream()
     const toml = `max_request_body_bytes = 4\n${forward('[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]')}`
     const world = await startWorld(toml)
@@ -83,7 +83,7 @@ describe('inside of CONNECT', () => {
     ['another port in Host', 'GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n'],
     ['an absolute target', 'GET http://127.0.0.1/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n'],
-    ['an answer to CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n'],
+    ['a second CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n'],
   ])('%s is refused', async (_, request) => {
     const upstream = await startUpstream()
     const world = await startWorld(forward('[[forward.host]]\nmatch = "127.0.0.1"'))
@@ -118,19 +118,22 @@ describe('the routes of the same proxy', () => {
   async function withRoute() {
     const upstream = await startUpstream()
     const route = `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]\n`
-    // No address of this machine is allowed besides.
+    // The settings allow no other address of this machine.
     const world = await startWorld(`${route}[forward]\nlisten = "127.0.0.1:0"\n${ruled}`, { API_KEY: key })
     return { upstream, world, port: Number(new URL(world.reverse!).port) }
   }
 
-  test.each(['127.0.0.1', 'localhost'])('are reached through it at %s, with CONNECT and without', async (host) => {
-    const { upstream, world, port } = await withRoute()
-    for (const way of [[], ['--proxytunnel']])
-      await curl(world, ...way, `http://${host}:${port}/api/v1`, '-H', 'A: {{skerry:API_KEY}}')
-    expect(upstream.got.map(({ url, headers }) => [url, headers.a])).toEqual(Array(2).fill(['/v1', key]))
-  })
+  test.each(['127.0.0.1', 'localhost'])(
+    'are reached through the proxy at %s, with and without CONNECT',
+    async (host) => {
+      const { upstream, world, port } = await withRoute()
+      for (const way of [[], ['--proxytunnel']])
+        await curl(world, ...way, `http://${host}:${port}/api/v1`, '-H', 'A: {{skerry:API_KEY}}')
+      expect(upstream.got.map(({ url, headers }) => [url, headers.a])).toEqual(Array(2).fill(['/v1', key]))
+    },
+  )
 
-  test('open WebSockets there, too', async () => {
+  test('are reached by WebSockets through the proxy too', async () => {
     const { world, port } = await withRoute()
     const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket'
     const answer = await raw(
@@ -140,13 +143,13 @@ describe('the routes of the same proxy', () => {
     expect(answer).toContain('x-skerry-refusal: no_route')
   })
 
-  test('take no ticket with CONNECT, which the requests inside would not know of', async () => {
+  test('refuse a ticket with CONNECT, because it would not apply to the requests inside', async () => {
     const { world, port } = await withRoute()
     const head = `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Skerry-Ticket: skp_x\r\n\r\n`
     expect(await raw(world.forward!, head)).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('open no other port of this machine', async () => {
+  test('do not open other ports of this machine', async () => {
     const { upstream, world } = await withRoute()
     const { stdout } = await curl(world, '-i', upstream.origin)
     expect(stdout).toContain('x-skerry-refusal: egress')
@@ -170,7 +173,7 @@ describe('a port', () => {
     expect(upstream.got).toHaveLength(2)
   })
 
-  test('is the scheme’s where nothing is said', async () => {
+  test('must be the default of the scheme unless the settings name others', async () => {
     const { upstream, ...world } = await intercepted(ruled, '')
     const { stdout } = await curl(world, '-i', upstream.origin, '-H', 'A: {{skerry:API_KEY}}')
     expect(stdout).toContain(`no rule covers port ${upstream.port} of this host; the setting ports can permit it`)
@@ -179,7 +182,7 @@ describe('a port', () => {
 })
 
 describe('a host that no rule names', () => {
-  test('is passed on untouched: its own certificate, its bytes, its placeholders', async () => {
+  test('is passed through unchanged: its own certificate, its bytes, its placeholders', async () => {
     const { upstream, ...world } = await intercepted('', '[[forward.host]]\nmatch = "other.example.test"')
     const own = `${world.folder}/own.pem`
     await writeFile(own, upstream.ca)
@@ -188,7 +191,7 @@ describe('a host that no rule names', () => {
     expect(upstream.got[0]?.headers.a).toBe('{{skerry:API_KEY}}')
   })
 
-  test('and without CONNECT, too, but for the ticket', async () => {
+  test('is passed through without CONNECT too, except for the ticket', async () => {
     const upstream = await startUpstream()
     const world = await startWorld(forward(ruled))
     const asked = ['-X', 'PUT', '-d', 'body', '-H', 'X-Skerry-Ticket: skp_x', '-H', 'A: {{skerry:API_KEY}}']
@@ -202,7 +205,7 @@ describe('a host that no rule names', () => {
     expect(upstream.got[0]?.headers).not.toHaveProperty('x-skerry-ticket')
   })
 
-  test('is refused where the settings say so', async () => {
+  test('is refused if the settings say so', async () => {
     const upstream = await startUpstream()
     const world = await startWorld(forward(ruled, 'unmatched_host_policy = "deny"'))
     for (const way of [[], ['--proxytunnel']]) {
@@ -212,7 +215,7 @@ describe('a host that no rule names', () => {
     expect(upstream.got).toEqual([])
   })
 
-  test('can be spelled with a dot at the end or in capitals, and is the ruled one all the same', async () => {
+  test('does not include a named host that is spelled with a final dot or in capitals', async () => {
     const { upstream, ...world } = await intercepted()
     for (const host of [`${name}.`, name.toUpperCase()])
       await curl(world, '-k', `https://${host}:${upstream.port}/`, '-H', 'A: {{skerry:API_KEY}}')
@@ -222,7 +225,7 @@ describe('a host that no rule names', () => {
   })
 })
 
-describe('where an agent may not go', () => {
+describe('an agent cannot reach', () => {
   test.each([
     '127.0.0.1',
     '[::1]',
@@ -232,7 +235,7 @@ describe('where an agent may not go', () => {
     '0.0.0.0',
     '2130706433',
     '0x7f.1',
-  ])('%s: with CONNECT, without, and inside', async (host) => {
+  ])('%s: with CONNECT, without it, and inside it', async (host) => {
     const bare = host.replace(/[[\]]/g, '')
     const isName = !/[.:].*[.:]/.test(bare) || bare.startsWith('0x')
     const rules = isName || bare.includes(':') ? ruled : `[[forward.host]]\nmatch = "${bare}"\nports = [9]\n`
@@ -251,7 +254,7 @@ describe('where an agent may not go', () => {
     for (const answer of answers) expect(answer).toMatch(/HTTP\/1\.1 403 [\s\S]*x-skerry-refusal: egress/)
   })
 
-  test('a name that tells another address the next time is not asked a next time', async () => {
+  test('an internal address of a name that changes its address: the name is resolved only once', async () => {
     const upstream = await startUpstream()
     let asked = 0
     const world = await startWorld(
@@ -296,7 +299,7 @@ test('a WebSocket opens with the secret, and its frames pass in both directions'
   expect([answer.statusCode, answer.headers['x-skerry-refusal']]).toEqual([403, 'path_not_allowed'])
 })
 
-test('a WebSocket inside of CONNECT opens with the secret, over TLS that the client has checked', async () => {
+test('a WebSocket inside CONNECT opens with the secret, over TLS that the client has checked', async () => {
   const { upstream, ...world } = await intercepted()
   const server = new WebSocketServer({ server: upstream.server })
   let seen: string | undefined
@@ -320,7 +323,7 @@ test('a WebSocket inside of CONNECT opens with the secret, over TLS that the cli
   client.terminate()
 })
 
-test('a protocol that nobody speaks here ends with a refusal and not with a connection', async () => {
+test('an unknown protocol inside CONNECT ends with a refusal and not with a connection', async () => {
   const silent = createTcpServer()
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -331,8 +334,8 @@ test('a protocol that nobody speaks here ends with a refusal and not with a conn
   expect(await raw(world.forward!, [opening, 'SSH-2.0-client\r\n'])).toMatch(/HTTP\/1\.1 400 /)
 })
 
-describe('the authority', () => {
-  test('is kept, in a file that only its owner reads', async () => {
+describe('the certificate authority', () => {
+  test('is stored, with a key file that only its owner can read', async () => {
     const folder = await scratch()
     const paths = [`${folder}/ca.pem`, `${folder}/key.pem`] as const
     await openAuthority(...paths)
@@ -342,7 +345,7 @@ describe('the authority', () => {
     expect((await stat(paths[1])).mode & 0o777).toBe(0o600)
   })
 
-  test('is refused where its files do not go together, or others can read the key', async () => {
+  test('is refused if its files do not match, or if others can read the key', async () => {
     const folder = await scratch()
     const [one, other] = [`${folder}/a`, `${folder}/b`]
     for (const base of [one, other]) await openAuthority(`${base}.pem`, `${base}.key`)

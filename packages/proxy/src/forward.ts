@@ -12,17 +12,17 @@ import { badRequest, Refusal, sentences } from './refusal.ts'
 import { upstreamFailure } from './upstream.ts'
 import { both, handleUpgrade, isWebSocket, responseOn } from './websocket.ts'
 
-/** What was asked for with CONNECT, for the requests inside of it. */
+/** The destination and ticket of a CONNECT, for the requests inside it. */
 interface Tunnel extends Place {
   ticket: string | undefined
 }
 
 /**
- * The forward proxy. Hosts that a policy names are intercepted: their requests are read, decided and filled in. All other
- * traffic is passed on as it is, or refused, as the settings say.
+ * The forward proxy. It intercepts the hosts that a policy names: it reads, checks and fills in their requests. All
+ * other traffic is passed through unchanged or refused, depending on the settings.
  *
- * @param routes the listener of the reverse routes. A program that sends everything through the proxy reaches them here,
- * although their address is one of this machine.
+ * @param routes the listener of the reverse routes. A program that sends everything through the proxy reaches them
+ * here, although their address is on this machine.
  */
 export function forwardServer(core: Core, authority: Authority, routes: Server | null): Server {
   const inner = innerServer(core)
@@ -59,7 +59,10 @@ export function forwardServer(core: Core, authority: Authority, routes: Server |
   return server
 }
 
-/** Whether a place is where the routes listen, or would listen by the settings if they were not bound to a task. */
+/**
+ * Whether a destination is the listener of the routes. The port in the settings counts too: a listener for a task may
+ * use another.
+ */
 function isForRoutes({ config }: Core, routes: Server | null, { host, port }: Place): routes is Server {
   const own = routes?.address() as AddressInfo | null | undefined
   if (!own || (own.port !== port && config.listen.port !== port)) return false
@@ -67,7 +70,7 @@ function isForRoutes({ config }: Core, routes: Server | null, { host, port }: Pl
   return host === own.address || (isLoopback(host) && (isAny || isLoopback(own.address)))
 }
 
-/** Whether a request without CONNECT is for the routes. It then looks as one that came to their listener. */
+/** Whether a request without CONNECT is for the routes. It then gets the URL of a request to their listener. */
 function asksRoutes(core: Core, routes: Server | null, request: IncomingMessage): routes is Server {
   const { target, ...place } = parseAbsolute(request.url!)
   if (!isForRoutes(core, routes, place)) return false
@@ -78,7 +81,7 @@ function asksRoutes(core: Core, routes: Server | null, request: IncomingMessage)
 
 function connectRoutes(routes: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   checkHost(request.headers.host, parsePlace(request.url!, null))
-  // The requests inside would not know of it, and could do more than it permits.
+  // The ticket would not apply to the requests inside, so they could do more than it permits.
   if (ticketOf(pairs(request.rawHeaders)) !== undefined)
     throw badRequest('for a route, present the ticket in the request and not with CONNECT')
   socket.write(established)
@@ -100,7 +103,7 @@ async function guarded(
   }
 }
 
-/** Refuses a host that no policy names, where the settings say so. */
+/** Refuses a host that no policy names, if the settings say so. */
 function checkUnmatched(core: Core, { host }: Place, method: string): void {
   if (core.config.forward?.unmatchedHostPolicy !== 'deny') return
   core.activity?.record({ host, method, decision: 'no_rule', ruleIndex: null, version: undefined, secrets: [] })
@@ -119,7 +122,7 @@ function askedFor(
   return { request, route: null, target: checkTarget(target), to: { protocol, ...place, isTrusted: false } }
 }
 
-/** `GET http://host/path`. */
+/** Handles `GET http://host/path`. */
 async function absolute(core: Core, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { target, ...place } = parseAbsolute(request.url!)
   const incoming = askedFor(core, request, place, target, 'http:')
@@ -127,7 +130,10 @@ async function absolute(core: Core, request: IncomingMessage, response: ServerRe
   else await untouched(core, incoming, response)
 }
 
-/** A request to a host that no policy names: as it came, but for the headers of the connection and the ticket. */
+/**
+ * Passes on a request to a host that no policy names, unchanged except for the ticket and the headers of the
+ * connection.
+ */
 async function untouched(core: Core, { request, to, target }: Incoming, response: ServerResponse): Promise<void> {
   const headers = pairs(request.rawHeaders)
   checkForm(request, headers)
@@ -178,7 +184,7 @@ async function connected(
 
 const tlsHandshake = 0x16
 
-/** Looks at the first byte and leaves it there. A client that never sends one has its connection closed by itself. */
+/** Reads the first byte and puts it back. If a client sends nothing, the wait ends when its connection closes. */
 async function beginsTls(socket: Socket): Promise<boolean> {
   for (;;) {
     const first: Buffer | null = socket.read(1)
@@ -198,7 +204,7 @@ interface InnerServer {
   closeAllConnections(): void
 }
 
-/** Reads the requests inside of an intercepted connection. It listens nowhere. */
+/** Reads the requests inside an intercepted connection. It listens on no port. */
 function innerServer(core: Core): InnerServer {
   const tunnels = new WeakMap<object, Tunnel>()
   const incomingOf = (request: IncomingMessage): Incoming => {

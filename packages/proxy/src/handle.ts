@@ -24,19 +24,19 @@ import type { Body } from './sigv4/resign.ts'
 import type { Observed, Permission } from './telemetry/telemetry.ts'
 import { authorityOf, defaultPorts, type Sending, type Target, upstreamFailure } from './upstream.ts'
 
-/** A request of any plane, and where it wants to go. */
+/** A request to any listener, with its destination. */
 export interface Incoming {
   request: IncomingMessage
   to: Target
   /** Path and query for the upstream. */
   target: string
-  /** Null on the forward plane. */
+  /** Null for a request to the forward proxy. */
   route: Route | null
-  /** What was presented with CONNECT; a request inside of it may present its own. */
+  /** The ticket that came with CONNECT. A request inside may present its own. */
   ticket?: string | undefined
 }
 
-/** One request, from what the client has sent to the upstream's answer or a refusal. */
+/** Handles one request, from what the client has sent to the upstream's answer or a refusal. */
 export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
   await answered(core, incoming, response, async (signal, observed) => {
     const { sending, secrets, permission, event } = await permit(core, incoming, signal)
@@ -51,7 +51,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
   })
 }
 
-/** The upstream's own trace then goes on where the proxy's ends. */
+/** Adds the trace header, so that the upstream's own trace continues the proxy's. */
 export function traced<S extends { headers: Headers }>(
   { config }: Core,
   sending: S,
@@ -64,7 +64,7 @@ export function traced<S extends { headers: Headers }>(
 
 const clientGone = new Error('the client has gone')
 
-/** Does the work, and turns whatever goes wrong into an answer. */
+/** Runs the work, and turns every error into an answer. */
 export async function answered(
   core: Core,
   { request, to, route }: Incoming,
@@ -78,7 +78,7 @@ export async function answered(
     routePrefix: route?.prefix,
   })
   response.once('close', () => {
-    // After the whole answer nothing is under way, and a reason of one's own spares a stack trace for each request.
+    // After a complete answer nothing is in progress. A fixed reason saves the stack trace for each request.
     if (!response.writableFinished) gone.abort(clientGone)
     observed?.end(response.statusCode)
   })
@@ -95,7 +95,7 @@ export async function answered(
   }
 }
 
-/** What the client itself unpacks. */
+/** The encodings that the client itself decompresses. */
 export const acceptedBy = ({ headers }: IncomingMessage): string | undefined => headers['accept-encoding']?.toString()
 
 interface Permitted {
@@ -105,7 +105,7 @@ interface Permitted {
   event: Event
 }
 
-/** Everything that has to be asked before a request may go out -> what is sent. */
+/** Runs every check before a request may be sent -> the request to send. */
 export async function permit(core: Core, incoming: Incoming, signal: AbortSignal): Promise<Permitted> {
   const { request, to, route, target } = incoming
   const method = request.method!
@@ -115,7 +115,7 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   const settings = route ? { sigv4: route.sigv4, allowHttp: true } : core.config.forward?.hosts.get(to.host)
   const signing = settings?.sigv4 ?? null
   if (signing) checkSigned(headers, target)
-  // What is signed anew is passed on while it comes.
+  // A request that is signed again is streamed, so its body is not read here.
   const body = hasBody(request) && !signing ? wholeBody(core, request) : async () => null
   const isSafe = settings?.allowHttp === true || to.protocol === 'https:' || isLoopback(to.host)
   const asking = {
@@ -135,7 +135,7 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   if (core.approvals?.requires({ host: to.host, method, path })) {
     const secrets = found.secrets.map(({ name }) => name)
     await core.approvals.hold({ host: to.host, method, path, secrets, ruleIndex: found.ruleIndex }, signal)
-    // Minutes may have passed: what was permitted then may not be any more.
+    // Minutes may have passed, and the permission may have ended. So it is checked again.
     found = await authorize(core, asking, fillable)
   }
   const { session, ruleIndex, version } = found
@@ -148,7 +148,7 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   return { sending, secrets: found.secrets, permission, event }
 }
 
-/** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */
+/** Builds a permitted request for sending. Its signature covers the headers, so it is made last. */
 async function sendingOf(
   core: Core,
   { request, to, route }: Incoming,
@@ -164,7 +164,7 @@ async function sendingOf(
   return { ...ready, headers: [...headers, ...framing(pairs(request.rawHeaders))], body: request }
 }
 
-/** Reads the body once, however often it is asked for. */
+/** Reads the body once, however often it is requested. */
 function wholeBody({ config }: Core, request: IncomingMessage): () => Promise<Buffer> {
   let whole: Promise<Buffer> | undefined
   const read = async () => {
@@ -179,7 +179,7 @@ function wholeBody({ config }: Core, request: IncomingMessage): () => Promise<Bu
   }
 }
 
-/** A rule names a host, and means the service on the port of its scheme unless the settings name others. */
+/** A rule covers its host only on the usual port of the scheme, unless the settings name other ports. */
 function permitsPort({ config }: Core, { route, to }: Incoming): boolean {
   if (route) return true
   const ports = config.forward?.hosts.get(to.host)?.ports ?? config.policy.ports
@@ -188,7 +188,7 @@ function permitsPort({ config }: Core, { route, to }: Incoming): boolean {
   )
 }
 
-/** A route's own headers take the place of what the client has sent. */
+/** A route's own headers replace those of the client. */
 function withOwn(headers: Headers, route: Route | null): Headers {
   const own = Object.entries(route?.headers ?? {})
   if (own.length === 0) return headers
@@ -196,7 +196,7 @@ function withOwn(headers: Headers, route: Route | null): Headers {
   return [...headers.filter(([name]) => !names.has(name.toLowerCase())), ...own]
 }
 
-/** What comes back is looked into, so it is best not packed. */
+/** The answer is searched for secrets, so an uncompressed one is requested. */
 const unpacked = (headers: Headers): Headers => [
   ...headers.filter(([name]) => !isNamed(name, 'accept-encoding')),
   ['Accept-Encoding', 'identity'],
@@ -209,15 +209,15 @@ function withLength(sending: Sending): Sending {
   return { ...sending, headers: [...headers, ['Content-Length', String(body?.length ?? 0)]] }
 }
 
-/** A client that is still sending is listened to for this long: to close earlier could take the answer from it. */
+/** How long to read from a client that is still sending. To close earlier could lose the answer. */
 const lingerMs = 5000
 
-/** The connection of a client that is still sending ends with the refusal. */
+/** Sends a refusal. If the client is still sending, its connection ends with the refusal. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
   if (response.headersSent) return void response.destroy()
   const own = request.complete ? [] : ['Connection', 'close']
   const type = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(refusal.body))]
-  // An answer that cannot be passed on may have left its own words for the status.
+  // The status text is set too, because a failed answer may have left its own text.
   response.writeHead(refusal.status, STATUS_CODES[refusal.status], [...type, ...refusal.headers, ...own])
   if (request.complete) return void response.end(refusal.body)
   response.write(refusal.body)

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest } from './refusal.ts'
 
-/** In the order and spelling in which they came, each value by itself. */
+/** Headers in the order and spelling in which they came, each value by itself. */
 export type Headers = [name: string, value: string][]
 
-/** What is about one connection and not about the message (RFC 9110 section 7.6.1). */
+/** Headers that belong to one connection and not to the message (RFC 9110 section 7.6.1). */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -19,7 +19,7 @@ const hopByHop = new Set([
   'expect',
 ])
 
-/** In which a run presents its ticket or task. Never passed on. */
+/** The headers in which a run presents its ticket or task. They are never passed on. */
 const ticketHeaders = ['x-skerry-ticket', 'x-seekrit-ticket'] as const
 
 export function pairs(raw: readonly string[]): Headers {
@@ -28,7 +28,7 @@ export function pairs(raw: readonly string[]): Headers {
   return all
 }
 
-/** Without what belongs to the connection, and without the length, which is written anew. */
+/** Removes the headers that belong to the connection, and those that `more` names. */
 export function endToEnd(headers: Headers, more: readonly string[] = []): Headers {
   const named = valuesOf(headers, 'connection').flatMap((value) =>
     value
@@ -46,7 +46,7 @@ export function endToEnd(headers: Headers, more: readonly string[] = []): Header
 export const requestHeaders = (headers: Headers): Headers =>
   endToEnd(headers, ['host', 'content-length', ...ticketHeaders])
 
-/** Some servers act on the method or path of these headers, and the rule has permitted another one. */
+/** Some servers use the method or path in these headers, but the rule has checked another one. */
 const overrides = new Set([
   'x-http-method-override',
   'x-http-method',
@@ -58,24 +58,26 @@ const overrides = new Set([
   'x-forwarded-path',
 ])
 
-/** Without the headers that change method or path. Headers that the settings write themselves are kept. */
+/** Removes the headers that change method or path, except those that the settings write. */
 export const withoutOverrides = (headers: Headers, own: Readonly<Record<string, string>>): Headers =>
   headers.filter(([name]) => !overrides.has(name.toLowerCase()) || Object.hasOwn(own, name.toLowerCase()))
 
-/** How long the body is, in the words of the request: for one that is passed on while it comes. */
+/** The headers of the request that say how long its body is, for a body that is streamed. */
 export const framing = (headers: Headers): Headers => [
   ...valuesOf(headers, 'content-length').map((length): Headers[number] => ['Content-Length', length]),
   ...valuesOf(headers, 'transfer-encoding').map((): Headers[number] => ['Transfer-Encoding', 'chunked']),
 ]
 
-/** Whether a name as it came is one in lower case. Most are not even as long, and need not be spelled anew. */
+/** Whether a name equals a name in lower case. Most differ in length, so they need no conversion. */
 export const isNamed = (name: string, wanted: string): boolean =>
   name.length === wanted.length && name.toLowerCase() === wanted
 
 export const valuesOf = (headers: Headers, wanted: string): string[] =>
   headers.filter(([name]) => isNamed(name, wanted)).map(([, value]) => value)
 
-/** The ticket that a request presents. Two different ones would be a choice that is not ours. */
+/**
+ * Returns the ticket of a request. Two different tickets are refused, because the proxy must not choose between them.
+ */
 export function ticketOf(headers: Headers): string | undefined {
   const all = new Set(ticketHeaders.flatMap((name) => valuesOf(headers, name)))
   if (all.size > 1) throw badRequest('the request presents two tickets')
@@ -83,8 +85,8 @@ export function ticketOf(headers: Headers): string | undefined {
 }
 
 /**
- * What Node's parser lets through and two readers could take for two different requests. It refuses by itself: a length
- * beside a transfer coding, two lengths, folded lines, and what is no character of a header.
+ * Refuses requests that Node's parser accepts, but that two readers could understand differently. The parser itself
+ * refuses a length beside a transfer coding, two lengths, folded lines, and characters that no header can have.
  */
 export function checkForm(request: IncomingMessage, headers: Headers): void {
   if (valuesOf(headers, 'host').length > 1) throw badRequest('the request has two Host headers')
@@ -96,7 +98,7 @@ export function checkForm(request: IncomingMessage, headers: Headers): void {
 
 const targetForm = /^\/[\x21\x22\x24-\x7e]*$/
 
-/** A path with its query, as it is sent on. */
+/** Checks a path with its query, and returns it. */
 export function checkTarget(target: string): string {
   if (!targetForm.test(target)) throw badRequest('the target is no path of printable ASCII')
   return target

@@ -4,10 +4,13 @@ import type { Place } from './config/rules.ts'
 import { type Headers, isNamed } from './headers.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
-/** The value of a name at this request, or a refusal. */
+/** Returns the value of a name for this request, or throws a refusal. */
 export type ValueOf = (name: string) => string
 
-/** The value of a name in some place of this request, or a refusal. `own`: in a header that the settings write. */
+/**
+ * Returns the value that a placeholder names, for the given part of this request, or throws a refusal. `own` is a header
+ * that the settings write.
+ */
 export type ValueIn = (name: string, place: Place | 'own') => string
 
 /** A request before or after its placeholders were filled in. */
@@ -19,19 +22,19 @@ export interface Fillable {
   own?: ReadonlySet<string>
 }
 
-/** What most requests have none of, asked before anything is decoded. */
+/** Most requests contain no placeholder. This is checked before anything is decoded. */
 const mark = '{{s'
 
-/** A client that encodes a URL or a form encodes the braces, too. */
+/** Clients that encode a URL or a form also encode the braces. */
 const encodedMarker = /(?:\{|%7b){2}(skerry|seekrit)(?::|%3a)([A-Za-z0-9_]+)(?:\}|%7d){2}/gi
 const decodeMarkers = (text: string) =>
   text.replace(encodedMarker, (_, word: string, name: string) => `{{${word.toLowerCase()}:${name}}}`)
 
 /**
- * Fills in every placeholder of a request: in its path and query, its headers, and its body. A value is written as its place
- * needs it: a JSON text stays one JSON text, and no value ends a header or a path.
+ * Fills in every placeholder of a request: in its path and query, its headers, and its body. A value is encoded for its
+ * place: JSON stays valid JSON, and no value ends a header or a path.
  *
- * @throws Refusal for the first name that may not be used here; then nothing has been sent.
+ * @throws Refusal for the first name that may not be used here. Nothing has been sent then.
  */
 export function fill(request: Fillable, give: ValueIn): Fillable {
   const inHeader = (header: string): ValueOf => {
@@ -63,7 +66,7 @@ function fillTarget(target: string, give: ValueIn): string {
   return path + put(marked.slice(end), (name) => give(name, 'query'), encodeFor)
 }
 
-/** What a request target cannot hold is percent-encoded; what it can hold stays as it was stored. */
+/** Percent-encodes the characters that a request target cannot contain. Other characters stay as they were stored. */
 const encodeFor = (value: string) =>
   value.replace(/[^\x21\x24\x26-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]|%(?![0-9A-Fa-f]{2})/gu, (one) =>
     encodeURIComponent(one),
@@ -74,7 +77,7 @@ function fillHeader(name: string, value: string, give: ValueOf): string {
   return value.includes(mark) ? put(value, give, headerValue) : value
 }
 
-/** `user:{{skerry:NAME}}`, which clients send in base64. */
+/** Fills in `user:{{skerry:NAME}}`, which clients send in base64. */
 function fillBasic(value: string, give: ValueOf): string {
   const credentials = Buffer.from(value.slice('basic '.length), 'base64').toString('latin1')
   if (!credentials.includes(mark)) return value
@@ -82,7 +85,7 @@ function fillBasic(value: string, give: ValueOf): string {
   return `Basic ${Buffer.from(filled, 'latin1').toString('base64')}`
 }
 
-/** UTF-8, as bytes of a header. */
+/** Converts UTF-8 to the bytes of a header. */
 function headerValue(value: string, name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a header would begin another header
   if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
@@ -90,7 +93,7 @@ function headerValue(value: string, name: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
-/** How a value is written into a body of some type. */
+/** How a value is encoded for a body of some type. */
 const writers: readonly [type: RegExp, write: (value: string) => string][] = [
   [/^[^;]*[/+]json\b/i, (value) => JSON.stringify(value).slice(1, -1)],
   [/^application\/x-www-form-urlencoded\b/i, encodeURIComponent],
@@ -101,7 +104,7 @@ function fillBody(body: Buffer, headers: Headers, give: ValueOf): Buffer {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type)
   if (!body.includes(mark) && !(isForm && /%7b%7bs/i.test(body.toString('latin1')))) return body
   const write = writers.find(([form]) => form.test(type))?.[1] ?? ((value: string) => value)
-  // Bytes that are no text pass through unharmed, and the markers are ASCII.
+  // Latin-1 keeps bytes that are no text unchanged, and the markers are ASCII.
   const text = body.toString('latin1')
   const filled = put(isForm ? decodeMarkers(text) : text, give, (value) =>
     Buffer.from(write(value), 'utf8').toString('latin1'),
@@ -109,7 +112,7 @@ function fillBody(body: Buffer, headers: Headers, give: ValueOf): Buffer {
   return Buffer.from(filled, 'latin1')
 }
 
-/** Nothing is filled in after a body, so a placeholder there would go out as it is. */
+/** Refuses placeholders in trailers, because they would be sent without being filled in. */
 export function checkTrailers(raw: readonly string[]): void {
   if (raw.some((text) => text.includes(mark))) throw badRequest('placeholders are not filled in in trailers')
 }

@@ -6,21 +6,23 @@ import type { Places } from './config/rules.ts'
 import { Refusal } from './refusal.ts'
 import type { Session } from './sessions.ts'
 
-/** What decides about a request. */
+/** The policy that decides about a request. */
 interface InForce {
   rules: readonly PolicyRule[]
-  /** Where placeholders are filled by each rule; null: everywhere. */
+  /** The places where a rule fills in placeholders. Null is everywhere. */
   placesOf(ruleIndex: number): Places
-  /** Undefined where the policy is the file. */
+  /** Undefined if the policy is the settings file. */
   version: number | undefined
 }
 
 export interface Policies {
-  /** @throws Refusal where no policy is in force: nothing is permitted then. */
+  /** @throws Refusal if no policy is in force: nothing is permitted then. */
   of(session: Session, route: Route | null): InForce
-  /** Whether any agent's policy names the host; also one that has expired, so that its hosts do not pass unseen. */
+  /**
+   * Whether any agent's policy names the host. An expired policy counts too, so that its hosts do not pass unchecked.
+   */
   covers(host: string): boolean
-  /** @throws whatever makes a policy unusable at the start. */
+  /** @throws the error that makes a policy unusable at the start. */
   start(): Promise<void>
   refresh(): Promise<void>
 }
@@ -51,7 +53,7 @@ function filePolicies({ forward }: Config): Policies {
   }
 }
 
-/** Answers after which nothing that was fetched before is good any more. A server that is away is not among them. */
+/** Answers that end a policy which was fetched before. The lack of an answer is not among them. */
 const ends: Readonly<Record<string, string>> = {
   unauthorized: 'the server does not know the proxy’s token any more',
   forbidden: 'the server no longer gives the policy: the agent is disabled, or the token is for another environment',
@@ -64,7 +66,7 @@ function serverPolicies(
   warn: (message: string) => void,
 ): Policies {
   const hosts = new Map<string, ReadonlySet<string>>()
-  /** By agent, why its policy is in force no longer. */
+  /** Why an agent's policy is no longer in force, by agent. */
   const ended = new Map<string, string>()
   const placesOf = () => policy.in
   const load = async (agent: string, source: PolicySource): Promise<void> => {

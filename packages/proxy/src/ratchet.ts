@@ -2,17 +2,19 @@ import type { Operation } from '@skerry/crypto/policy-decide'
 import type { RatchetConfig } from './config/ratchet.ts'
 import { mayMatch } from './may-match.ts'
 
-/** What a run has lost, in words for its author; null while it has lost nothing of the kind. */
+/** The message for the author of a run that has lost this host or secret. Null if the run may still use it. */
 type Withdrawn = string | null
 
 export interface Ratchet {
   host(run: string, host: string): Withdrawn
   secret(run: string, name: string): Withdrawn
-  /** A request was permitted: the run may lose something by it. It never gets anything back. */
+  /** Records a permitted request, by which the run may lose something. A run never gets anything back. */
   advance(run: string, operation: Operation): void
 }
 
-/** Runs whose state is kept. Beyond, whatever comes newly is in the narrowest state: forgetting would widen. */
+/**
+ * The most runs whose state is stored. Further runs get the narrowest state, because to forget a state would widen it.
+ */
 const runsMax = 10_000
 
 interface Place {
@@ -20,7 +22,7 @@ interface Place {
   label: string
 }
 
-/** It only takes away: what it says is asked after the policy has permitted something. */
+/** A ratchet only takes away. It is checked after the policy has permitted something. */
 export function openRatchet(config: RatchetConfig | null): Ratchet {
   const states = config?.states ?? [{ name: 'baseline', hosts: null, secrets: null }]
   const narrowest: Place = { at: states.length - 1, label: 'too many runs at once' }

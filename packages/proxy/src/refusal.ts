@@ -1,12 +1,12 @@
 import type { activityDecisions } from '@skerry/contract/tasks/schemas'
 
-/** What the proxy can come to with a request, in the words that are reported. */
+/** A decision of the proxy about a request, in the words of activity reports. */
 export type Decision = (typeof activityDecisions)[number]
 
-/** What a client is told beside the sentence: a decision, or one of the two words of the published clients. */
+/** Reasons that published clients know by another word than the decision. */
 const toldAs: Partial<Record<string, string>> = { secret_not_allowed: 'denied', unknown_secret: 'unresolved' }
 
-/** The one way to refuse a request. The message is for the agent and its author, and holds no value. */
+/** Every refusal of a request. The message is for the agent and its author, and contains no value. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -20,7 +20,7 @@ export class Refusal extends Error {
     this.secret = secret
   }
 
-  /** Both spellings: clients of either read their own. */
+  /** Sends both names of each header, because a client reads only its own. */
   get headers(): string[] {
     const named = [['refusal', this.reason], ...(this.secret === undefined ? [] : [['secret', this.secret]])]
     return named.flatMap(([name, value]) => [`x-skerry-${name}`, value!, `x-seekrit-${name}`, value!])
@@ -33,7 +33,7 @@ export class Refusal extends Error {
 
 export const badRequest = (message: string) => new Refusal(400, 'bad_request', message)
 
-/** Sentences for what a policy says. */
+/** The messages for the decisions of a policy. */
 export const sentences: Readonly<
   Record<Exclude<Decision, 'allow' | 'ratchet_withdrawn' | 'policy_unavailable'>, string>
 > = {

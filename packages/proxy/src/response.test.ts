@@ -17,8 +17,8 @@ async function echoing(headers: Record<string, string>, body: string | Buffer, m
   return { ...world, upstream, ask }
 }
 
-describe('an upstream that sends a secret back', () => {
-  test('is changed in headers and body, and has the length that it is then', async () => {
+describe('an answer that contains a secret', () => {
+  test('is redacted in headers and body, and gets its new length', async () => {
     const { ask, upstream, warnings } = await echoing({}, `[${key}]`)
     const answer = await ask()
     expect([await answer.text(), answer.headers.get('x-echo'), answer.headers.get('content-length')]).toEqual([
@@ -30,7 +30,7 @@ describe('an upstream that sends a secret back', () => {
     expect(warnings).toEqual(['127.0.0.1 sent API_KEY back: replaced 2 times'])
   })
 
-  test('is changed as a stream where it is long, and keeps the length that it tells', async () => {
+  test('is redacted as a stream if it is long, and keeps its length', async () => {
     const filler = 'x'.repeat(100_000)
     const { ask } = await echoing({}, `${filler}${key}${filler}`)
     const answer = await ask()
@@ -40,12 +40,12 @@ describe('an upstream that sends a secret back', () => {
     ])
   })
 
-  test('is cut off where the upstream ends in the middle of it', async () => {
+  test('is cut off if the upstream ends in the middle of it', async () => {
     const { ask } = await echoing({ 'content-length': '1000' }, `[${key}]`)
     await expect(ask().then((answer) => answer.text())).rejects.toThrow()
   })
 
-  test.each(['at once', 'as a stream'])('is changed %s however it writes the secret', async (how) => {
+  test.each(['at once', 'as a stream'])('is redacted %s in every encoding of the secret', async (how) => {
     const value = 'sk/live "0123456789"'
     const forms = [
       ...[
@@ -67,14 +67,14 @@ describe('an upstream that sends a secret back', () => {
     const answer = await fetch(`${reverse}/`, { headers: { a: '{{skerry:API_KEY}}' } })
     const text = await answer.text()
     const told = `${text}\n${[...answer.headers].join('\n')}`
-    // Around a value in base64, what shares its bits with a neighbour stays.
+    // Around a value in base64, characters that share bits with a neighbour stay.
     expect(forms.filter((form) => told.includes(form))).toEqual([])
     expect(text.split('[redacted by skerry: API_KEY]')).toHaveLength(forms.length + 1)
     expect(answer.headers.getSetCookie()).toEqual([expect.stringContaining('[redacted by skerry: API_KEY]'), 'b=c'])
     expect(told).not.toContain('0123456789')
   })
 
-  test('is read also where it packs what it sends, although it was asked not to', async () => {
+  test('is redacted also if the upstream compresses it without being asked to', async () => {
     const packed = gzipSync(`[${key}]`)
     const { ask } = await echoing({ 'content-encoding': 'gzip', 'content-length': String(packed.length) }, packed)
     const answer = await ask()
@@ -84,20 +84,20 @@ describe('an upstream that sends a secret back', () => {
     ])
   })
 
-  test('is refused where it packs in a way that nobody knows', async () => {
+  test('is refused if its compression is unknown', async () => {
     const { ask } = await echoing({ 'content-encoding': 'x-unknown' }, key)
     const answer = await ask()
     expect([answer.status, (await answer.text()).includes(key)]).toEqual([502, false])
   })
 
-  test('is not waited for once its answer is refused', async () => {
+  test('is not read further once it is refused', async () => {
     const { ask, upstream } = await echoing({ 'content-encoding': 'x-unknown' }, Buffer.alloc(10_000_000))
     expect((await ask()).status).toBe(502)
     const open = () => new Promise((done) => upstream.server.getConnections((_, count) => done(count)))
     await expect.poll(open).toBe(0)
   })
 
-  test('ends nothing but the request where its status has words that no answer may have', async () => {
+  test('fails only its own request if its status text is invalid', async () => {
     const words = 'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok'
     const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(words)))
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -112,14 +112,14 @@ describe('an upstream that sends a secret back', () => {
     }
   })
 
-  test('is cut off where its answer unpacks without end', async () => {
+  test('is cut off if it decompresses without end', async () => {
     const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024))
     const { ask } = await echoing({ 'content-encoding': 'gzip', 'content-length': String(bomb.length) }, bomb)
     await expect(ask().then((answer) => answer.arrayBuffer())).rejects.toThrow()
   })
 })
 
-test('an answer to a request without a secret is not touched, unless all values are to be hidden', async () => {
+test('an answer to a request without a secret stays unchanged, unless the settings redact all values', async () => {
   const first = await echoing({}, key)
   expect(await (await first.ask('none')).text()).toBe(key)
   const second = await echoing({}, `${key} short`, '[redaction]\nscan = "all"\nplaceholder = "***"')
@@ -128,7 +128,7 @@ test('an answer to a request without a secret is not touched, unless all values 
   expect(await (await third.ask()).text()).toBe(key)
 })
 
-test('a copy of the secrets stands in until the server answers again', async () => {
+test('a cached copy of the secrets is used until the server answers again', async () => {
   const upstream = await startUpstream()
   let isAway = true
   const { ask, secrets } = await (async () => {
@@ -150,7 +150,7 @@ test('a copy of the secrets stands in until the server answers again', async () 
   expect(secrets.warnings).toEqual([])
 })
 
-test('a reference that cannot be expanded is no start', async () => {
+test('the proxy does not start with a reference that cannot be expanded', async () => {
   const resolved = { ...resolvedOf({}), unexpanded: new Map([['A', new Error('cycle')]]) as never }
   const started = startWorld('[[route]]\nprefix = "/"\nupstream = "http://x"', {}, { resolved })
   await expect(started).rejects.toThrow('cycle')

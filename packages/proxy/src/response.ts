@@ -10,37 +10,37 @@ import { Refusal } from './refusal.ts'
 import type { Secrets } from './secrets.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
-/** A value that went out with a request, by its name. */
+/** A value that was put into a request, with its name. */
 export interface Injected {
   name: string
   value: string
 }
 
-/** What replacing values in answers needs to know. */
+/** The parts that are needed to redact answers. */
 export interface Redacting {
   config: Pick<Config, 'redaction'>
-  /** Of all requests, for a scan that looks for more than this one was given. */
+  /** The secrets of all requests, for a scan that searches for more than the values of this request. */
   secrets: Pick<Secrets, 'all'>
-  /** Without it, a search is made for each answer. */
+  /** Without it, a search is built for each answer. */
   searches?: Searches
-  /** Never told a value. */
+  /** The message never contains a value. */
   warn: (message: string) => void
   telemetry?: Pick<Telemetry, 'redacted'> | null
   activity?: Pick<Activity, 'redacted'> | null
 }
 
-/** What looks for some values. */
+/** Returns the search for some values. */
 export type Searches = (secrets: readonly Injected[]) => Redaction
 
 const searchesMax = 100
 
-/** To make a search costs more than to look through an answer: those for the values that were sent last are kept. */
+/** Caches the searches that were used last, because building a search costs more than searching an answer. */
 export function openSearches({ redaction: settings }: Redacting['config']): Searches {
   const kept = new Map<string, Redaction>()
   return (secrets) => {
     const key = JSON.stringify(secrets)
     const found = kept.get(key) ?? redaction(secrets, settings)
-    // The one that was used last is the last.
+    // Moves the search to the end, so that the first one is the least recently used.
     kept.delete(key)
     kept.set(key, found)
     if (kept.size > searchesMax) kept.delete(kept.keys().next().value!)
@@ -48,16 +48,16 @@ export function openSearches({ redaction: settings }: Redacting['config']): Sear
   }
 }
 
-/** What an upstream answers to: its host and method, and what the request was counted as. */
+/** The request that an answer belongs to: its host and method, or the event under which it was counted. */
 export type Answered = Pick<Event, 'host' | 'method'> | Event
 
-/** A body of at most so many bytes is redacted at once, so that no stream has to be made. */
+/** A body of at most this size is redacted at once, without a stream. */
 const wholeMaxBytes = 65_536
 
 /**
- * Sends an upstream's answer to the client; values that are not to come back are replaced on the way.
+ * Sends an upstream's answer to the client, and replaces the values in it that must not come back.
  *
- * @param accepted the client's own Accept-Encoding. Without it, a packed body stays as it is stored.
+ * @param accepted the client's own Accept-Encoding. Without it, a compressed body stays compressed.
  * @throws Refusal `unsearchable` for a body that cannot be searched, unless the settings let it pass.
  */
 export async function pass(
@@ -109,7 +109,9 @@ function planOf(
 
 const howToPass = 'unsearchable = "pass" in [redaction] lets such answers through'
 
-/** Whether a client that sent this Accept-Encoding unpacks a coding itself. Clients that sent none seldom do. */
+/**
+ * Whether a client with this Accept-Encoding decompresses a coding itself. Clients that send no such header seldom do.
+ */
 function accepts(accepted: string | undefined, coding: string): boolean {
   const weights = (accepted ?? '')
     .toLowerCase()
@@ -119,7 +121,9 @@ function accepts(accepted: string | undefined, coding: string): boolean {
   return found !== undefined && !found.slice(1).some((one) => /^q=0(?:\.0*)?$/.test(one))
 }
 
-/** The proxy asks for no transfer coding but chunks. Another one would hide the body, and its name is not passed on. */
+/**
+ * The proxy requests no transfer coding but chunked. Another one would hide the body, and its name is not passed on.
+ */
 function checkTransferCoding({ headers }: IncomingMessage): void {
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
@@ -131,11 +135,11 @@ interface Passing {
   answer: IncomingMessage
   response: ServerResponse
   redactions: ReturnType<typeof redactionsOf>
-  /** The redacted headers for the client, without some. */
+  /** The redacted headers for the client, without the named ones. */
   headers: (without?: readonly string[]) => Headers
   /** Sends the head. */
   head: (headers: Headers) => void
-  /** Reports what was replaced. */
+  /** Reports the replacements. */
   ended: () => void
 }
 
@@ -150,7 +154,7 @@ const senders: Readonly<Record<Plan, (passing: Passing) => void | Promise<void>>
   },
 }
 
-/** A length without a body tells of the body that GET would bring. A response to another method must not promise it. */
+/** A length without a body is that of the body for GET. Only a response to HEAD or with status 304 may announce it. */
 function sendHead({ answer, response, headers, head, ended }: Passing): void {
   const isPromise = answer.headers['content-length'] !== '0' && answer.statusCode !== 304
   const isDropped = answer.statusCode === 204 || (isPromise && response.req.method !== 'HEAD')
@@ -160,7 +164,7 @@ function sendHead({ answer, response, headers, head, ended }: Passing): void {
   ended()
 }
 
-/** A long body and a range keep their length: a replacement there is as long as the value. */
+/** A long body and a range keep their length, so a replacement in them is as long as the value. */
 async function sendPlain({ answer, response, redactions, headers, head, ended }: Passing): Promise<void> {
   const length = Number(answer.headers['content-length'] ?? Number.NaN)
   const redactor = redactions.body({ keepsLength: answer.statusCode === 206 || length > wholeMaxBytes })
@@ -177,7 +181,10 @@ async function sendPlain({ answer, response, redactions, headers, head, ended }:
   ended()
 }
 
-/** The client takes the packing, and may be sent the same without. Its tag then means equal content, not equal bytes. */
+/**
+ * The client accepts the compression, so it may get the body decompressed. Its ETag then becomes weak: the content is
+ * equal, but the bytes are not.
+ */
 function sendUnpacked({ answer, response, redactions, headers, head, ended }: Passing): void {
   const weak = headers(['content-length', 'content-encoding']).map(([name, value]): Headers[number] => [
     name,
@@ -188,7 +195,7 @@ function sendUnpacked({ answer, response, redactions, headers, head, ended }: Pa
   pipeline([answer, ...decoders, redactStream(redactions.body()), response], ended)
 }
 
-/** The client did not ask for packing, so the body is stored packed: it has to arrive as it is. */
+/** The client did not request compression, so the stored body itself is compressed and must arrive unchanged. */
 async function sendPacked({ answer, response, redactions, headers, head, ended }: Passing): Promise<void> {
   const start = () => {
     head(headers())
@@ -207,7 +214,7 @@ async function sendPacked({ answer, response, redactions, headers, head, ended }
   }
 }
 
-/** Providers send bytes in their heads that Node reads and does not write. */
+/** Sends the head of an answer. Providers may send bytes in it that Node reads but does not write. */
 function begin(
   response: ServerResponse,
   { statusCode = 502 }: IncomingMessage,
@@ -221,19 +228,22 @@ function begin(
   }
 }
 
-/** The body, or null where it was cut off. Node's own `buffer` makes a Blob of it, which costs a sixth of a small request. */
+/**
+ * Returns the body, or null if it was cut off. Node's own `buffer` makes a Blob, which costs a sixth of a small
+ * request.
+ */
 function wholeOf(answer: IncomingMessage): Promise<Buffer | null> {
   const { promise, resolve } = Promise.withResolvers<Buffer | null>()
   const chunks: Buffer[] = []
   answer.on('data', (chunk: Buffer) => chunks.push(chunk))
   answer.on('end', () => resolve(Buffer.concat(chunks)))
   answer.on('error', () => resolve(null))
-  // Without an end before it: nobody waits for the answer any more.
+  // If the answer closes without an end, nobody waits for it any more.
   answer.on('close', () => resolve(null))
   return promise
 }
 
-/** Values that must not come back, long enough to be told from ordinary text. */
+/** The values that must not come back, if they are long enough to differ from ordinary text. */
 export function hidden({ config, secrets }: Redacting, injected: Injected[]): Injected[] {
   const { enabled, scan, minLength } = config.redaction
   if (!enabled) return []
@@ -241,10 +251,10 @@ export function hidden({ config, secrets }: Redacting, injected: Injected[]): In
   return all.filter(({ value }) => value.length >= minLength)
 }
 
-/** No header holds it. */
+/** No header contains this character. */
 const between = '\0'
 
-/** What replaces values in one answer: in its head, all at once, and in its body. */
+/** Builds the redaction of one answer: of its head, all at once, and of its body. */
 export function redactionsOf({ config, searches }: Redacting, secrets: Injected[]) {
   const open = searches ? searches(secrets) : redaction(secrets, config.redaction)
   const counts = new Map<string, number>()
@@ -253,7 +263,7 @@ export function redactionsOf({ config, searches }: Redacting, secrets: Injected[
   return {
     counts,
     line: (text: string | undefined) => text && line(text),
-    /** A header whose name holds a value is dropped: a placeholder is no name. */
+    /** Drops a header whose name contains a value, because a placeholder is no valid name. */
     headers(headers: Headers): Headers {
       const came = headers.flat().join(between)
       const redacted = line(came)

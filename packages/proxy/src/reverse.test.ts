@@ -17,7 +17,7 @@ async function routed(
   return { ...world, upstream, ask }
 }
 
-test('headers that change method or path for some servers go out without a secret only, or from the settings', async () => {
+test('headers that override the method or path are sent only without a secret, or if the settings write them', async () => {
   const sent = { 'X-HTTP-Method-Override': 'DELETE', 'x-original-url': '/admin', 'X-Rewrite-URL': '/admin', b: 'c' }
   const names = ['x-http-method-override', 'x-original-url', 'x-rewrite-url']
   const seen = async (more: string, a: string) => {
@@ -32,13 +32,13 @@ test('headers that change method or path for some servers go out without a secre
   expect(await seen(own, '{{skerry:API_KEY}}')).toEqual(['PATCH', undefined, undefined])
 })
 
-describe('where a rule fills placeholders', () => {
+describe('the places where a rule fills placeholders', () => {
   const inPath = ['/api/{{skerry:API_KEY}}', {}] as const
   const inQuery = ['/api?k={{skerry:API_KEY}}', {}] as const
   const inHeader = ['/api', { headers: { a: '{{skerry:API_KEY}}' } }] as const
   const inBasic = ['/api', { headers: { authorization: `Basic ${btoa('u:{{skerry:API_KEY}}')}` } }] as const
 
-  test('is everywhere unless the settings say in which places', async () => {
+  test('are all places unless the settings name some', async () => {
     const body = ['/api', { method: 'POST', body: 'k={{skerry:API_KEY}}' }] as const
     const all = [inPath, inQuery, inHeader, inBasic, body]
     const statuses = async (more: string) => {
@@ -51,14 +51,14 @@ describe('where a rule fills placeholders', () => {
       return [...found, JSON.stringify(upstream.got).split(key).length - 1 + (upstream.got.at(-1)?.body ?? '')]
     }
     expect((await statuses('')).slice(0, -1)).toEqual([200, 200, 200, 200, 200])
-    // A body that is not filled is not read either, so a marker in it is text.
+    // A body that is not filled in is not read either, so a marker in it stays text.
     const text = 'k={{skerry:API_KEY}}'
     expect(await statuses('in = ["header"]')).toEqual(['denied', 'denied', 200, 200, 200, `2${text}`])
     expect(await statuses('in = ["path"]')).toEqual([200, 'denied', 'denied', 'denied', 200, `1${text}`])
     expect(await statuses('in = []')).toEqual(['denied', 'denied', 'denied', 'denied', 200, `0${text}`])
   })
 
-  test('does not touch the headers that the settings write', async () => {
+  test('do not affect the headers that the settings write', async () => {
     const { ask, upstream } = await routed('allow = ["API_KEY"]\nin = []\nheaders = { b = "{{skerry:API_KEY}}" }')
     expect((await ask('/api')).status).toBe(200)
     expect(upstream.got[0]?.headers.b).toBe(key)
@@ -66,7 +66,7 @@ describe('where a rule fills placeholders', () => {
   })
 })
 
-/** Sends a body in chunks, and goes on while an answer comes. */
+/** Sends a body in chunks, and continues while an answer comes. */
 async function upload(url: string, chunks: string[]) {
   const sent = request(url, { method: 'POST', agent: false })
   pipeline(Readable.from(chunks), sent, () => {})
@@ -86,7 +86,7 @@ describe('a body', () => {
     expect(upstream.got.map(({ headers }) => headers['content-length'])).toEqual(['3000000', undefined])
   })
 
-  test('above the limit is refused with a reason that a client reads although it is still sending', async () => {
+  test('above the limit is refused, and the client reads the reason although it is still sending', async () => {
     const { reverse } = await routed()
     expect(await upload(`${reverse}/api`, Array(64).fill('x'.repeat(1_000_000)))).toEqual([
       413,
@@ -95,7 +95,7 @@ describe('a body', () => {
   })
 })
 
-test('the head of an answer may have 60 kB, and a longer one is refused by name', async () => {
+test('the head of an answer may have 60 kB, and a longer one is refused with a reason', async () => {
   const asked = async (bytes: number) => {
     const upstream = await startUpstream((_, response) => response.setHeader('a', 'x'.repeat(bytes)).end('fine'))
     const { reverse } = await startWorld(`[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"`)
@@ -105,7 +105,7 @@ test('the head of an answer may have 60 kB, and a longer one is refused by name'
   expect(await asked(70_000)).toBe('skerry-proxy: the head of the answer is longer than 64 KiB\n502')
 })
 
-describe('a placeholder is filled in on the way', () => {
+describe('a placeholder is filled in', () => {
   test('in a header, in both spellings', async () => {
     const { ask, upstream } = await routed()
     const headers = { authorization: 'Bearer {{skerry:API_KEY}}', 'x-other': '{{seekrit:API_KEY}}!' }
@@ -116,13 +116,13 @@ describe('a placeholder is filled in on the way', () => {
     })
   })
 
-  test('in a path and a query, however the client writes the braces', async () => {
+  test('in a path and a query, however the client encodes the braces', async () => {
     const { ask, upstream } = await routed(undefined, { API_KEY: 'a b/c?d&é' })
     await ask('/api/{{skerry:API_KEY}}/x?k={{skerry:API_KEY}}&l=%7B%7Bskerry%3AAPI_KEY%7D%7D')
     expect(upstream.got[0]?.url).toBe('/a%20b/c%3Fd&%C3%A9/x?k=a%20b/c?d&%C3%A9&l=a%20b/c?d&%C3%A9')
   })
 
-  test('in a body, also across two chunks, as the body’s type needs it', async () => {
+  test('in a body, also across two chunks, encoded for the type of the body', async () => {
     const { upstream, reverse } = await routed(undefined, { API_KEY: 'a"b\nc&d' })
     const { host } = new URL(reverse!)
     const post = (type: string, ...chunks: string[]) =>
@@ -142,14 +142,14 @@ describe('a placeholder is filled in on the way', () => {
     expect(upstream.got[0]?.headers['content-length']).toBe('11')
   })
 
-  test('in what clients send as a user and password', async () => {
+  test('in a user name and password, which clients send in base64', async () => {
     const { ask, upstream } = await routed()
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
     await ask('/api', { headers: { authorization: basic('git:{{skerry:API_KEY}}') } })
     expect(upstream.got[0]).toMatchObject({ url: '/', headers: { authorization: basic(`git:${key}`) } })
   })
 
-  test('by the route itself, in the place of what the client sends', async () => {
+  test('in a header of the route, which replaces the header of the client', async () => {
     const { ask, upstream } = await routed(
       'allow = ["API_KEY"]\nheaders = { authorization = "Bearer {{skerry:API_KEY}}" }',
     )
@@ -158,7 +158,7 @@ describe('a placeholder is filled in on the way', () => {
   })
 })
 
-test('what is about the connection, the ticket and the host stays behind; repeated headers stay apart', async () => {
+test('headers of the connection, the ticket and the host are not passed on, and repeated headers stay separate', async () => {
   const { reverse, upstream } = await routed()
   await raw(
     reverse!,
@@ -172,7 +172,7 @@ test('what is about the connection, the ticket and the host stays behind; repeat
   ).toEqual(['a', 'a', 'connection', 'host'])
 })
 
-describe('refused, and nothing is sent', () => {
+describe('the proxy refuses, and sends nothing for,', () => {
   test.each([
     ['/api', { authorization: '{{skerry:OTHER}}' }, 403, 'denied', 'OTHER'],
     ['/api', { authorization: '{{skerry:MISSING}}' }, 403, 'denied', 'MISSING'],
@@ -195,13 +195,13 @@ describe('refused, and nothing is sent', () => {
     expect(upstream.got).toEqual([])
   })
 
-  test('a name that the rule permits and that does not exist is told from one that it does not permit', async () => {
+  test('a permitted name that does not exist, with another reason than for a name that is not permitted', async () => {
     const { ask } = await routed('allow = ["MISSING"]')
     const answer = await ask('/api', { headers: { a: '{{skerry:MISSING}}' } })
     expect([answer.status, answer.headers.get('x-seekrit-refusal')]).toEqual([403, 'unresolved'])
   })
 
-  test('another method or path than the rule has', async () => {
+  test('a method or path that the rule does not permit', async () => {
     const { ask } = await routed('allow = ["API_KEY"]\nmethods = ["GET"]\npaths = ["/v1/**"]')
     const reasons = async (path: string, method = 'GET') =>
       (await ask(path, { method })).headers.get('x-skerry-refusal')
@@ -212,14 +212,14 @@ describe('refused, and nothing is sent', () => {
       expect(await reasons(`/api/v1/${path}`)).toBe('path_not_allowed')
   })
 
-  test('a secret that would begin another header, or lead the path elsewhere', async () => {
+  test('a secret that would begin another header, or change the path', async () => {
     const { ask, upstream } = await routed(undefined, { API_KEY: 'a\r\nX-Admin: 1/../..' })
     expect((await ask('/api', { headers: { a: '{{skerry:API_KEY}}' } })).status).toBe(403)
     expect((await ask('/api/{{skerry:API_KEY}}/x')).status).toBe(403)
     expect(upstream.got).toEqual([])
   })
 
-  test('but what only looks like a placeholder goes out as the text that it is', async () => {
+  test('no text that only looks like a placeholder: it is sent as it is', async () => {
     const { ask, upstream } = await routed()
     const texts = ['{{skerry:}}', '{{skerry:A-B}}', '{{skerry:API_KEY', '{{other:API_KEY}}', '{{skerry:{{skerry:}}']
     for (const text of texts) expect((await ask('/api', { headers: { a: text } })).status).toBe(200)
@@ -240,7 +240,7 @@ describe('refused, and nothing is sent', () => {
   })
 
   test.each([
-    ['a length beside chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a length beside a transfer coding', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two lengths', 'Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
     ['another transfer coding', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['chunked twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
@@ -269,13 +269,13 @@ describe('refused, and nothing is sent', () => {
   )
 })
 
-test('an upstream that is not there is a bad gateway, without its address', async () => {
+test('an unreachable upstream is answered with 502, without its address', async () => {
   const { reverse } = await startWorld('[[route]]\nprefix = "/"\nupstream = "http://127.0.0.1:1"')
   const answer = await fetch(`${reverse}/`)
   expect([answer.status, await answer.text()]).toEqual([502, 'skerry-proxy: the upstream cannot be reached\n'])
 })
 
-test('an answer streams while it is made, and ends with the client', async () => {
+test('an answer streams while it is produced, and ends when the client leaves', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream = await startUpstream((_, response) => {
     response.on('close', () => closed.resolve())

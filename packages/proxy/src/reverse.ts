@@ -7,7 +7,7 @@ import { badRequest, Refusal } from './refusal.ts'
 import { defaultPorts } from './upstream.ts'
 import { handleUpgrade, isWebSocket, responseOn } from './websocket.ts'
 
-/** Reverse routes: what a client sends to this listener goes to the upstream of the longest prefix that fits. */
+/** Reverse routes: a request to this listener goes to the upstream of the longest prefix that matches. */
 export function reverseServer(core: Core): Server {
   const server = createServer({ shouldUpgradeCallback: isWebSocket }, (request, response) => {
     try {
@@ -29,7 +29,7 @@ export function reverseServer(core: Core): Server {
 
 function routed(routes: readonly Route[], request: IncomingMessage): Incoming {
   const url = checkTarget(request.url!)
-  // A page of another site, in the browser of the person who runs the proxy.
+  // A page of another site sends this, in the browser of the person who runs the proxy.
   if (request.headers['sec-fetch-site'] === 'cross-site')
     throw badRequest('the request comes from a page of another site')
   const route = routes.find(({ prefix }) => url.startsWith(prefix) && /^[/?]?$/.test(url.charAt(prefix.length)))

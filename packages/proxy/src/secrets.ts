@@ -1,23 +1,24 @@
 import type { Resolved } from '@skerry/sdk'
 import { UnavailableError } from '@skerry/sdk/errors'
 
-/** What can be put into requests. */
+/** The secrets that can be put into requests. */
 export interface Secrets {
-  /** Undefined for a name that does not exist. Nothing at all once the server has refused to give it. */
+  /** Undefined for a name that does not exist. Undefined for every name once the server has refused the secrets. */
   get(name: string): string | undefined
   all(): Iterable<[name: string, value: string]>
-  /** Whether the server refuses what was given before: then nothing may go out any more. */
+  /** Whether the server now refuses the secrets. Then nothing may be sent any more. */
   isRefused(): boolean
-  /** Whether a kept copy stands in because the server is away. */
+  /** Whether a cached copy is used, because the server is unreachable. */
   isStale(): boolean
   refresh(): Promise<void>
 }
 
 /**
- * The secrets of one environment, merged and expanded. A server that is away changes nothing; one that refuses ends it.
+ * The secrets of one environment, merged and expanded. An unreachable server changes nothing. A refusal of the server
+ * makes all of them unusable.
  *
- * @param first what the start has resolved.
- * @throws an error whose message names a value that cannot be expanded: a proxy does not begin with half of its secrets.
+ * @param first the secrets that were resolved before the start.
+ * @throws an error that names a value which cannot be expanded: a proxy must not start with only some of its secrets.
  */
 export function openSecrets(
   first: Resolved,

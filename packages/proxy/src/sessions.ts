@@ -5,13 +5,13 @@ import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
 import type { Config } from './config/config.ts'
 import { Refusal } from './refusal.ts'
 
-/** In whose name a request comes. */
+/** The agent that sends a request, and its limits. */
 export interface Session {
-  /** What its ratchet goes by: the credential that was presented, or one word for requests without any. */
+  /** The key of its ratchet state: the credential that was presented, or one fixed word for requests without any. */
   run: string
-  /** As the settings name it; null where they name none. */
+  /** The agent as the settings name it. Null if they name none. */
   agent: string | null
-  /** What narrows the policy; null: nothing does. */
+  /** The names that narrow the policy. Null if nothing does. */
   scopes: readonly string[] | null
 }
 
@@ -23,19 +23,19 @@ interface Ticket {
 
 export interface Sessions {
   /**
-   * Who presents this. Without a ticket it is the first agent of the settings, where these require no task. Listeners that are
-   * bound to a task take no other one.
+   * Returns the session of a ticket. Without a ticket, it is that of the first agent in the settings, unless they
+   * require a task. Listeners that are bound to a task accept no other one.
    */
   of(ticket: string | undefined): Session | Promise<Session>
   mint(wish: { agent?: string | undefined; scopes?: string[] | undefined; ttlSeconds?: number | undefined }): Ticket
   revoke(ticket: string): boolean
-  /** Tickets that are alive. */
+  /** The number of valid tickets. */
   count(): number
 }
 
 interface SessionDeps {
   config: Pick<Config, 'agents' | 'control' | 'tasks' | 'requireTask'>
-  /** The token of the task that all listeners are bound to. */
+  /** The token of the task to which all listeners are bound. */
   task?: string | undefined
   client: Pick<Client, 'tasks'>
   now: () => number
@@ -86,7 +86,7 @@ export function openSessions(deps: SessionDeps): Sessions {
   }
 }
 
-/** A refusal is not asked for again at once: an agent that tries a dead token does not become the server's load. */
+/** A refusal is cached for this time, so that an agent with an invalid token does not load the server. */
 const failureMs = 5000
 const keptMax = 10_000
 
@@ -95,7 +95,9 @@ interface Asked {
   endsAt: number
 }
 
-/** Tasks are the server's to end: what it said is gone by for the cache time, and nothing stands in for it. */
+/**
+ * The server decides when a task ends. Its answer is cached for the cache time, and no older answer is used after that.
+ */
 function openTasks({ config, client, now, warn }: SessionDeps): (token: string) => Promise<Session> {
   const kept = new Map<string, Asked>()
   const introspect = async (token: string, asked: Asked): Promise<Session> => {
@@ -114,7 +116,7 @@ function openTasks({ config, client, now, warn }: SessionDeps): (token: string) 
     if (config.tasks === null) throw noTicket('this proxy takes no tasks: its settings have no [tasks]')
     const known = kept.get(token)
     if (known && now() < known.endsAt) return known.session
-    // Asked once, however many requests wait for it.
+    // The server is asked once, however many requests wait for the answer.
     const asked: Asked = { session: Promise.reject(), endsAt: Number.POSITIVE_INFINITY }
     asked.session.catch(() => {})
     asked.session = introspect(token, asked)
@@ -126,7 +128,7 @@ function openTasks({ config, client, now, warn }: SessionDeps): (token: string) 
   }
 }
 
-/** The server's words are for the operator of the proxy; the agent learns only that its task does not work. */
+/** The server's error text is for the operator of the proxy. The agent learns only that its task does not work. */
 function refusalOf(error: unknown, warn: (message: string) => void): Refusal {
   const said = error instanceof SkerryError ? error.message.slice(0, 200) : 'the task cannot be looked up'
   warn(`task: ${said}`)

@@ -8,7 +8,7 @@ import { type Body, resign } from './sigv4/resign.ts'
 import { SigningError, scopeOf } from './sigv4/scope.ts'
 import type { SigningKey } from './sigv4/signer.ts'
 
-/** The key that some names stand for, of secrets as they are now. */
+/** Builds a key from the named secrets, with their current values. */
 export function keyOf({ accessKey, secretKey, sessionToken }: SigningNames, give: ValueOf): SigningKey {
   const inHeader = (name: string): string => {
     const value = give(name)
@@ -22,10 +22,10 @@ export function keyOf({ accessKey, secretKey, sessionToken }: SigningNames, give
   }
 }
 
-/** Refuses what can never be signed, before anything is decided about it or counted. */
+/** Refuses a request that can never be signed, before it is checked and counted. */
 export function checkSigned(headers: Headers, target: string): void {
   try {
-    // Of two, the upstream might read the one that is not replaced.
+    // With two of them, the upstream might read the one that is not replaced.
     if (valuesOf(headers, 'authorization').length > 1) throw badRequest('the request has two Authorization headers')
     scopeOf(valuesOf(headers, 'authorization')[0], target)
   } catch (error) {
@@ -39,8 +39,8 @@ interface Signed {
 }
 
 /**
- * A request with the signature of a key. Its body is passed on while it comes, and is read whole where the request does not
- * say the hash of it. How long it is stands in the headers.
+ * Signs a request with a key. Its body is streamed, and is read whole only if the request does not contain its hash.
+ * The headers say how long the body is.
  */
 export async function signed(
   request: IncomingMessage,
@@ -66,7 +66,7 @@ export async function signed(
 export const isStream = (body: Body): body is AsyncIterable<Uint8Array> =>
   body !== null && !(body instanceof Uint8Array)
 
-/** What is found wrong in the middle of a body ends the request that has begun. */
+/** An error in the middle of a body ends the request that has already begun. */
 async function* refusing(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

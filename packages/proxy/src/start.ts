@@ -23,60 +23,60 @@ import { openSessions } from './sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { openUpstreams } from './upstream.ts'
 
-/** What the program that starts a proxy gives it. */
+/** The dependencies of a proxy, from the program that starts it. */
 export interface ProxyDeps {
-  /** Asks for the secrets anew. */
+  /** Resolves the secrets again. */
   resolve: () => Promise<Resolved>
-  /** What the start has resolved. */
+  /** The secrets that were resolved before the start. */
   resolved: Resolved
   client: Pick<Client, 'tasks'>
   /**
-   * The token of a task. The listeners are then bound to it, whatever a request presents, and take free ports: they are for one
-   * program.
+   * The token of a task. The listeners are then bound to it, whatever a request presents. They use free ports, because
+   * they serve one program.
    */
   task?: string | undefined
-  /** The policies of the agents that the settings name; none where the policy is the file. */
+  /** The policies of the agents in the settings. Empty if the policy is the settings file. */
   sources: ReadonlyMap<string, PolicySource>
-  /** Undefined: the control listener is a socket file, or there is none. */
+  /** Undefined if the control listener is a socket file, or if there is none. */
   controlToken?: string | undefined
-  /** Told of each request that waits for a person, with a signal that it does no longer. */
+  /** Called for each request that waits for a person, with a signal that is aborted when it no longer waits. */
   onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
   telemetry?: Telemetry | undefined
-  /** In the place of the system's; for upstreams of one's own. */
+  /** Certificates that are trusted instead of the system's, for your own upstreams. */
   upstreamCa?: string | undefined
   lookUp?: Resolve | undefined
   now?: (() => number) | undefined
-  /** For the operator of the proxy. */
+  /** Warns the operator of the proxy. */
   warn: (message: string) => void
 }
 
 export interface RunningProxy {
-  /** `http://127.0.0.1:8080`; undefined for what is not listened on. */
+  /** `http://127.0.0.1:8080`; undefined if the proxy does not listen there. */
   reverse: string | undefined
   forward: string | undefined
   control: string | undefined
-  /** Of the proxy's own authority, where there is a forward proxy. */
+  /** The certificate of the proxy's own authority, if there is a forward proxy. */
   certificatePath: string | undefined
-  /** Decides what waits for a person, as the control listener does. */
+  /** Decides about requests that wait for a person, as the control listener does. */
   approvals: Core['approvals']
-  /** What happens at intervals, now. */
+  /** Runs at once what otherwise runs at intervals. */
   refresh(): Promise<void>
   flush(): Promise<void>
-  /** Ends what is under way, and reports what was not. */
+  /** Ends open connections, and sends the reports that are left. */
   close(): Promise<void>
 }
 
 /**
- * Starts a proxy, or throws: without a policy that is in force, with half of its secrets, or where a listener cannot be had,
- * nothing is started.
+ * Starts a proxy, or throws and starts nothing. It throws if no policy is in force, if a secret cannot be expanded, or
+ * if a listener cannot be opened.
  *
- * @throws Error with what is to be mended.
+ * @throws Error with what to fix.
  */
 export async function startProxy(config: Config, deps: ProxyDeps): Promise<RunningProxy> {
   checkControl(config, deps)
   const core = assemble(config, deps)
   await core.policies.start()
-  // A program of a task that has ended is not started.
+  // Throws if the task has ended, so that no program starts for it.
   if (deps.task !== undefined) await core.sessions.of(undefined)
   const authority = config.forward && (await openAuthority(config.forward.caCert, config.forward.caKey))
   const servers: Server[] = []
@@ -149,11 +149,11 @@ function assemble(config: Config, deps: ProxyDeps): Core {
   }
 }
 
-/** The policy of the server and the secrets that it names are renewed together. */
+/** The server's policy and the secrets that it names are refreshed together. */
 const intervalOf = ({ secrets, policy }: Config): number | null =>
   secrets.refreshInterval ?? (policy.source === 'server' ? policy.refreshInterval : null)
 
-/** A copy stands in for no longer than it has to: the server is asked again and again until it answers. */
+/** Asks the server until it answers, so that the cached copy is used no longer than necessary. */
 function reconnect(
   { secrets }: Core,
   { reconnectInterval, reconnectMaxInterval }: Config['cache'],
@@ -176,7 +176,7 @@ function repeat(seconds: number | null, work: () => Promise<unknown>, signal: Ab
       await work()
     }
   }
-  // It ends by the signal alone: the work catches what it meets.
+  // Only the signal ends the loop, because the work catches its own errors.
   loop().catch(() => {})
 }
 
@@ -198,7 +198,7 @@ async function listenForControl(
   let last = ''
   if (socket !== null) {
     removeLeftSocket(socket)
-    // Until its mode is set, nobody else may connect either.
+    // No other user may connect before the mode of the socket is set.
     const before = process.umask(0o177)
     last = await listen(controlServer(core, controlToken), { path: socket }).finally(() => process.umask(before))
     chmodSync(socket, 0o600)
@@ -208,7 +208,7 @@ async function listenForControl(
   return last
 }
 
-/** A proxy that was killed leaves its socket file. Nothing but a socket is removed. */
+/** Removes the socket file that a killed proxy left. It removes only sockets. */
 function removeLeftSocket(path: string): void {
   try {
     if (!lstatSync(path).isSocket()) throw new Error(`${path} is there, and is no socket`)

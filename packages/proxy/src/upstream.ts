@@ -6,13 +6,13 @@ import type { Egress } from './egress.ts'
 import type { Headers } from './headers.ts'
 import { Refusal } from './refusal.ts'
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Target {
   protocol: 'http:' | 'https:'
   /** Without brackets. */
   host: string
   port: number
-  /** Named by the settings, so that its address needs no check. */
+  /** Whether the settings name it, so that its address needs no check. */
   isTrusted: boolean
 }
 
@@ -27,31 +27,31 @@ export type Upgraded = { response: IncomingMessage; socket: Socket; head: Buffer
 
 export interface Upstreams {
   send(to: Target, sending: Sending, signal: AbortSignal): Promise<IncomingMessage>
-  /** As `send`, with a body that is passed on while it comes; the headers say how long it is. */
+  /** Like `send`, with a body that is streamed. The headers say how long it is. */
   stream(
     to: Target,
     sending: Omit<Sending, 'body'>,
     body: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<IncomingMessage>
-  /** As `send`, with the connection where the upstream switches protocols. */
+  /** Like `send`, but returns the connection if the upstream switches protocols. */
   upgrade(to: Target, sending: Sending, signal: AbortSignal): Promise<IncomingMessage | Upgraded>
-  /** Bytes both ways, which nobody looks at. */
+  /** Opens a connection whose bytes the proxy does not read. */
   tunnel(to: Omit<Target, 'protocol'>): Promise<Socket>
   close(): void
 }
 
-/** An upstream that keeps a connection longer than this has a shorter time of its own. */
+/** Unused connections are closed after this time. An upstream can ask for a shorter one. */
 const idleMs = 60_000
 const connectMs = 30_000
-/** Of the head of an answer: content security policies and cookies are longer than the 16 KiB that Node takes by itself. */
+/** The limit for the head of an answer. Content security policies and cookies exceed Node's default of 16 KiB. */
 const headMaxBytes = 64 * 1024
 
-/** @param ca certificates that are trusted in the place of the system's; for upstreams of one's own. */
+/** @param ca certificates that are trusted instead of the system's, for your own upstreams. */
 export function openUpstreams(egress: Egress, ca?: string | undefined): Upstreams {
   const settings = { keepAlive: true, timeout: idleMs, maxFreeSockets: 256 }
   const tls = ca === undefined ? settings : { ...settings, ca }
-  // A connection that was made without a check must not be taken for one that was.
+  // A connection that was opened without an address check must not serve a request that needs the check.
   const agents = {
     trusted: { 'http:': new PlainAgent(settings), 'https:': new TlsAgent(tls) },
     checked: { 'http:': new PlainAgent(settings), 'https:': new TlsAgent(tls) },
@@ -72,7 +72,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ...more,
     })
-    // Handing the signal to Node costs as much as the rest of a small request.
+    // To pass the signal to Node would cost as much as the rest of a small request.
     const end = () => sent.destroy()
     signal.addEventListener('abort', end, { once: true })
     sent.once('close', () => signal.removeEventListener('abort', end))
@@ -84,7 +84,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
       try {
         return await answerOf(sent, sending.body)
       } catch (error) {
-        // The upstream has closed a kept connection in this moment: what changes nothing is tried on a new one.
+        // The upstream has just closed a reused connection. A request that changes nothing is sent again on a new one.
         const isStale = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
         if (!isStale || signal.aborted || attempt > 2 || !repeatable.has(sending.method)) throw error
       }
@@ -101,7 +101,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
     const sent = start(to, { ...sending, body: null }, signal)
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     sent.on('response', resolve).on('error', reject)
-    // A request that ends before it has a connection tells nothing by itself.
+    // A request that ends before it has a connection emits no error itself.
     pipeline(body, sent, (error) => {
       if (error) reject(error)
     })
@@ -138,13 +138,13 @@ async function tunnel({ host, port, isTrusted }: Omit<Target, 'protocol'>, egres
 
 export const defaultPorts = { 'http:': 80, 'https:': 443 } as const
 
-/** As the Host header names it. */
+/** The value of the Host header. */
 export function authorityOf({ protocol, host, port }: Target): string {
   const name = host.includes(':') ? `[${host}]` : host
   return port === defaultPorts[protocol] ? name : `${name}:${port}`
 }
 
-/** What went wrong on the other side -> what the client is told. An address of the inner network is not part of it. */
+/** Converts an error of the upstream to a refusal for the client. It never contains an address of the inner network. */
 export function upstreamFailure(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException

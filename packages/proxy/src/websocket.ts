@@ -6,11 +6,11 @@ import { type Headers, pairs } from './headers.ts'
 import { hidden, pass, redactionsOf, tell } from './response.ts'
 import type { Upgraded } from './upstream.ts'
 
-/** What no other protocol switches to: a request for one goes on as the ordinary request that it is, too. */
+/** Whether a request opens a WebSocket. A request for another protocol is handled as an ordinary request. */
 export const isWebSocket = (request: IncomingMessage): boolean =>
   request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket'
 
-/** For an answer that is no switch: the server gives a bare connection away. */
+/** Builds a response for an upgrade that does not happen, because the server hands over only the bare connection. */
 export function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
@@ -20,8 +20,8 @@ export function responseOn(request: IncomingMessage, socket: Duplex): ServerResp
 }
 
 /**
- * A WebSocket: its request is decided and filled in as any other. What flows afterwards is passed on as it is, in both
- * directions: frames have lengths, so nothing in them can be replaced on the way.
+ * Handles a WebSocket. Its request is checked and filled in like any other. Its data is passed on unchanged in both
+ * directions: frames have lengths, so nothing in them can be replaced.
  */
 export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
   const response = responseOn(incoming.request, socket)
@@ -57,7 +57,7 @@ function join(
   both(socket, upstream)
 }
 
-/** Bytes both ways, until either side ends. */
+/** Copies bytes both ways until either side ends. */
 export function both(one: Duplex, other: Duplex): void {
   for (const [from, to] of [
     [one, other],

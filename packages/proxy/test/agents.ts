@@ -10,7 +10,7 @@ const agentId = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
 const org = 'org_aaaaaaaaaaaaaaaaaaaaaa'
 export const taskToken = `skd_${'T'.repeat(22)}_${'s'.repeat(43)}`
 
-/** What the server says of a task of the agent. */
+/** The server's answer about a task of the agent. */
 export const taskOf = (scopes: string[] | null, slug = 'builder') => ({
   session: {
     taskId: `tsk_${'a'.repeat(22)}`,
@@ -30,13 +30,13 @@ export const refusalOf = (status: number, code: string) => ({
 interface Special {
   /** Settings before the first table. */
   before?: string
-  /** What the listeners are bound to. */
+  /** The task to which the listeners are bound. */
   task?: string
-  /** What the server answers from the start. */
+  /** Sets the answers of the server from the start. */
   first?: (server: Awaited<ReturnType<typeof startServer>>) => void
 }
 
-/** A proxy of the agent `builder`, whose signed policy a server shows. The clock is the test's. */
+/** A proxy of the agent `builder`, whose signed policy a server provides. The test controls the clock. */
 export async function startAgentWorld(more = '', { before = '', task, first }: Special = {}) {
   const server = await startServer()
   first?.(server)

@@ -16,7 +16,7 @@ interface Answer {
   body: Buffer
 }
 
-/** As curl and S3 clients ask: no packing is unpacked here. Every request carries a secret. */
+/** Sends a request like curl and S3 clients, which decompress nothing here. Every request carries a secret. */
 async function ask(origin: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> {
   const sent = request(`${origin}/`, { method, headers: { ...headers, a: '{{skerry:API_KEY}}' }, agent: false })
   sent.end()
@@ -66,18 +66,21 @@ describe('an answer without a body, to a request with a secret', () => {
     expect(answer.body).toHaveLength(0)
   })
 
-  test.each(['gzip', 'br', 'deflate', 'zstd'])('may say that nothing is packed with %s', async (coding) => {
-    const { ask } = await answering(200, { 'content-encoding': coding, 'transfer-encoding': 'chunked' })
-    for (const sent of [{}, { 'accept-encoding': coding }] as Record<string, string>[])
-      expect(await ask('GET', sent)).toMatchObject({ status: 200, body: Buffer.alloc(0) })
-  })
+  test.each(['gzip', 'br', 'deflate', 'zstd'])(
+    'may name the compression %s although there is no body',
+    async (coding) => {
+      const { ask } = await answering(200, { 'content-encoding': coding, 'transfer-encoding': 'chunked' })
+      for (const sent of [{}, { 'accept-encoding': coding }] as Record<string, string>[])
+        expect(await ask('GET', sent)).toMatchObject({ status: 200, body: Buffer.alloc(0) })
+    },
+  )
 })
 
-describe('a body that is stored packed', () => {
+describe('a body that is stored compressed', () => {
   test.each([
     ['short', 100],
-    ['longer than what is held back', 3_000_000],
-  ])('and is %s, arrives byte for byte', async (_, bytes) => {
+    ['longer than the buffer', 3_000_000],
+  ])('and is %s arrives byte for byte', async (_, bytes) => {
     const packed = gzipSync(randomBytes(bytes))
     const { ask } = await answering(200, { ...stored, 'content-length': String(packed.length) }, packed)
     const answer = await ask()
@@ -85,7 +88,7 @@ describe('a body that is stored packed', () => {
     expect(answer.body.equals(packed)).toBe(true)
   })
 
-  test('is unpacked for a client that takes the packing, and its tag is weak then', async () => {
+  test('is decompressed for a client that accepts the compression, and its ETag is then weak', async () => {
     const { ask } = await answering(200, stored, gzipSync(`[${key}]`))
     const answer = await ask('GET', { 'accept-encoding': 'br;q=0, gzip;q=0.5' })
     expect([answer.headers['content-encoding'], answer.headers.etag, String(answer.body)]).toEqual([
@@ -95,13 +98,13 @@ describe('a body that is stored packed', () => {
     ])
   })
 
-  test.each(['identity', 'gzip;q=0', '*;q=0'])('is not unpacked for Accept-Encoding: %s', async (accepted) => {
+  test.each(['identity', 'gzip;q=0', '*;q=0'])('is not decompressed for Accept-Encoding: %s', async (accepted) => {
     const packed = gzipSync('text')
     const { ask } = await answering(200, stored, packed)
     expect((await ask('GET', { 'accept-encoding': accepted })).body.equals(packed)).toBe(true)
   })
 
-  test('is refused by name where it holds the secret', async () => {
+  test('is refused if it contains the secret, and the refusal names the secret', async () => {
     const { ask } = await answering(200, stored, gzipSync(`[${key}]`))
     const answer = await ask()
     expect([answer.status, answer.headers['x-skerry-refusal'], answer.headers['x-skerry-secret']]).toEqual([
@@ -111,7 +114,7 @@ describe('a body that is stored packed', () => {
     ])
   })
 
-  test('is cut off where the secret comes after what has passed', async () => {
+  test('is cut off if the secret comes after bytes that have passed', async () => {
     const { reverse } = await answering(
       200,
       stored,
@@ -120,15 +123,15 @@ describe('a body that is stored packed', () => {
     await expect(ask(reverse!)).rejects.toThrow('aborted')
   })
 
-  test('is refused by name where it is damaged', async () => {
+  test('is refused with a reason if it is damaged', async () => {
     const { ask } = await answering(200, stored, 'no gzip')
     expect(await ask()).toMatchObject({ status: 502, headers: { 'x-skerry-refusal': 'unsearchable' } })
   })
 
   test.each<[string, number, Record<string, string>]>([
-    ['a range of it', 206, { ...stored, 'content-range': 'bytes 0-3/100' }],
-    ['a packing that nobody knows', 200, { 'content-encoding': 'x-unknown' }],
-  ])('%s is refused by name, or passes by a setting', async (_, status, headers) => {
+    ['as a range', 206, { ...stored, 'content-range': 'bytes 0-3/100' }],
+    ['with an unknown coding', 200, { 'content-encoding': 'x-unknown' }],
+  ])('%s is refused with a reason, or passes by a setting', async (_, status, headers) => {
     const first = await answering(status, headers, 'part')
     const refused = await first.ask()
     expect([refused.status, refused.headers['x-skerry-refusal'], String(refused.body)]).toEqual([
@@ -141,7 +144,7 @@ describe('a body that is stored packed', () => {
   })
 })
 
-test('a range is as long as it says, with asterisks in the place of a secret', async () => {
+test('a range keeps its length when a secret in it is replaced', async () => {
   const body = `<${key}>`
   const headers = { 'content-range': `bytes 0-${body.length - 1}/1000`, 'content-length': String(body.length) }
   const { ask } = await answering(206, headers, body)
@@ -154,7 +157,7 @@ test('a secret in the reason phrase is replaced, and a header with one in its na
   expect([words, headers['x-other'], key in headers]).toEqual([mark, 'y', false])
 })
 
-test('a transfer coding that nobody asked for is refused, and not passed on without its name', async () => {
+test('a transfer coding that nobody requested is refused', async () => {
   const packed = gzipSync(key).toString('latin1')
   const chunk = `${packed.length.toString(16)}\r\n${packed}\r\n0\r\n\r\n`
   const { reverse } = await answeringRaw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunk}`)

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-/** Runs a program -> what it printed and how it ended. It is not waited for without end. */
+/** Runs a program -> its output and exit code. It is stopped after 60 s. */
 export function run(
   file: string,
   args: string[],
@@ -14,6 +14,6 @@ export function run(
   })
 }
 
-/** curl through a forward proxy that it trusts. `-f` is left out: what a refusal says is wanted, too. */
+/** Runs curl through a forward proxy that it trusts. `-f` is left out, so that the text of a refusal is printed too. */
 export const curl = (proxy: { forward: string | undefined; certificatePath: string | undefined }, ...args: string[]) =>
   run('curl', ['-sS', '--proxy', proxy.forward!, '--cacert', proxy.certificatePath!, ...args])

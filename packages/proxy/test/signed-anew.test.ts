@@ -11,7 +11,7 @@ import { curl } from './curl.ts'
 import { type Key, startStrictAws, type Taken } from './strict-aws.ts'
 import { certificateFor, forward, lookUpHere, raw, startWorld } from './world.ts'
 
-// The whole way: a client as it is, the proxy that it is told of, and AWS as far as it verifies.
+// The whole path: an unmodified client, the proxy in its settings, and a server that verifies signatures as AWS does.
 
 const real: Key = { accessKeyId: 'AKIDREAL', secretAccessKey: 'the/real+secret', sessionToken: 'the-real-session' }
 const standIn = { accessKeyId: 'AKIDSTANDIN', secretAccessKey: 'nothing' }
@@ -25,7 +25,7 @@ const host = 's3.example.test'
 const sigv4 = 'sigv4 = { access_key = "KEY_ID", secret_key = "KEY", session_token = "SESSION" }\n'
 const ruled = `[[forward.host]]\nmatch = "${host}"\nallow = ["OTHER"]\n${sigv4}`
 
-/** What AWS holds is told to its reader, with the key that the request was signed with. */
+/** AWS answers a GET with the signature of the request, which names the key. */
 const answer = ({ method, headers }: Taken) => (method === 'GET' ? `by ${headers.authorization}` : '')
 
 async function startAws(tls: boolean) {
@@ -41,7 +41,7 @@ async function intercepted(more = '', hosts = ruled) {
   return { aws, ...(await startWorld(`${more}${forward(hosts)}`, values, deps)) }
 }
 
-/** As the agents of HTTP_PROXY do it. */
+/** Connects through the proxy as agents for HTTP_PROXY do. */
 class Through extends Agent {
   readonly proxy: string
 
@@ -66,7 +66,7 @@ class Through extends Agent {
 const authorization = (names = 'host;x-amz-date') =>
   `Authorization: AWS4-HMAC-SHA256 Credential=AKIDSTANDIN/20200101/us-east-1/sts/aws4_request, SignedHeaders=${names}, Signature=${'0'.repeat(64)}`
 
-test('an AWS SDK with stand-in credentials puts an object as a stream, larger than a body that is read, and gets one', async () => {
+test('an AWS SDK with stand-in credentials puts an object as a stream, larger than the body limit, and gets an object', async () => {
   const { aws, ...world } = await intercepted()
   const httpsAgent = new Through(world.forward!, await readFile(world.certificatePath!, 'utf8'))
   onTestFinished(() => httpsAgent.destroy())
@@ -90,7 +90,7 @@ test('an AWS SDK with stand-in credentials puts an object as a stream, larger th
   expect(JSON.stringify(aws.taken.map(({ headers }) => headers))).not.toContain('STANDIN')
 })
 
-test('a body of which the request says nothing is read whole, as far as it may be', async () => {
+test('a body whose hash the request does not contain is read whole, up to the limit', async () => {
   const { aws, ...world } = await intercepted('max_request_body_bytes = 8\n')
   const post = (body: string) =>
     curl(world, '-i', '-H', authorization(), '-H', 'X-Other: {{skerry:OTHER}}', '-d', body, aws.origin)
@@ -105,7 +105,7 @@ test.each([
   ['is not signed', [], 'bad_request'],
   ['has a placeholder of the key', ['-H', authorization(), '-H', 'A: {{skerry:KEY}}'], 'denied'],
   ['is signed twice', ['-H', authorization(), '-H', 'authorization: Bearer x'], 'bad_request'],
-  ['has a hash that nobody knows', ['-H', authorization(), '-H', 'x-amz-content-sha256: mine'], 'bad_request'],
+  ['has an unknown kind of hash', ['-H', authorization(), '-H', 'x-amz-content-sha256: mine'], 'bad_request'],
 ])('a request that %s is refused, and nothing is sent', async (_, asked, refusal) => {
   const { aws, ...world } = await intercepted()
   const done = await curl(world, '-i', ...asked, `${aws.origin}/`)
@@ -113,7 +113,7 @@ test.each([
   expect(aws.taken).toEqual([])
 })
 
-test('a signed stream that is broken in its middle never arrives whole', async () => {
+test('a signed stream that is malformed in the middle never arrives complete', async () => {
   const { aws, ...world } = await intercepted()
   const asked = ['-H', 'x-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD', '-H', authorization()]
   const done = await curl(world, '-i', '-X', 'PUT', ...asked, '-d', '5;chunk-signature=0\r\nabc', `${aws.origin}/`)
@@ -121,14 +121,14 @@ test('a signed stream that is broken in its middle never arrives whole', async (
   expect(aws.taken).toEqual([])
 })
 
-test('a key that is missing or no key sends nothing', async () => {
+test('a request whose key is missing is not sent', async () => {
   const missing = await intercepted('', ruled.replace('"SESSION"', '"NONE"'))
   const done = await curl(missing, '-i', '-H', authorization(), missing.aws.origin)
   expect(done.stdout).toContain('x-skerry-refusal: unresolved')
   expect(missing.aws.taken).toEqual([])
 })
 
-test('plain HTTP takes no key to another machine, unless the host allows it', async () => {
+test('a key is not sent to another machine over plain HTTP, unless the host allows it', async () => {
   const aws = await startAws(false)
   const ask = async (hosts: string, header: string) => {
     const world = await startWorld(forward(hosts), values, { lookUp: lookUpHere })
@@ -143,7 +143,7 @@ test('plain HTTP takes no key to another machine, unless the host allows it', as
   expect(aws.taken.length).toBe(1)
 })
 
-test('a route signs, too', async () => {
+test('a route signs requests too', async () => {
   const aws = await startAws(false)
   const world = await startWorld(
     `[[route]]\nprefix = "/aws"\nupstream = "http://127.0.0.1:${aws.port}"\n${sigv4}`,
@@ -154,7 +154,7 @@ test('a route signs, too', async () => {
   expect(aws.taken.map(({ url }) => url)).toEqual(['/x'])
 })
 
-test('under a policy of the server, both names have to be permitted, by its rule and by the ticket', async () => {
+test('with a policy of the server, its rule and the ticket must permit both names of the key', async () => {
   const aws = await startStrictAws({ accessKeyId: 'sk-live-0123456789', secretAccessKey: 'other-value-123' }, answer)
   onTestFinished(() => aws.close())
   const route = `[[route]]\nprefix = "/aws"\nupstream = "http://127.0.0.1:${aws.port}"\n`

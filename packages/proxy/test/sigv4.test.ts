@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resign } from '../src/sigv4/resign.ts'
 import { type Key, type StrictAws, startStrictAws, type Taken } from './strict-aws.ts'
 
-// Clients of AWS as they are, with stand-in credentials; what is between them and AWS signs anew.
+// Unmodified clients of AWS with stand-in credentials. The server between them and AWS signs their requests again.
 
 const real: Key = { accessKeyId: 'AKIDREAL', secretAccessKey: 'the real secret', sessionToken: 'the real session' }
 const standIn = { accessKeyId: 'AKIDSTANDIN', secretAccessKey: 'nothing', sessionToken: 'nothing' }
@@ -35,7 +35,9 @@ function answer({ url }: Taken): string {
   return 'the object'
 }
 
-/** What a proxy does with a request that is to be signed anew. Only what its sender signed nothing of is read whole. */
+/**
+ * Does what a proxy does with a request to sign again. A body is read whole only if its sender signed nothing about it.
+ */
 async function startBetween() {
   const server = createServer(async (request, response) => {
     const headers = Array.from({ length: request.rawHeaders.length / 2 }, (_, at): [string, string] => [
@@ -83,7 +85,7 @@ describe('an AWS SDK with stand-in credentials', () => {
     expect(aws.taken[1]!.headers['x-amz-content-sha256']).toMatch(/^STREAMING-|^UNSIGNED/)
   })
 
-  it('reads one, lists others, and asks who it is', async () => {
+  it('reads an object, lists objects, and gets its identity', async () => {
     const { Body } = await s3().send(new GetObjectCommand({ Bucket: 'b', Key: 'k' }))
     expect(await Body!.transformToString()).toBe('the object')
     const listed = await s3().send(new ListObjectsV2Command({ Bucket: 'b', Prefix: 'a/b c&d=e+f', MaxKeys: 3 }))
@@ -92,7 +94,7 @@ describe('an AWS SDK with stand-in credentials', () => {
     expect(Arn).toBe('arn:aws:iam::1:user/real')
   })
 
-  it('is refused by AWS itself without what is between them', async () => {
+  it('is refused by AWS itself if nothing signs its requests again', async () => {
     const direct = new S3Client({ ...settings(), endpoint: `http://127.0.0.1:${aws.port}`, forcePathStyle: true })
     await expect(direct.send(new GetObjectCommand({ Bucket: 'b', Key: 'k' }))).rejects.toMatchObject({
       name: 'SignatureDoesNotMatch',
@@ -112,7 +114,7 @@ describe('other clients', () => {
   const none = '0'.repeat(64)
   const chunk = (data: string) => `${data.length.toString(16)};chunk-signature=${none}\r\n${data}`
 
-  it('send signed chunks, with and without a trailer', async () => {
+  it('can send signed chunks, with and without a trailer', async () => {
     const chunks = `${chunk('first')}\r\n${chunk('second')}\r\n${chunk('')}`
     const trailer = `x-amz-checksum-crc32:AAAAAA==\r\nx-amz-trailer-signature:${none}\r\n`
     expect((await put('STREAMING-AWS4-HMAC-SHA256-PAYLOAD', `${chunks}\r\n`)).status).toBe(200)
@@ -120,7 +122,7 @@ describe('other clients', () => {
     expect(aws.taken.map(({ body }) => body.toString())).toEqual(['firstsecond', 'firstsecond'])
   })
 
-  it('send no hash, and sign a path that is encoded once more', async () => {
+  it('can send no hash, and sign a path that is encoded once more', async () => {
     const answered = await fetch(`${between.url}/2015-03-31/functions/a%3Ab?Qualifier=%24LATEST&Empty`, {
       method: 'POST',
       headers: { authorization: sign('host;x-amz-date').replace('/s3/', '/lambda/') },

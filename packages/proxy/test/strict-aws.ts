@@ -4,7 +4,8 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-// AWS as far as it verifies signatures: written from AWS's own description, with nothing of the signer that is tried on it.
+// A fake of AWS that verifies signatures. It is written from AWS's own description, without any code of the signer
+// under test.
 
 export interface Key {
   accessKeyId: string
@@ -16,7 +17,7 @@ export interface Taken {
   method: string
   url: string
   headers: IncomingMessage['headers']
-  /** Without the framing of chunks. */
+  /** The body without the framing of chunks. */
   body: Buffer
 }
 
@@ -31,7 +32,7 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
 const authorizationForm =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/((\d{8})\/([a-z0-9-]+)\/([a-z0-9-]+)\/aws4_request), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/
 
-/** Answers what is signed with the key, and refuses all else. */
+/** Answers requests that are signed with the key, and refuses all others. */
 export async function startStrictAws(
   key: Key,
   answer: (taken: Taken) => string,
@@ -67,7 +68,7 @@ function check(isRight: boolean, what: string): asserts isRight {
   if (!isRight) throw new Error(what)
 }
 
-/** The body, once all that signs it was verified. */
+/** Returns the body after all signatures over it were verified. */
 function verified(request: IncomingMessage, raw: Buffer, key: Key): Buffer {
   const { headers, method, url = '' } = request
   const found = authorizationForm.exec(headers.authorization ?? '')

@@ -11,7 +11,7 @@ import { openAuthority } from '../src/authority.ts'
 import { parseConfig } from '../src/config/config.ts'
 import { type ProxyDeps, type RunningProxy, startProxy } from '../src/start.ts'
 
-/** What an upstream got. */
+/** A request that an upstream received. */
 interface Got {
   method: string
   url: string
@@ -25,12 +25,12 @@ export interface Upstream {
   host: string
   port: number
   got: Got[]
-  /** For upstreams with TLS: what a client has to trust. */
+  /** The certificate authority that a client must trust, for upstreams with TLS. */
   ca: string
   server: Server
 }
 
-/** Answers with what it got, unless told otherwise. */
+/** Repeats the request in its answer, unless a listener is given. */
 export async function startUpstream(listener?: RequestListener, tls?: { host: string }): Promise<Upstream> {
   const got: Got[] = []
   const answer: RequestListener = async (request, response) => {
@@ -54,7 +54,7 @@ export async function startUpstream(listener?: RequestListener, tls?: { host: st
   return { origin: `${tls ? 'https' : 'http'}://${host}:${port}`, host, port, got, ca: secure?.ca ?? '', server }
 }
 
-/** Of an authority of its own, which has nothing to do with the proxy's. */
+/** Creates a certificate of a separate authority, which is not the proxy's. */
 export async function certificateFor(host: string) {
   const folder = await scratch()
   const authority = await openAuthority(join(folder, 'ca.pem'), join(folder, 'key.pem'))
@@ -89,7 +89,7 @@ export interface World extends RunningProxy {
   deps: ProxyDeps
 }
 
-/** A proxy with these settings and secrets. Every listener takes a free port. */
+/** Starts a proxy with these settings and secrets. Every listener uses a free port. */
 export async function startWorld(
   toml: string,
   values: Record<string, string> = {},
@@ -112,16 +112,16 @@ export async function startWorld(
   return { ...proxy, folder, warnings, deps }
 }
 
-/** Upstreams of tests have ports of the system's choice, so blocks that name no ports get all of them. */
+/** Upstreams of tests have random ports, so blocks without ports get all of them. */
 export const forward = (hosts: string, more = '') => {
   const open = hosts.replaceAll(/\[\[forward\.host\]\]\n(?!ports)/g, '[[forward.host]]\nports = ["1-65535"]\n')
   return `[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n${more}\n${open}`
 }
 
-/** Names of tests lead to this machine. */
+/** Every name leads to this machine. */
 export const lookUpHere: ProxyDeps['lookUp'] = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
 
-/** Bytes as they are, on a connection of their own -> everything that came back. */
+/** Sends raw bytes on a connection of their own -> everything that came back. */
 export async function raw(origin: string, bytes: string | string[]): Promise<string> {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)

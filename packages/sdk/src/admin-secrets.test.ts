@@ -18,32 +18,32 @@ const { privateKey } = await parseToken(mine.token)
 const wrapped = await sealAdminSecret({ adminSecret, config }, mine.publicKeyJwk)
 
 describe('the admin credential for a provisioner', () => {
-  test('is opened by its token’s key alone', async () => {
+  test('opens only with the key of its provisioner’s token', async () => {
     expect(await openAdminSecret(wrapped, config, privateKey)).toBe(adminSecret)
     const other = await parseToken((await newToken('skerry')).token)
     await expect(openAdminSecret(wrapped, config, other.privateKey)).rejects.toThrow()
   })
 
-  test('is opened for the same settings in another order, as a database keeps them', async () => {
+  test('opens when a database returns the settings in another order', async () => {
     const stored = Object.fromEntries(Object.entries(config).toReversed())
     expect(await openAdminSecret(wrapped, stored, privateKey)).toBe(adminSecret)
   })
 
   test.each([
     ['another host', { connection: { ...connection, host: 'evil.example.com' } }],
-    ['no check of the certificate', { connection: { ...connection, tls: 'disable' } }],
-    ['statements of its own', { accessLevel: 'custom', createStatements: ['ALTER ROLE skerry SUPERUSER'] }],
-    ['a setting less', { schema: undefined }],
-  ])('is not given out for %s', async (_, change) => {
+    ['unchecked certificates', { connection: { ...connection, tls: 'disable' } }],
+    ['custom statements', { accessLevel: 'custom', createStatements: ['ALTER ROLE skerry SUPERUSER'] }],
+    ['one setting less', { schema: undefined }],
+  ])('does not open for changed settings: %s', async (_, change) => {
     const opening = openAdminSecret(wrapped, { ...config, ...change }, privateKey)
     await expect(opening).rejects.toThrow('the target’s settings are not those')
   })
 
   test.each([
     ['the bare credential', adminSecret],
-    ['no object', 'null'],
+    ['a value that is not an object', 'null'],
     ['another version', '{"v":2}'],
-  ])('that was wrapped as %s is refused, and not repeated', async (_, text) => {
+  ])('is refused if it was wrapped as %s, and the error does not repeat it', async (_, text) => {
     const bare = await wrapKey(new TextEncoder().encode(text), mine.publicKeyJwk)
     const error = await openAdminSecret(bare, config, privateKey).catch((thrown: Error) => thrown)
     expect(error).toMatchObject({ code: 'malformed_answer' })

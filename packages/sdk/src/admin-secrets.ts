@@ -4,8 +4,8 @@ import { sha256 } from '@skerry/crypto/digest'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import { clientError } from './errors.ts'
 
-// The admin credential of a target that a provisioner signs in to. It is wrapped together with a digest of the target's
-// settings: a server that changed a host, a certificate or a statement would be given no use of the credential.
+// Protects the admin credential of a target that a provisioner signs in to. It is wrapped together with a digest of the
+// target's settings. If a server changes a host, a certificate or a statement, the credential does not open.
 
 interface Sealed {
   v: 1
@@ -14,7 +14,8 @@ interface Sealed {
 }
 
 /**
- * Wraps an admin credential and the settings that it is for to the key of a provisioner's token. The server cannot read it.
+ * Wraps an admin credential, together with its target's settings, to the key of a provisioner's token. The server
+ * cannot read it.
  *
  * @throws CryptoError `malformed_key`.
  * @example const wrappedAdminSecret = await sealAdminSecret({ adminSecret: 'postgres://...', config }, publicKeyJwk)
@@ -28,9 +29,9 @@ export async function sealAdminSecret(
 }
 
 /**
- * The admin credential, for the settings that it was wrapped with and for no others.
+ * Unwraps an admin credential. It opens only for the settings that it was wrapped with.
  *
- * @throws CryptoError where it was wrapped to another key; SkerryError `malformed_answer` where the settings are others.
+ * @throws CryptoError if it was wrapped to another key; SkerryError `malformed_answer` if the settings differ.
  * @example
  * const wrapped = await sealAdminSecret({ adminSecret: 'postgres://...', config }, publicKeyJwk)
  * const adminSecret = await openAdminSecret(wrapped, config, privateKey)
@@ -48,7 +49,7 @@ function parse(json: string): Sealed {
     if (v === 1 && typeof adminSecret === 'string' && typeof configDigest === 'string')
       return { v, adminSecret, configDigest }
   } catch {
-    // What it holds instead is nobody's to see.
+    // The parser's message may quote the credential, so the error below replaces it.
   }
   throw clientError('malformed_answer', 'the admin credential was not wrapped for a provisioner')
 }
@@ -56,7 +57,7 @@ function parse(json: string): Sealed {
 const digestOf = async (config: object): Promise<string> =>
   encodeBase64url(await sha256(encodeUtf8(JSON.stringify(sorted(config)))))
 
-/** With the members of each object in one order, because a database keeps another one than was sent. */
+/** Sorts the members of each object, because a database does not keep their order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

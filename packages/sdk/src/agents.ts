@@ -12,11 +12,11 @@ export type Agent = Answer<typeof agentEndpoints.get>['agent']
 export type AgentPolicy = Answer<typeof agentEndpoints.policies>['policies'][number]
 export type AgentTask = Answer<typeof taskEndpoints.get>['task']
 
-/** As many as the server gives on one page. */
+/** The most rows that the server returns on one page. */
 const pageLimit = 100
 
 /**
- * Every agent of an organization.
+ * Lists every agent of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const agents = await listAgents(client, orgId)
@@ -36,7 +36,7 @@ export async function listAgents(client: Client, orgId: string): Promise<Agent[]
 }
 
 /**
- * An agent by its slug or id.
+ * Finds an agent by its slug or id.
  *
  * @throws SkerryError `not_found`; RefusedError; UnavailableError.
  * @example const agent = await findAgent(client, orgId, 'builder')
@@ -47,7 +47,7 @@ export async function findAgent(client: Client, orgId: string, wanted: string): 
   return found
 }
 
-/** What is to be published; times are milliseconds since 1970. */
+/** The policy to publish. Times are milliseconds since 1970. */
 export interface PolicyWish {
   agent: Agent
   orgId: string
@@ -59,7 +59,7 @@ export interface PolicyWish {
 /**
  * Signs rules as the next version of an agent's policy, and publishes them.
  *
- * @throws CryptoError `policy_invalid`, with the place; RefusedError `conflict` where somebody else was faster.
+ * @throws CryptoError `policy_invalid`, with the position; RefusedError `conflict` if somebody else published first.
  * @example
  * const agent = await findAgent(client, orgId, 'builder')
  * const issuedAtMs = Date.now()
@@ -83,10 +83,10 @@ export async function publishPolicy(client: Client, signer: PolicySigner, wish: 
 }
 
 /**
- * Gives an agent a task: its token is made here, and only its hash is registered. `scopes` narrow the policy to these names;
- * without them all of it counts.
+ * Gives an agent a task. Its token is made on this machine, and only its hash is registered. `scopes` narrows the
+ * policy to these secret names. Without `scopes`, the whole policy applies.
  *
- * @returns the token, shown this once, and the header in which the agent presents it.
+ * @returns the token, which is shown only this once, and the header in which the agent sends it.
  * @throws RefusedError `invalid_request` for a name that the policy does not permit, `forbidden`; UnavailableError.
  * @example const { token, header } = await dispatchTask(client, 'builder', { scopes: ['API_KEY'], ttlSeconds: 900 })
  */

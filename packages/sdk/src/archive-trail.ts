@@ -3,15 +3,15 @@ import { decodeBase64url } from '@skerry/crypto/base64url'
 import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
 import { type GrowingTree, growTree, type Hasher, isSameHash, openHasher } from '@skerry/crypto/merkle'
 
-/** Rebuilds the audit trail's tree from the rows of an archive, as they come. */
+/** Rebuilds the Merkle tree of the audit log from the rows of an archive, in their order. */
 export interface ArchiveTrail {
   add(row: ArchiveRow): void
   /**
-   * How many entries are proven, and whether they give the root that the server has signed; `isSigned` is null where the
-   * archive has no checkpoint.
+   * Returns how many entries are proven, and whether they give the root that the server signed. `isSigned` is null if
+   * the archive has no checkpoint.
    *
-   * @param publicKey of the server, base64url; without it the signature of the checkpoint is not looked at
-   * @throws CryptoError where the checkpoint is malformed, about another trail, or not signed with this key
+   * @param publicKey of the server, base64url. Without it the signature of the checkpoint is not checked
+   * @throws CryptoError if the checkpoint is malformed, about another audit log, or not signed with this key
    */
   finish(orgId: string, publicKey?: string): Promise<{ size: number; isSigned: boolean | null }>
 }

@@ -6,13 +6,13 @@ import { encodeBase64, isBeginning, type ProvenArchive } from './audit-proof.ts'
 import { SkerryError } from './errors.ts'
 
 /**
- * Reads an archive of the audit trail from its first byte to its last, and checks that its entries are what the server has
- * signed. Asks nobody.
+ * Reads an archive of the audit log to its end, and checks that its entries are those that the server signed. Sends no
+ * request.
  *
  * @param pieces the file, in pieces of any size
  * @param publicKey of the server that made it, base64url
- * @throws SkerryError `malformed_archive`, which names the line; `changed_archive` where its entries are others than those that
- * the server has signed. CryptoError where the checkpoint is not signed with this key.
+ * @throws SkerryError `malformed_archive`, which names the line; `changed_archive` if its entries differ from those
+ *   that the server signed. CryptoError if the checkpoint is not signed with this key.
  * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), remembered)
  */
 export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, publicKey: string): Promise<ProvenArchive> {

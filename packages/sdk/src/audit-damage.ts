@@ -4,7 +4,7 @@ import { growTree, type Hasher, isSameHash, rootOfInclusion } from '@skerry/cryp
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
-/** An entry of a trail, with the hash of what it is by now. */
+/** An entry of an audit log, with the hash of its present content. */
 export interface SealedEntry {
   id: string
   hash: Bytes
@@ -12,27 +12,30 @@ export interface SealedEntry {
 
 interface Trail {
   hasher: Hasher
-  /** The checkpoint that the entries do not lead to. */
+  /** The checkpoint that the entries do not match. */
   signed: Checkpoint
   entries: readonly SealedEntry[]
 }
 
-/** Where the damage is: the first entry, and the place after the last. */
+/** The range of the damage: the index of the first entry, and the index after the last. */
 export interface Damage {
   start: number
   end: number
-  /** False where it rests on hashes that lead to no signature, because those of the newest entries were changed. */
+  /** False if the range is based on unsigned hashes, because the hashes of the newest entries were changed. */
   isProven: boolean
 }
 
-/** A server stores the hash of every sixteen entries, of every 256 and so on, beside those of the entries themselves. */
+/**
+ * A server stores the hash of every 16 entries, of every 256 and so on, beside the hashes of the entries themselves.
+ */
 const storedTogether = 16
 
 /**
- * Finds which entries are not those that were signed, where their stored hashes were changed alike. Proofs that are made
- * with the stored hashes of larger parts lead to the signed root from every part but the one that was changed.
+ * Finds the entries that differ from what was signed, when their stored hashes were changed to match. A proof is made
+ * with the stored hashes of larger parts of the tree. It leads to the signed root from every part except the changed
+ * one.
  *
- * @returns usually sixteen entries; more where the hashes of larger parts were changed, too.
+ * @returns usually 16 entries; more if the hashes of larger parts were changed too.
  */
 export async function findDamage(client: Client, orgId: string, trail: Trail): Promise<Damage> {
   const { length } = trail.entries
@@ -45,7 +48,8 @@ export async function findDamage(client: Client, orgId: string, trail: Trail): P
       await askWay(client, orgId, trail, start),
       await askWay(client, orgId, trail, middle),
     ]
-    // What stands beside a proven way is proven as well. Of the newest entries, which fill no part yet, none may be.
+    // The hashes beside a proven path are proven too. The newest entries fill no part yet, so perhaps none of their
+    // paths is proven.
     const isUnfilled = end === length && !Number.isInteger(Math.log2(end - start))
     const isEarlierDamaged = fromStart.isProven
       ? holds(fromStart, later)
@@ -66,10 +70,10 @@ function rootOf({ hasher, entries }: Trail, start: number, end: number): Bytes {
   return tree.root()
 }
 
-/** From an entry to the root, by what the server has stored. */
+/** The path from an entry to the root, by the hashes that the server has stored. */
 interface Way {
   hashes: Bytes[]
-  /** Whether it leads to the root that was signed. */
+  /** Whether the path leads to the signed root. */
   isProven: boolean
 }
 
@@ -84,7 +88,7 @@ async function askWay(client: Client, orgId: string, trail: Trail, index: number
   return { hashes, isProven: isSameHash(root, signed.root) }
 }
 
-/** -> null where stored hashes are missing. */
+/** Returns null if stored hashes are missing. */
 async function proofOf(client: Client, orgId: string, query: { entry: string; size: number }): Promise<Bytes[] | null> {
   try {
     const { proof } = await client.auditProof.inclusion({ params: { orgId }, query })

@@ -8,15 +8,17 @@ import { findDamage, type SealedEntry } from './audit-damage.ts'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
-/** What a client keeps of a trail, to notice when a server goes back on it. Nothing of it is secret. */
+/**
+ * The checkpoint that a client keeps, to detect a server that goes back to an older audit log. None of it is secret.
+ */
 export interface SeenCheckpoint {
-  /** The note, as it was signed. */
+  /** The signed note, as received. */
   note: string
   /** The server's key, base64url. */
   publicKey: string
 }
 
-/** Something that an honest server never shows. `index` and `entryId` name the row, where one can be told. */
+/** Something that an honest server never shows. `index` and `entryId` name the entry, if it is known. */
 export interface Finding {
   kind:
     | 'changed'
@@ -38,16 +40,16 @@ export interface Verified {
   checkpoint: string
   publicKey: string
   findings: Finding[]
-  /** Entries that the operator has moved into files; of `unread` of them no file was given. */
+  /** Entries that the operator has moved into files. `unread` counts those for which no file was given. */
   archived: { entries: number; unread: number }
 }
 
-/** What a file of archived entries proves of a trail: that entries `start` to before `size` give `root`, after those that came before them. */
+/** The proof from a file of archived entries: entries `start` to `size` - 1, after all earlier ones, give `root`. */
 export interface ProvenArchive {
   orgId: string
   start: number
   size: number
-  /** Of the first `size` entries, base64. */
+  /** The root of the first `size` entries, base64. */
   root: string
 }
 
@@ -56,11 +58,15 @@ type Leaf = Answer<typeof auditProof.leaves>['leaves'][number]
 /** The checkpoint that the server signed last. */
 export interface SignedCheckpoint extends SeenCheckpoint {
   parsed: Checkpoint
-  /** That the server has found its trail changed, and seals nothing more. */
+  /** Set if the server has found its audit log changed, and therefore seals no more entries. */
   unsealed: Finding[]
 }
 
-/** @returns the checkpoint of now, its signature checked. @throws CryptoError, and as `client`. */
+/**
+ * Fetches the current checkpoint and checks its signature.
+ *
+ * @throws CryptoError; the errors of `client`.
+ */
 export async function fetchCheckpoint(client: Client, orgId: string): Promise<SignedCheckpoint> {
   const [{ checkpoint: note, brokenAt }, { publicKey }] = await Promise.all([
     client.auditProof.checkpoint({ params: { orgId } }),
@@ -74,17 +80,17 @@ export async function fetchCheckpoint(client: Client, orgId: string): Promise<Si
 const open = ({ note, publicKey }: SeenCheckpoint, orgId: string): Promise<Checkpoint> =>
   openCheckpoint(note, decodeBase64url(publicKey), `skerry/${orgId}`)
 
-/** Entries come in the order of their transactions; a slow one may be this much behind. */
+/** Entries are sealed in the order of their transactions. A slow transaction may be this late. */
 const lateMs = 10 * 60 * 1000
 
 /**
- * Reads the whole trail and checks, with nothing but hashes and one signature, that it is what was signed, and that it goes
- * on from what was seen before.
+ * Reads the whole audit log. It checks, with hashes and one signature only, that the log is what was signed, and that
+ * it continues what was seen before.
  *
- * An entry that is gone is no finding where a sealed `audit.archived` names the hash over it and all before it.
+ * A missing entry is no finding if a sealed `audit.archived` names the hash over it and all entries before it.
  *
  * @param seen the checkpoint that this client saw last, if any
- * @param archives files of archived entries, as `readAuditArchive` has proven them
+ * @param archives proofs of archived entries, from `readAuditArchive`
  * @example
  * const first = await verifyTrail(client, orgId)
  * const seen = { note: first.checkpoint, publicKey: first.publicKey } // keep it if there are no findings
@@ -96,7 +102,7 @@ export async function verifyTrail(
   seen?: SeenCheckpoint,
   archives: readonly ProvenArchive[] = [],
 ): Promise<Verified> {
-  // First, so that all that is listed here and was written a while ago must be sealed by then.
+  // The list is read first. Every entry in it that is not recent must then be in the checkpoint.
   const listed = await listEntries(client, orgId)
   const { note, publicKey, parsed, unsealed } = await fetchCheckpoint(client, orgId)
   const findings: Finding[] = []
@@ -135,14 +141,17 @@ const otherHistory = (size: number): Finding => ({
   message: `the first ${size} entries are not those of the checkpoint that was seen before`,
 })
 
-/** Entries that are not what was signed do not lead to what was seen before either: then the server has to prove it. */
+/**
+ * If the entries differ from what was signed, they do not match the earlier checkpoint either. Then the server has to
+ * prove that its signed log continues the earlier one.
+ */
 async function goesOnFrom(client: Client, orgId: string, before: Checkpoint, signed: Checkpoint, walk: Walk) {
   if (isSameHash(walk.tree.root(), signed.root))
     return before.size === 0 || walk.roots.get(before.size) === encodeBase64(before.root)
   try {
     return await isProvenBeginning(client, orgId, before, signed)
   } catch (error) {
-    // Of a trail that it has found changed it proves nothing, which is a finding of its own.
+    // The server proves nothing about an audit log that it has found changed. That is a finding of its own.
     if (error instanceof SkerryError && error.code === 'conflict') return true
     throw error
   }
@@ -154,14 +163,14 @@ interface Walk {
   findings: Finding[]
   sealed: Set<string>
   newest: string
-  /** Leaves whose entries are not there any more. */
+  /** Leaves whose entries no longer exist. */
   gone: Leaf[]
   moves: Move[]
-  /** Roots of the sizes that somebody asks for, base64. */
+  /** The roots at the sizes that are compared later, base64. */
   roots: Map<number, string>
 }
 
-/** What an entry `audit.archived` says: the first `size` entries, which give this root, are in files. */
+/** The content of an entry `audit.archived`: the first `size` entries, which give this root, are in files. */
 interface Move {
   id: string
   size: number
@@ -173,10 +182,10 @@ const movesOf = (entries: readonly Listed[]): Move[] =>
     action === 'audit.archived' && typeof to === 'number' && typeof root === 'string' ? [{ id, size: to, root }] : [],
   )
 
-/** Of a hash, as the API and the notes have it. */
+/** Encodes a hash as the API and the notes do. */
 export const encodeBase64 = (hash: Bytes): string => btoa(String.fromCharCode(...hash))
 
-/** The tree is built from what the entries are, and from the server's hash only where there is no entry any more. */
+/** Builds the tree from the entries themselves. The server's hash is used only where the entry no longer exists. */
 function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf): void {
   const place = { index, entryId }
   const told = decodeBase64(hash)
@@ -184,7 +193,7 @@ function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf)
   if (entry && (entry.id !== entryId || !isSameHash(own, told)))
     walk.findings.push({ kind: 'changed', message: `entry ${entryId} was changed after it was sealed`, ...place })
   if (!entry) walk.gone.push({ index, entryId, createdAt, hash, entry })
-  // What is sealed counts, and not what was listed under the same id.
+  // The sealed entry counts, not the one that was listed under the same id.
   if (entry) walk.moves = [...walk.moves.filter(({ id }) => id !== entryId), ...movesOf([entry])]
   if (isLate(createdAt, walk.newest))
     walk.findings.push({ kind: 'put_between', message: `entry ${entryId} came later than it says`, ...place })
@@ -193,7 +202,7 @@ function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf)
   if (createdAt > walk.newest) walk.newest = createdAt
 }
 
-/** An entry may be gone when it was moved into a file before; a file that was given has to hold what was sealed. */
+/** An entry may be missing if it was moved into a file. If the file was given, it must contain what was sealed. */
 function checkGone(walk: Walk, archives: readonly ProvenArchive[]): Verified['archived'] {
   const moved = Math.max(
     0,
@@ -216,7 +225,7 @@ function checkGone(walk: Walk, archives: readonly ProvenArchive[]): Verified['ar
 const isLate = (createdAt: string, newest: string) =>
   newest !== '' && Date.parse(newest) - Date.parse(createdAt) > lateMs
 
-/** Somebody changed entries and their stored hashes alike. */
+/** Finds the entries that somebody changed together with their stored hashes. */
 async function notAsSigned(client: Client, orgId: string, signed: Checkpoint, hasher: Hasher): Promise<Finding> {
   const entries: SealedEntry[] = []
   for await (const { entryId, hash, entry } of leavesOf(client, orgId, signed.size))
@@ -229,7 +238,7 @@ async function notAsSigned(client: Client, orgId: string, signed: Checkpoint, ha
   return { kind: 'not_as_signed', message, index: start }
 }
 
-/** What the trail shows and no tree holds, although younger entries are sealed. */
+/** Finds entries that the audit log shows but no tree contains, although younger entries are sealed. */
 const neverSealed = (listed: { id: string; createdAt: string }[], sealed: Set<string>, newest: string): Finding[] =>
   listed
     .filter(({ id, createdAt }) => !sealed.has(id) && isLate(createdAt, newest))
@@ -237,7 +246,7 @@ const neverSealed = (listed: { id: string; createdAt: string }[], sealed: Set<st
 
 type Listed = Pick<Answer<typeof audit.list>['entries'][number], 'id' | 'action' | 'createdAt' | 'metadata'>
 
-/** Of the metadata, which may be long, those alone that are needed. */
+/** Keeps only the metadata that is needed, because metadata may be long. */
 async function listEntries(client: Client, orgId: string): Promise<Listed[]> {
   const found: Listed[] = []
   let cursor: string | null = null
@@ -253,7 +262,7 @@ async function listEntries(client: Client, orgId: string): Promise<Listed[]> {
   return found
 }
 
-/** Exactly as many as the checkpoint is about, one after the other. */
+/** Yields exactly the leaves that the checkpoint covers, in order. */
 async function* leavesOf(client: Client, orgId: string, size: number): AsyncGenerator<Leaf> {
   for (let from = 0; from < size; ) {
     const { leaves } = await client.auditProof.leaves({ params: { orgId }, query: { from } })
@@ -265,11 +274,11 @@ async function* leavesOf(client: Client, orgId: string, size: number): AsyncGene
 }
 
 /**
- * Holds two checkpoints of one trail against each other: yours, and one that somebody else was shown. A server that shows
- * two histories cannot prove that one goes on from the other.
+ * Compares two checkpoints of one audit log: yours, and one that somebody else was shown. A server that shows two
+ * histories cannot prove that one continues the other.
  *
- * @returns null where they agree.
- * @throws CryptoError where one is not signed with this key or is about another trail.
+ * @returns null if they agree.
+ * @throws CryptoError if one is not signed with this key or is about another audit log.
  */
 export async function compareCheckpoints(
   client: Client,
@@ -289,7 +298,7 @@ async function isProvenBeginning(client: Client, orgId: string, older: Checkpoin
   return isBeginning(older, newer, proof.hashes.map(decodeBase64))
 }
 
-/** Whether a proof shows that the older tree is the beginning of the newer one. Asks nobody. */
+/** Whether a proof shows that the older tree is the beginning of the newer one. Sends no request. */
 export async function isBeginning(older: Checkpoint, newer: Checkpoint, hashes: readonly Bytes[]): Promise<boolean> {
   const sizes = { from: older.size, to: newer.size, fromRoot: older.root, hashes }
   const roots = rootsOfConsistency(await openHasher(), sizes)

@@ -2,10 +2,10 @@ import { isLoopback } from '@skerry/contract/loopback'
 import { invalid } from './errors.ts'
 
 /**
- * Checks where requests will go and spells it in one way, without a slash at the end. Plain `http:` is for this machine
- * only, because anyone on the way could read the bearer.
+ * Checks a base URL and writes it in one way, without a slash at the end. Plain `http:` is allowed for this machine
+ * only, because anyone on the network could read the bearer.
  *
- * @param options.setting what the caller calls the address; `baseUrl` unless given
+ * @param options.setting the name of the setting in error messages. Default: `baseUrl`
  * @throws SkerryError `invalid_request` that names the setting.
  * @example parseBaseUrl('https://skerry.example.com/') // 'https://skerry.example.com'
  */
@@ -26,5 +26,5 @@ export function parseBaseUrl(baseUrl: string, options: { allowInsecure?: boolean
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** Names below `localhost` count here, too: RFC 6761 section 6.3 keeps them on this machine. */
+/** Names below `localhost` count too: RFC 6761 section 6.3 keeps them on this machine. */
 const isThisMachine = (hostname: string) => isLoopback(hostname) || hostname.endsWith('.localhost')

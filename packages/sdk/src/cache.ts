@@ -1,6 +1,6 @@
 /**
- * Where copies of resolve bodies are kept. What it is handed is sealed under a key derived from the token, so a cache
- * needs no care about content; keys are 64 lowercase hexadecimal characters.
+ * Stores copies of resolve bodies. Each copy is encrypted under a key derived from the token, so a cache need not
+ * protect its content. Keys are 64 lowercase hexadecimal characters.
  */
 export interface Cache {
   read(key: string): Promise<string | undefined>
@@ -9,10 +9,10 @@ export interface Cache {
 }
 
 /**
- * Keeps copies in this process for a short time. As `reuse` of `createSkerry`, it answers without asking the
- * server, so a change or a revocation shows up to `ttlSeconds` late. Failures are never kept.
+ * Keeps copies in this process for a short time. As `reuse` of `createSkerry`, it answers without asking the server, so
+ * a change or a revocation takes effect up to `ttlSeconds` late. Failures are never cached.
  *
- * @param options.ttlSeconds 60 unless given; 0 keeps nothing.
+ * @param options.ttlSeconds default: 60. 0 caches nothing.
  * @param options.now the clock, milliseconds since 1970.
  * @example const skerry = createSkerry({ baseUrl, token, reuse: memoryCache({ ttlSeconds: 10 }) })
  */

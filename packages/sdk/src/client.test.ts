@@ -8,7 +8,7 @@ const { orgId } = ids
 const row = { id: ids.appId, orgId, name: 'Web', slug: 'web', createdAt: now, updatedAt: now }
 const invalidRequest = expect.objectContaining({ name: 'SkerryError', code: 'invalid_request' })
 
-/** A client whose requests are written down and answered with an empty object. */
+/** A client that records its requests. Each is answered with an empty object. */
 function recording(settings: Partial<Parameters<typeof createClient>[0]> = {}) {
   const sent: { url: string; init: RequestInit }[] = []
   const fetch = async (url: string, init: RequestInit) => {
@@ -19,7 +19,7 @@ function recording(settings: Partial<Parameters<typeof createClient>[0]> = {}) {
 }
 
 describe('the client', () => {
-  test.each(listEndpoints())('sends $heading.$name where the contract says', async ({ heading, name, endpoint }) => {
+  test.each(listEndpoints())('sends $heading.$name to its path', async ({ heading, name, endpoint }) => {
     const { sent, client } = recording()
     const params = Object.fromEntries([...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map(([, key]) => [key, 'x']))
     const operations = client as unknown as Record<string, Record<string, (input: object) => Promise<unknown>>>
@@ -28,7 +28,7 @@ describe('the client', () => {
     expect(sent[0]!.init.method).toBe(endpoint.method)
   })
 
-  test('sends what a strict server takes and gives back the parsed answer', async () => {
+  test('sends a request that a strict server accepts, and returns the parsed answer', async () => {
     const server = await startServer('Bearer skt_x')
     server.on('apps.create', ({ params, body }) => {
       expect([params, body]).toEqual([{ orgId }, { name: 'Web', slug: 'web' }])
@@ -39,7 +39,7 @@ describe('the client', () => {
     expect(server.requests[0]!.headers).toMatchObject({ 'x-skerry-client': 'a-test/1', 'user-agent': 'a-test/1' })
   })
 
-  test('repeats an array in the query and leaves out what is undefined', async () => {
+  test('repeats an array in the query and leaves out undefined members', async () => {
     const { sent, client } = recording()
     await client.resolve.get({ query: { with: ['a:b', 'c:d'], env: undefined } })
     await client.apps.list({ params: { orgId }, query: { limit: 5 } })
@@ -47,7 +47,7 @@ describe('the client', () => {
     expect(sent[1]!.url).toBe(`https://skerry.test/v1/orgs/${orgId}/apps?limit=5`)
   })
 
-  test('keeps a path parameter inside of its segment', async () => {
+  test('keeps a path parameter within its segment', async () => {
     const { sent, client } = recording()
     await client.orgs.get({ params: { orgId: '../me?x#y%2e' } })
     expect(sent[0]!.url).toBe('https://skerry.test/v1/orgs/..%2Fme%3Fx%23y%252e')
@@ -63,7 +63,7 @@ describe('the client', () => {
     expect(sent[0]!.init.headers).toMatchObject({ authorization: `Basic ${btoa('m2m_a:b:c')}` })
   })
 
-  test('lets no header of a caller stand in for the credential', async () => {
+  test('lets no header of the caller replace the credential', async () => {
     const { sent, client } = recording({ credential: { bearer: 'own' }, headers: { Authorization: 'Bearer other' } })
     await client.me.get({}, { headers: { AUTHORIZATION: 'Bearer third', 'X-Skerry-Change-Note': 'why' } })
     expect(Object.entries(sent[0]!.init.headers!).filter(([name]) => /authorization/i.test(name))).toEqual([
@@ -72,7 +72,7 @@ describe('the client', () => {
     expect(sent[0]!.init.headers).toMatchObject({ 'x-skerry-change-note': 'why' })
   })
 
-  test('refuses a credential that would break the header, in words that do not repeat it', () => {
+  test('refuses a credential that would break the header, and the error does not repeat it', () => {
     for (const credential of [
       { bearer: 'secret\r\nx: y' },
       { bearer: '' },
@@ -85,7 +85,7 @@ describe('the client', () => {
     }
   })
 
-  test('shows no credential when it is printed', () => {
+  test('does not show its credential when it is printed', () => {
     const client = createClient({ baseUrl: 'https://skerry.test', credential: { bearer: 'very-secret' } })
     expect(JSON.stringify(client)).not.toContain('very-secret')
   })
@@ -112,7 +112,7 @@ describe('the base URL', () => {
     expect(() => createClient({ baseUrl })).toThrow(invalidRequest)
   })
 
-  test('may be http:// to another machine only when that is said', async () => {
+  test('may be http:// to another machine only with `allowInsecure`', async () => {
     expect(createClient({ baseUrl: 'http://skerry.test/', allowInsecure: true }).baseUrl).toBe('http://skerry.test')
   })
 
@@ -123,8 +123,8 @@ describe('the base URL', () => {
   })
 })
 
-describe('a conditional request', () => {
-  test('gives 304 while nothing has changed, and the body with its ETag otherwise', async () => {
+describe('an ETag', () => {
+  test('makes the server answer 304 while nothing has changed; without it the answer has a body and an ETag', async () => {
     const server = await startServer()
     server.on('apps.get', ({ headers }) => {
       if (headers['if-none-match'] === '"v1"') return { status: 304, headers: { etag: '"v1"' } }
@@ -137,21 +137,21 @@ describe('a conditional request', () => {
     expect(await client.request('apps', 'get', input, { etag: '"v1"' })).toMatchObject({ status: 304 })
   })
 
-  test('that was none takes no 304', async () => {
+  test('is required for a 304: without one, the client refuses that answer as malformed', async () => {
     const server = await startServer()
     server.on('me.get', () => ({ status: 304 }))
     const client = createClient({ baseUrl: server.baseUrl })
     await expect(client.me.get()).rejects.toMatchObject({ code: 'malformed_answer' })
   })
 
-  test('takes no ETag that could not be sent back', async () => {
+  test('that could not be sent back is dropped', async () => {
     const fetch = async () => new Response('{}', { headers: { etag: '"\u00e9"' } })
     const client = createClient({ baseUrl: 'https://skerry.test', fetch })
     expect(await client.request('me', 'get', {})).toMatchObject({ etag: null })
   })
 })
 
-test('a redirect is not followed, and is no verdict', async () => {
+test('the client does not follow a redirect, and reports the server as unavailable', async () => {
   const [server, elsewhere] = [await startServer(), await startServer()]
   for (const status of [301, 302, 303, 307, 308]) {
     server.on('me.get', () => ({ status, headers: { location: `${elsewhere.baseUrl}/v1/me` } }))

@@ -13,20 +13,23 @@ export interface ClientSettings {
   baseUrl: string
   credential?: Credential
   fetch?: Fetch
-  /** What the program calls itself; sent as `x-skerry-client`, and as `user-agent` where the platform lets it. */
+  /** The program's name, sent as `x-skerry-client`, and as `user-agent` where the platform allows it. */
   userAgent?: string
-  /** For one attempt, to the last byte of its answer; 30 s unless given. */
+  /** The time limit of one attempt, up to the last byte of its answer. Default: 30 s. */
   timeoutMs?: number
   /** Sent with every request; cannot replace the credential. */
   headers?: Record<string, string>
   allowInsecure?: boolean
-  /** `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000 unless given. */
+  /** Defaults: `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000. */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
-  /** An answer longer than this is given up; 64 MiB unless given. */
+  /** A longer answer is an error. Default: 64 MiB. */
   answerMaxBytes?: number
 }
 
-/** `params`, `query` and `body`, each there when the endpoint has one and required when it has required members. */
+/**
+ * The input of an endpoint: `params`, `query` and `body`. Each exists when the endpoint has one, and is required when
+ * it has required members.
+ */
 export type Input<E extends Endpoint> = Part<'params', Params<E>> & Part<'query', Query<E>> & Part<'body', Body<E>>
 
 type Part<K extends string, T> = [keyof T] extends [never]
@@ -40,7 +43,7 @@ export interface RequestOptions {
   headers?: Record<string, string>
 }
 
-/** An answer with what HTTP said about it. `text` is the body as it came. */
+/** An answer with its HTTP status and headers. `text` is the body before parsing. */
 export interface Received<A> {
   status: 200 | 201 | 202
   body: A
@@ -49,7 +52,7 @@ export interface Received<A> {
   requestId: string | null
 }
 
-/** The answer to a conditional request for what the caller already has. */
+/** The answer to a conditional request when nothing has changed. */
 export interface NotModified {
   status: 304
   etag: string | null
@@ -59,7 +62,7 @@ export interface NotModified {
 type Arguments<E extends Endpoint, O> =
   Record<never, never> extends Input<E> ? [input?: Input<E>, options?: O] : [input: Input<E>, options?: O]
 
-/** One operation: resolves with the endpoint's answer. */
+/** Calls one operation and resolves with the endpoint's answer. */
 export type Call<E extends Endpoint> = (...args: Arguments<E, RequestOptions>) => Promise<Answer<E>>
 
 type Endpoints = typeof endpoints
@@ -67,11 +70,15 @@ type EndpointAt<H extends keyof Endpoints, N extends keyof Endpoints[H]> = Extra
 
 type Calls<H extends keyof Endpoints> = { readonly [N in keyof Endpoints[H]]: Call<EndpointAt<H, N>> }
 
-/** The whole API under the contract's headings and names, `request` for what HTTP says beside, and where it goes. */
+/**
+ * The whole API under the contract's headings and names. `request` also returns status and ETag, `stream` returns
+ * bytes.
+ */
 export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming & {
     readonly baseUrl: string
     /**
-     * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
+     * Calls one operation and returns status, ETag and body text. With `etag`, the server answers 304 while nothing has
+     * changed.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -88,9 +95,10 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
 
 interface Streaming {
   /**
-   * One operation whose answer is too long to be kept, as bytes piece by piece. It is sent once.
+   * Calls one operation whose answer is too long to keep in memory, and returns its bytes piece by piece. The request
+   * is sent only once.
    *
-   * @throws as every operation; while reading, UnavailableError where the answer breaks off.
+   * @throws The errors of every operation. While reading: UnavailableError if the answer breaks off.
    * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) await out.write(piece)
    */
   stream<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
@@ -102,12 +110,12 @@ interface Streaming {
 }
 
 /**
- * A typed client for every endpoint of the contract.
+ * Creates a typed client for every endpoint of the contract.
  *
  * - Path parameters are encoded, arrays in a query repeat, undefined members are left out.
- * - 429 is waited out when Retry-After is short; a GET is also repeated after 502, 503 and a network failure. No other
- *   mutation is ever repeated.
- * - Redirects are not followed: a credential must not go elsewhere.
+ * - Any request is repeated after 429 if Retry-After is short. A GET is also repeated after 502, 503 and a network
+ *   failure. A mutation is never repeated for any other reason than 429.
+ * - Redirects are not followed, because they could send the credential to another server.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw UnavailableError,
  *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.
@@ -137,7 +145,7 @@ export function createClient(settings: ClientSettings): Client {
   }
   const explained = (operation: Operation) => async (error: unknown) => {
     if ((error as { status?: unknown }).status !== 404) throw error
-    // Loaded here, and not above: almost no client ever needs it.
+    // Imported only when needed, because almost no client ever needs it.
     const { explainUnknownPath } = await import('./old-server.ts')
     throw await explainUnknownPath(error, transport, operation)
   }
@@ -215,12 +223,15 @@ function headersOf({ credential, headers, userAgent = 'skerry-sdk' }: ClientSett
   return all
 }
 
-/** Two spellings of one name would be sent as one header with both values. */
+/** Lowercases header names. Otherwise two spellings of one name would be sent as one header with both values. */
 function lowerCase(headers: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Neither form may hold what would end it early or break the header; the messages do not repeat the credential. */
+/**
+ * Builds the Authorization header. It refuses characters that would end the credential early or break the header. The
+ * messages do not repeat the credential.
+ */
 function authorizationOf(credential: Credential): string {
   if ('bearer' in credential) {
     if (!/^[A-Za-z0-9._~+/=-]+$/.test(credential.bearer)) throw invalid('credential: not a bearer (RFC 6750)')
@@ -233,7 +244,10 @@ function authorizationOf(credential: Credential): string {
   return `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 }
 
-/** A `.` or `..` would be taken for a step in the path however it is encoded, so it could reach another endpoint. */
+/**
+ * Fills in the path parameters. URL parsers treat `.` and `..` as steps in the path, even when encoded. They are
+ * refused, because they could reach another endpoint.
+ */
 function pathOf(path: string, params: Record<string, string>): string {
   return path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined
@@ -257,7 +271,7 @@ function parseBody({ status, text, requestId }: Incoming): unknown {
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null) return body
   } catch {
-    // Falls through to the same refusal; a parser's message may quote the body.
+    // The parser's message may quote the body, so the error below replaces it.
   }
   throw clientError('malformed_answer', 'not a JSON object', { status, requestId })
 }

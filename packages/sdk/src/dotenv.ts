@@ -1,47 +1,47 @@
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { escapeReferences } from '@skerry/crypto/references'
 
-/** Where in a file, counted from 1, and what is to be said about it. Never holds the line's text: it may be a value. */
+/** A remark about a line, counted from 1. It never contains the line's text, which may be a value. */
 export interface LineRemark {
   line: number
   message: string
 }
 
-/** What a `.env` file says, and what its author should look at. */
+/** The content of a `.env` file, with remarks for its author. */
 export interface DotenvFile {
-  /** What the dotenv package reads, of the same names and in the same order as `stored`. */
+  /** The values that the dotenv package reads, with the same names and in the same order as `stored`. */
   values: Map<string, string>
   /**
-   * What is to be stored so that a program gets what the file means: a value in single quotes is literal in every dialect,
-   * so what would be a reference in it is escaped. Elsewhere `${NAME}` is a reference.
+   * The values to store, so that a program gets what the file means. A value in single quotes is literal in every
+   * dialect, so text in it that looks like a reference is escaped. Elsewhere `${NAME}` is a reference.
    */
   stored: Map<string, string>
-  /** Lines that mean nothing or not what they seem to: the file is to be refused. */
+  /** Lines that mean nothing, or something else than they seem to. The file must be refused. */
   problems: LineRemark[]
   /** Lines that are read, though perhaps not as their author meant. */
   warnings: LineRemark[]
-  /** Lines that some other reader of such files takes otherwise: a shell, Docker Compose, dotenv with expansion. */
+  /** Lines that another reader of such files interprets differently: a shell, Docker Compose, dotenv with expansion. */
   differences: LineRemark[]
 }
 
 interface ReadSettings {
-  /** Takes `my.name` and `my-name` for `my_name`, instead of refusing them. */
+  /** Reads `my.name` and `my-name` as `my_name`, instead of refusing them. */
   rename?: boolean
 }
 
 /**
- * The grammar of the dotenv package, which most programs read such files with. The package itself gives values alone,
- * passes silently over what it does not understand, and runs in Node only.
+ * The grammar of the dotenv package, with which most programs read such files. The package itself returns values alone,
+ * silently skips lines that it does not understand, and runs in Node only.
  */
 const entryPattern =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?(\s*)(#.*)?$/gm
 
-/** The contract's pattern, spelled here so that a command that starts does not load all schemas. */
+/** The contract's pattern, compiled here so that a starting command does not load all schemas. */
 const secretName = new RegExp(secretNamePattern)
 
 /**
- * Text of a `.env` file -> its values, with every line named that needs the author's eye. Reads any text: what is wrong
- * is in `problems`.
+ * Reads the values of a `.env` file, and names every line that its author should check. Accepts any text: errors are in
+ * `problems`.
  *
  * @example readDotenv('A=1\nnonsense\n') // values: A -> '1'; problems: [{ line: 2, message: 'is not NAME=value ...' }]
  */
@@ -69,10 +69,10 @@ export function readDotenv(text: string, { rename = false }: ReadSettings = {}):
   return file
 }
 
-/** `my.name` and `my-name` as the names of environment variables. */
+/** Turns `my.name` and `my-name` into names of environment variables. */
 export const renamed = (name: string): string => name.replace(/[.-]/g, '_')
 
-/** What stands behind `NAME=`, without its quotes; in double quotes, `\n` and `\r` are line breaks. */
+/** Reads the text after `NAME=`, without its quotes. In double quotes, `\n` and `\r` are line breaks. */
 function readValue(raw: string): string {
   const value = raw.trim()
   const unquoted = value.replace(/^(['"`])([\s\S]*)\1$/gm, '$2')
@@ -97,7 +97,7 @@ function noteEntry(name: string, match: RegExpExecArray, line: number, file: Dot
   }
 }
 
-/** What stays as it is written, by the way it looks, and why someone may have expected otherwise. */
+/** Text that stays as it is written, although its author may have expected otherwise, with the reason. */
 const unlikeOthers: readonly { pattern: RegExp; message: string }[] = [
   { pattern: /(?<![\\$])\$[A-Za-z_]/, message: '$NAME stays as it is: a reference is written ${NAME}' },
   { pattern: /\$\{[A-Za-z_]\w*[:?+-]/, message: '${NAME:-text} stays as it is: a reference has no default' },
@@ -111,7 +111,7 @@ function differencesIn(raw: string, name: string): string[] {
   return found.map(({ message }) => `in ${name}, ${message}`)
 }
 
-/** Lines between two entries that are neither empty nor comments are lines that nobody reads. */
+/** Reports lines between two entries that are neither empty nor comments, because they have no effect. */
 function noteUnread(source: string, from: number, to: number, lineOf: (at: number) => number, out: LineRemark[]): void {
   let at = from
   for (const line of source.slice(from, to).split('\n')) {
@@ -123,7 +123,7 @@ function noteUnread(source: string, from: number, to: number, lineOf: (at: numbe
   }
 }
 
-/** Positions come in rising order, so the line ends before each are counted once. */
+/** Positions come in rising order, so each line end is counted only once. */
 function lineCounter(source: string): (at: number) => number {
   let line = 1
   let counted = 0

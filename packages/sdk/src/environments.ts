@@ -21,23 +21,23 @@ export type Environment = Answer<typeof envs.get>['environment']
 export type Branch = Answer<typeof branches.create>['branch']
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
-/** An environment of an application or of a group. */
+/** The settings of a new environment, of an application or of a group. */
 export type NewEnvironment = {
   orgId: string
   name: string
   slug: string
   /**
-   * The organization's recovery key, when recovery is on: the key is wrapped to it, too. The server says which key that is, so
-   * give one whose words were compared.
+   * The organization's recovery key, when recovery is on. The new key is also wrapped to it. The server supplies the
+   * recovery key, so pass one whose words were compared.
    */
   recoveryPublicKeyJwk?: string
 } & ({ appId: string } | { groupId: string })
 
 /**
- * Creates an environment with a fresh key, wrapped to the caller. The key is returned for the secrets and grants that
- * come next.
+ * Creates an environment with a fresh key, wrapped to the caller. Returns the key, for the secrets and grants that
+ * follow.
  *
- * @param publicKeyJwk the caller's own: of the token, or of the signed-in person.
+ * @param publicKeyJwk the caller's own public key: of the token, or of the signed-in person.
  * @throws RefusedError `forbidden` (not an admin; a machine client), `conflict` for a slug in use, `not_found`;
  *   CryptoError `malformed_key`; UnavailableError.
  * @example
@@ -61,28 +61,30 @@ export async function createEnvironment(
 
 export interface NewBranch {
   orgId: string
-  /** The parent: an application environment that is no branch. */
+  /** The parent: an application environment that is not a branch. */
   envId: string
   slug: string
   name?: string
-  /** 60 to 2,592,000; 7 days unless given; null: no expiry. */
+  /** The lifetime in seconds, 1 to 2,592,000 (30 days). Default: 7 days. null: no expiry. */
   ttlSeconds?: number | null
-  /** As of {@link NewEnvironment}. */
+  /** See {@link NewEnvironment}. */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides which of the parent's grantees get the branch's key. The server lists them, and a hostile one adds its own: accept
-   * those that you know, by id and by the public key that would be wrapped to. Readers of the server are never asked about.
+   * Decides which of the parent's grantees get the branch's key. The server supplies the list, and a hostile server
+   * adds grantees of its own. Accept grantees that you know, by id and by the public key that would be wrapped to. It
+   * is never called for the server's own readers.
    */
   reads: (grantee: ParentGrantee) => boolean
 }
 
 /**
- * Forks an environment: a branch with a fresh key, wrapped to the caller and to the parent's grantees that `reads` accepts. It
- * starts empty and holds only what differs; a resolve of the branch also reads the parent.
+ * Forks an environment: creates a branch with a fresh key, wrapped to the caller and to the parent's grantees that
+ * `reads` accepts. The branch starts empty and contains only what differs. A resolve of the branch also reads the
+ * parent.
  *
- * @param publicKeyJwk the caller's own.
+ * @param publicKeyJwk the caller's own public key.
  * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
- *   SkerryError `own_key_replaced` where the server lists another one for the caller, `invalid_request` for more than 200
+ *   SkerryError `own_key_replaced` if the server lists another key for the caller, `invalid_request` for more than 200
  *   grantees; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const reads = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
@@ -114,21 +116,22 @@ export async function createBranch(
 }
 
 export interface Rekeying extends EnvironmentPlace {
-  /** As of {@link NewEnvironment}. */
+  /** See {@link NewEnvironment}. */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides which holders keep access. The server lists them, and a hostile one adds its own: accept those that you know, by id
-   * and by the public key that would be wrapped to. The server's own readers (rotator, sync connections) are among them:
-   * {@link isReader} tells these, and what they keep the server can read. The caller always keeps access.
+   * Decides which grantees keep access. The server supplies the list, and a hostile server adds grantees of its own.
+   * Accept grantees that you know, by id and by the public key that would be wrapped to. The list includes the server's
+   * own readers (rotator, sync connections), which {@link isReader} recognises. The server can read what these keep.
+   * The caller always keeps access.
    */
   keeps: (grantee: ParentGrantee) => boolean
-  /** How often it is begun anew when something changed meanwhile; 5 unless given. */
+  /** How many attempts are made if something changes during the re-key. Default: 5. */
   attempts?: number
 }
 
 /**
- * An environment under its new key. `lost` held a grant and do so no longer; `readers` are those of `kept` that are part
- * of the server, which can read the environment through them.
+ * An environment under its new key. `lost` lists those who had a grant before and no longer have one. `readers` lists
+ * those in `kept` that are part of the server, which can read the environment through them.
  */
 export interface Rekeyed {
   environment: Environment
@@ -145,17 +148,19 @@ interface Holder {
 }
 
 /**
- * Gives an environment another key: decrypts every secret, seals it under a fresh key, wraps that to everyone who keeps
- * access, and replaces all of it at once or nothing. Begins anew when a secret or a grant changed in between.
+ * Gives an environment a new key. It decrypts every secret, encrypts it under a fresh key, wraps that key to everyone
+ * who keeps access, and replaces all of it or nothing. It starts again when a secret or a grant changed meanwhile.
  *
- * What this cannot do: a holder who lost access may have kept the old key and the values, so change the values that matter.
- * Earlier versions stay under the old key and can no longer be restored. Branches have keys of their own.
+ * A re-key cannot take back what was read. Someone who lost access may have kept the old key and the values, so change
+ * the values that matter. Earlier versions stay under the old key and can no longer be restored. Branches have their
+ * own keys.
  *
- * @param own the caller's, who must hold a grant and be an admin; the new key is wrapped to this public key.
- * @throws DecryptionError for a secret that does not open under the old key, which must be written anew or deleted first;
- *   SkerryError `own_key_replaced` or `conflict` where the server lists another public key for the caller, or none;
- *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError, after which it may have
- *   happened: asked again, it is done once more.
+ * @param own the caller's key pair. The caller must hold a grant and be an admin. The new key is wrapped to this public
+ *   key.
+ * @throws DecryptionError for a secret that does not open under the old key and must first be written anew or deleted;
+ *   SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or none;
+ *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ *   UnavailableError, after which the re-key may have happened: calling again does another one.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
@@ -169,7 +174,8 @@ export async function rekeyEnvironment(
     try {
       return await rekeyOnce(client, place, own)
     } catch (error) {
-      // Read half before and half after another re-key, a secret does not decrypt: a second look tells.
+      // A secret that was read while another re-key ran may not decrypt. A second attempt shows whether that was the
+      // cause.
       const mayPass = error instanceof DecryptionError || (error instanceof RefusedError && error.code === 'conflict')
       if (left <= 1 || !mayPass) throw error
     }
@@ -225,8 +231,9 @@ async function rekeyOnce(
 }
 
 /**
- * Tells the caller among the grantees by the caller's own public key, which no answer can replace. The caller's id is the
- * server's word, so a grantee with that id and another key is refused, and `reads` or `keeps` decides about any other id.
+ * Returns a test that recognises the caller among the grantees by the caller's own public key, which no answer can
+ * replace. The server supplies the caller's id, so a grantee with that id and another key is refused. `reads` or
+ * `keeps` decides about every other id.
  *
  * @throws SkerryError `own_key_replaced`.
  */
@@ -237,7 +244,7 @@ function callerAmong(grantees: readonly ParentGrantee[], caller: { id: string; p
   return isCaller
 }
 
-/** One text for one key: a server may order the fields of a key as it likes. */
+/** Normalizes a public key for comparison, because a server may order its fields in any way. */
 const publicKeyText = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
 
 const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
-/** Refusals that the client itself finds, beside the codes that the API answers. */
+/** Errors that the client itself detects, in addition to the API's error codes. */
 const clientErrors = {
   unavailable: 'the server cannot be reached',
   untrusted_certificate: 'the certificate of the server is not trusted',
@@ -17,23 +17,28 @@ const clientErrors = {
 
 export type ClientErrorCode = keyof typeof clientErrors
 
-/** What is known of a failure beside its code and message. `status` and `requestId` are null without an answer. */
+/**
+ * The details of a failure, in addition to its code and message. `status` and `requestId` are null without an answer.
+ */
 export interface ErrorContext {
   status?: number | null
   requestId?: string | null
 }
 
-/** A server's message reaches terminals and logs: no control characters (escape sequences), and an end. */
+/**
+ * A server's message reaches terminals and logs. So control characters (escape sequences) are removed, and the length
+ * is limited.
+ */
 const messageCharacters = 500
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /**
- * Every failure of this package. Callers branch on `code` or on the class, never on the message. Neither carries a
- * credential, a body or a secret's value.
+ * The base class of every failure of this package. Callers branch on `code` or on the class, never on the message. An
+ * error never contains a credential, a body or a secret's value.
  *
- * - `code`: of the API (`not_found`, `forbidden`, ...) or of the client ({@link ClientErrorCode}).
+ * - `code`: from the API (`not_found`, `forbidden`, ...) or from the client ({@link ClientErrorCode}).
  * - `status`: the HTTP status, null when there was no answer.
- * - `requestId`: what to quote to the server's operator, null when the server sent none.
+ * - `requestId`: the id to quote to the server's operator, null when the server sent none.
  *
  * @example
  * try { await client.apps.get({ params: { orgId, appId } }) }
@@ -54,14 +59,15 @@ export class SkerryError extends Error {
 }
 
 /**
- * No verdict: network failure, timeout, 5xx, 429 to the last attempt, a redirect, or a refusal that is not in the API's
- * words: a proxy in front that has lost its server says 403 or 404, too. A last-known-good copy may stand in.
+ * The server gave no decision: network failure, timeout, 5xx, 429 on the last attempt, a redirect, or a refusal that is
+ * not in the API's format. A proxy that has lost its server also answers 403 or 404. A last-known-good copy may be used
+ * instead.
  */
 export class UnavailableError extends SkerryError {
   override readonly name: string = 'UnavailableError'
 }
 
-/** The server’s verdict, in the API's words. No copy may stand in, and a kept one is deleted. */
+/** The server refused the request, in the API's format. No copy may be used instead, and a stored copy is deleted. */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
 }
@@ -83,7 +89,7 @@ export class DecryptionError extends SkerryError {
 }
 
 /**
- * A client-side failure in its standard words, with a detail that is fixed text or public.
+ * Builds an error of the client, with its standard message and a detail that is fixed text or public.
  *
  * @example throw clientError('offline')
  */
@@ -98,7 +104,7 @@ type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'of
 const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 
 /**
- * A setting or argument that cannot work: `invalid_request`, before anything is sent.
+ * Builds the error for a setting or argument that cannot work: `invalid_request`, before anything is sent.
  *
  * @example throw invalid('baseUrl: https:// expected')
  */
@@ -107,10 +113,10 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * Makes the error to throw from the status and body of an answer. A body that is not the API's error shape comes from a proxy in
- * front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
+ * Makes the error to throw from the status and body of an answer. A body that is not the API's error shape comes from a
+ * proxy in front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
  *
- * @param secrets texts that must not come back in a message, whatever the server put there.
+ * @param secrets texts that are redacted from the message, in case the server repeated them.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
@@ -140,7 +146,7 @@ function proxyError(status: number, context: ErrorContext): SkerryError {
 function parseErrorBody(body: string): { code: string; message: string } | undefined {
   try {
     const { error, error_description } = JSON.parse(body)
-    // The token endpoint refuses as RFC 6749 has it.
+    // The token endpoint uses the error format of RFC 6749.
     const { code, message } = typeof error === 'string' ? { code: error, message: error_description } : error
     if (typeof code !== 'string' || typeof message !== 'string') return undefined
     if (/^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }

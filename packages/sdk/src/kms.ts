@@ -31,15 +31,15 @@ import type { Grantee } from './secrets.ts'
 
 export type ManagedKey = Answer<typeof kms.get>['key']
 
-/** Where a managed key is. */
+/** Identifies a managed key. */
 export interface KeyPlace {
   orgId: string
   kmsKeyId: string
 }
 
 /**
- * What a server shows of one version: for clients that remember which key they have used, because a hostile server could
- * wrap one of its own. The fingerprint tells nothing of the key.
+ * One version as a server shows it, for clients that remember which key they have used. A hostile server could wrap a
+ * key of its own. The fingerprint reveals nothing about the key.
  */
 export interface ShownVersion {
   keyId: string
@@ -47,7 +47,7 @@ export interface ShownVersion {
   fingerprint: string
 }
 
-/** Compares what is shown with what was seen before, and throws where it is another. */
+/** Compares the shown versions with those seen before, and throws if one of them is another key. */
 export type CheckVersions = (shown: readonly ShownVersion[], currentVersion: number) => void | Promise<void>
 
 interface Material {
@@ -75,10 +75,10 @@ const wrapTo = (bytes: Bytes, grantees: readonly Grantee[]) =>
   )
 
 /**
- * Makes a managed key here, wraps it to each grantee, and registers it.
+ * Makes a managed key on this machine, wraps it to each grantee, and registers it.
  *
- * @param grantees at least one, the caller among them if the caller is to use it.
- * @throws RefusedError `conflict` (the name is taken), `invalid_request`, `forbidden`; CryptoError `malformed_key`;
+ * @param grantees at least one. Include the caller if the caller will use the key.
+ * @throws RefusedError `conflict` (the name is in use), `invalid_request`, `forbidden`; CryptoError `malformed_key`;
  *   UnavailableError.
  * @example
  * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees })
@@ -110,9 +110,9 @@ export async function createManagedKey(
 }
 
 /**
- * Adds a version, wrapped to each grantee. Who is left out goes on opening what was encrypted before.
+ * Adds a version, wrapped to each grantee. A holder who is left out can still decrypt what was encrypted before.
  *
- * @throws as `createManagedKey`; RefusedError `conflict` for a disabled key.
+ * @throws The errors of `createManagedKey`; RefusedError `conflict` for a disabled key.
  * @example
  * const { key } = await client.kms.get({ params: { orgId, kmsKeyId } })
  * await rotateManagedKey(client, { orgId, key, grantees })
@@ -127,12 +127,12 @@ export async function rotateManagedKey(
   return { key: answer.key, shown: { keyId: key.id, version: answer.key.currentVersion, fingerprint } }
 }
 
-/** What a caller can do with the versions of a managed key that were granted to them. */
+/** The operations of a managed key, with the versions that were granted to the caller. */
 export interface OpenedKey {
   readonly keyId: string
   readonly spec: KmsSpec
   readonly currentVersion: number
-  /** Those held, in ascending order. */
+  /** The versions that the caller has, in ascending order. */
   readonly versions: readonly number[]
   /** Grants the current version to someone. */
   grantTo(grantee: Grantee): Promise<void>
@@ -142,22 +142,23 @@ export interface OpenedKey {
   decryptStream(source: AsyncIterable<Bytes>, context?: string): AsyncIterable<Bytes>
   newDataKey(lengthBytes?: number): Promise<{ plaintext: Bytes; wrapped: string }>
   openDataKey(wrapped: string): Promise<Bytes>
-  /** `sg1.` of a message. */
+  /** Signs a message and returns `sg1.…`. */
   sign(message: Bytes): Promise<string>
-  /** For what signs by other means; secret. */
+  /** Returns the signing key, for code that signs by other means. It is secret. */
   signingKey(): SigningKey
 }
 
 /**
- * Fetches what the caller was granted of a managed key, and opens it.
+ * Fetches the versions of a managed key that the caller was granted, and unwraps them.
  *
- * Only the current version encrypts and signs. A caller who holds only earlier versions can still open what those made.
+ * Only the current version encrypts and signs. A caller who has only earlier versions can still decrypt what those
+ * encrypted.
  *
- * @param holder the private key, or whatever keeps it.
- * @param check asked about every version before any is used.
- * @throws RefusedError `forbidden` (no grant, or the key is disabled), `not_found`; SkerryError `decryption_failed` for a grant
- *   that is not for this private key; what `check` throws; UnavailableError. The operations throw CryptoError
- *   `decryption_failed`, and SkerryError `forbidden` for a version that the caller does not hold.
+ * @param holder the private key, or an object that has it elsewhere and unwraps keys.
+ * @param check called with every version before any is used.
+ * @throws RefusedError `forbidden` (no grant, or the key is disabled), `not_found`; SkerryError `decryption_failed` for
+ *   a grant that is not for this private key; the errors of `check`; UnavailableError. The operations throw CryptoError
+ *   `decryption_failed`, and SkerryError `forbidden` for a version that the caller does not have.
  * @example
  * const key = await openManagedKey(client, { orgId, kmsKeyId }, privateKey)
  * const blob = await key.encrypt(encodeUtf8('4111...'), 'customer/17')
@@ -254,10 +255,10 @@ export interface VerifyingKeys {
 }
 
 /**
- * The public keys of every version. They are the server's word: `check` compares them with what was seen before.
+ * Fetches the public keys of every version. The server supplies them: `check` compares them with those seen before.
  *
- * @throws RefusedError `not_found`, `invalid_request` for a key that encrypts; CryptoError `malformed_key`; what `check` throws;
- *   UnavailableError.
+ * @throws RefusedError `not_found`, `invalid_request` for a key that encrypts; CryptoError `malformed_key`; the errors
+ *   of `check`; UnavailableError.
  * @example const keys = await verifyingKeys(client, { orgId, kmsKeyId })
  */
 export async function verifyingKeys(client: Client, place: KeyPlace, check?: CheckVersions): Promise<VerifyingKeys> {

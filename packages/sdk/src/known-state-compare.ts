@@ -3,9 +3,10 @@ import { hkdf } from '@skerry/crypto/hkdf'
 import type { Rollback } from './rollback.ts'
 import { hexSha256 } from './sealed-copy.ts'
 
-// What is remembered, and how an answer is compared with it. Fingerprints of keys and ciphertexts, and names; no values.
+// Defines what is remembered, and compares answers with it. It stores names, and fingerprints of keys and ciphertexts,
+// but no values.
 
-/** A secret as an answer shows it; `id` and `version` where the answer has them. */
+/** A secret as an answer shows it. `id` and `version` are set if the answer has them. */
 export interface ShownSecret {
   name: string
   ciphertext: string
@@ -13,18 +14,20 @@ export interface ShownSecret {
   version?: number
 }
 
-/** What is asked when a replaced ciphertext is current again: the newest entry of the secret's history. */
+/** Fetches the newest entry of a secret's history. It is called when a replaced ciphertext is current again. */
 type NewestVersion = (
   name: string,
 ) => Promise<{ version: number; ciphertext: string; restoredFromVersion: number | null } | undefined>
 
 export interface ShownEnvironment {
   environmentId: string
-  /** What people call it: `shop/production`, `shop/production@pr-7`, `shared:production`. */
+  /** The name that people use: `shop/production`, `shop/production@pr-7`, `shared:production`. */
   label: string
-  /** The layer of a branch, which is there to override: it counts for no query's layers. */
+  /**
+   * Whether this is a branch. A branch exists to override, so it is left out when the layers of a query are compared.
+   */
   isBranch?: boolean
-  /** 32 bytes; a fingerprint of it is kept. */
+  /** 32 bytes. Only a fingerprint of it is stored. */
   key?: Bytes
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
@@ -36,18 +39,18 @@ interface KnownSecret {
   past: string[]
   id?: string
   version?: number
-  /** Not there any more; `here`: this client deleted it. */
+  /** Set when the secret no longer exists. `here`: this client deleted it. */
   gone?: true | 'here'
 }
 
 export interface KnownEnvironment {
   key?: string
   secrets: Record<string, KnownSecret>
-  /** Names that this client has written there. */
+  /** Names that this client has written in this environment. */
   written?: string[]
 }
 
-/** The layers of a query but for the branch, lowest precedence first, and which of them each secret came from last. */
+/** The layers of a query without the branch, lowest precedence first, and the layer that each secret last came from. */
 export interface KnownLayers {
   layers: { environmentId: string; label: string }[]
   owners: Record<string, string>
@@ -55,15 +58,15 @@ export interface KnownLayers {
 
 const pastMax = 100
 const hashCharacters = 22
-/** Changing it makes every environment's key look new once. */
+/** If this label changes, every environment's key looks new once. */
 const keyInfo = 'skerry/environment-key-fingerprint/v1'
 
 export const fingerprintOf = async (key: Bytes) => encodeBase64url(await hkdf(key, new Uint8Array(0), keyInfo, 16))
 
-/** Without a prototype, because a secret may be called `__proto__`. */
+/** Copies a record without a prototype, because a secret may be called `__proto__`. */
 export const plain = <T>(record: Record<string, T>): Record<string, T> => Object.assign(Object.create(null), record)
 
-/** What is to be remembered of an environment; what went back is added to `found`. */
+/** Returns the state of an environment to remember, and adds rollbacks to `found`. */
 export async function compareEnvironment(
   before: KnownEnvironment,
   { environmentId, label, key, secrets = [], newestVersion }: ShownEnvironment,
@@ -96,10 +99,10 @@ async function rolledBack(
   if (isSame && known.version !== undefined && shown.version !== undefined && shown.version < known.version) {
     return 'version_went_back'
   }
-  // Deleting takes the history along, so nobody can have restored it.
+  // Deleting a secret also deletes its history, so nobody can have restored this value.
   if (known.gone && hash === known.hash) return 'value_came_back'
   if (hash === known.hash || !known.past.includes(hash)) return undefined
-  // A restore replays a stored ciphertext as a new version. Then the history says so, for everyone to see.
+  // A restore writes a stored ciphertext as a new version. The history then shows the restore to everyone.
   const newest = await newestVersion?.(shown.name).catch(() => undefined)
   const isRestored =
     newest !== undefined &&
@@ -112,7 +115,8 @@ async function rolledBack(
 function next(known: KnownSecret | undefined, { id, version }: ShownSecret, hash: string): KnownSecret {
   const past = !known || known.hash === hash ? (known?.past ?? []) : [...known.past, known.hash]
   const row: KnownSecret = { hash, past: past.filter((one) => one !== hash).slice(-pastMax) }
-  // A resolve shows neither; the secret may have been made anew since, but its number only counts with its id.
+  // A resolve shows no id and no version, so the known ones are kept. The secret may have been recreated since, but
+  // versions of different ids are not compared.
   const nextId = id ?? known?.id
   const nextVersion = version ?? known?.version
   if (nextId !== undefined) row.id = nextId
@@ -120,7 +124,7 @@ function next(known: KnownSecret | undefined, { id, version }: ShownSecret, hash
   return row
 }
 
-/** Names that were there and are not: marked, so that they are told of once. */
+/** Returns the names that no longer exist and marks them, so that each is reported once. */
 export function markGone(after: KnownEnvironment, secrets: readonly ShownSecret[] | undefined): string[] {
   if (!secrets) return []
   const shown = new Set(secrets.map(({ name }) => name))
@@ -130,9 +134,9 @@ export function markGone(after: KnownEnvironment, secrets: readonly ShownSecret[
 }
 
 /**
- * What is to be remembered of a query's layers; what is missing, new or moved is added to `found`.
+ * Returns the layers of a query to remember. Missing or new layers and moved secrets are added to `found`.
  *
- * @param known what is remembered of an environment: what this client wrote or deleted itself is no news.
+ * @param known the remembered state of an environment. A change that this client made itself is not reported.
  */
 export function compareLayers(
   before: KnownLayers | undefined,
@@ -154,7 +158,7 @@ export function compareLayers(
   for (const [what, environmentId] of current) {
     const previous = owners[what]
     owners[what] = environmentId
-    // What came from a layer that is not there any more has been told of with the layer.
+    // If the former layer is missing, that was already reported with the layer.
     const was = previous === undefined || previous === environmentId ? undefined : labels.get(previous)
     if (was === undefined) continue
     const isOwn =

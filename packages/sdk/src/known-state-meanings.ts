@@ -1,7 +1,8 @@
 import type { Memory } from './known-state-memory.ts'
 import type { Rollback } from './rollback.ts'
 
-// Which environment a name means, and to which one a token is bound, is the server's word.
+// The server decides which environment a name stands for, and to which environment a token is bound. This module
+// detects changes.
 
 /** An environment and its name in an organization: `shop/production`, `shop/production@pr-7`, `shared:production`. */
 export interface NamedEnvironment {
@@ -10,22 +11,22 @@ export interface NamedEnvironment {
   environmentId: string
 }
 
-/** What names mean, as an answer has it. */
+/** The environments, binding and organization that an answer shows. */
 export interface Meanings {
   environments?: readonly NamedEnvironment[]
   /** The environment that the credential itself is bound to. */
   bound?: string
-  /** `name` as it was asked for; empty where the credential alone says which organization. */
+  /** `name` is the requested name. It is empty if the credential alone determines the organization. */
   organization?: { name: string; id: string }
 }
 
-/** What is to be remembered. */
+/** The values to remember, each with its key in the store. */
 export type Entries = [place: string, value: unknown][]
 
-/** Remembered without a comparison: this client has made the environment. */
+/** Builds the entries for an environment. If this client created it, they are stored without a comparison. */
 export async function entriesOf(memory: Memory, { orgId, name, environmentId }: NamedEnvironment): Promise<Entries> {
   const byName = await memory.place(orgId, 'name', name)
-  // Slugs never change, so an environment that has another name than before is another one under its id.
+  // Slugs never change. So if a known id has another name, the server has swapped environments.
   const byId = await memory.place(orgId, 'called', environmentId)
   return [
     [byName, environmentId],
@@ -33,7 +34,7 @@ export async function entriesOf(memory: Memory, { orgId, name, environmentId }: 
   ]
 }
 
-/** What is to be remembered; what has another meaning than before is added to `found`. */
+/** Returns the entries to remember. Names that stand for something else than before are added to `found`. */
 export async function compareMeanings(
   memory: Memory,
   { environments = [], bound, organization }: Meanings,

@@ -1,21 +1,21 @@
 import type { Cache } from './cache.ts'
 import { hexSha256 } from './sealed-copy.ts'
 
-/** Where a client's memory is kept. */
+/** Settings of the store for a client's known state. */
 export interface MemorySettings {
-  /** Where it is kept, for example `diskMemory()`. What is lost there is seen for the first time again. */
+  /** The store, for example `diskMemory()`. What it loses counts as never seen. */
   store: Cache
   baseUrl: string
-  /** Who is reading. What names mean is shared by all who read in an organization; two principals share nothing else. */
+  /** The principal that reads. All principals of an organization share what its names stand for, and nothing else. */
   principalId: string
-  /** Told when the store fails, which stops nothing. */
+  /** Called when the store fails. A failure stops nothing. */
   warn?: (message: string) => void
 }
 
-/** A store of JSON, by server and by whom or what it is about. */
+/** A store of JSON values. Each key contains the server, and the organization or principal that the value is about. */
 export interface Memory {
   place(about: string, kind: string, id: string): Promise<string>
-  /** Of this principal alone. */
+  /** Builds a key for this principal alone. */
   ownPlace(kind: string, id: string): Promise<string>
   read<T>(place: string): Promise<T | undefined>
   write(place: string, value: unknown): Promise<void>

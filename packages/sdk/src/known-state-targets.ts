@@ -3,7 +3,8 @@ import type { Memory } from './known-state-memory.ts'
 import { changedSettings, type TargetSettings, wordsOfSettings } from './lease-target-settings.ts'
 import type { Rollback } from './rollback.ts'
 
-// The server says where a lease leads. A client that followed another address would send its password there.
+// The server supplies the address of a lease target. A client that followed a false address would send its password
+// there.
 
 /** A lease target as an answer shows it. */
 export interface ShownTarget extends TargetSettings {
@@ -12,7 +13,7 @@ export interface ShownTarget extends TargetSettings {
   name?: string | undefined
 }
 
-/** What is to be remembered: the settings, under the target's id and under its name. */
+/** Builds the entries to remember: the settings, under the target's id and under its name. */
 export async function targetEntries(memory: Memory, { orgId, id, name, provider, config }: ShownTarget) {
   const settings: TargetSettings = { provider, config }
   const keys = name === undefined ? [id] : [id, `name ${name}`]
@@ -20,8 +21,8 @@ export async function targetEntries(memory: Memory, { orgId, id, name, provider,
 }
 
 /**
- * What is to be remembered of targets; one that is set up otherwise than before is added to `found`. A target keeps its settings
- * for life, so an honest server shows other ones only where a target was removed and another was given its name.
+ * Returns the entries to remember. A target with other settings than before is added to `found`. A target never changes
+ * its settings. An honest server shows other settings only if the target was removed and its name was reused.
  */
 export async function compareTargets(
   memory: Memory,

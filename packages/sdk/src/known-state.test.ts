@@ -27,13 +27,13 @@ const look = (knownState: KnownState, environments: ShownEnvironment[], query?: 
   knownState.check({ environments, ...(query === undefined ? {} : { query }) })
 const one = (ciphertext: string, more = {}) => ({ name: 'A', ciphertext, ...more })
 
-describe('what was seen', () => {
-  test('is accepted as often as it comes, and whatever is new', async () => {
+describe('the known state', () => {
+  test('accepts what was seen before, and new values', async () => {
     const knownState = remember()
     for (const text of ['v1', 'v1', 'v2', 'v3']) await look(knownState, [environment([one(text)])], 'q')
   })
 
-  test('and was replaced does not come back, however often it is tried', async () => {
+  test('refuses a replaced value that comes back, at each attempt', async () => {
     const knownState = remember()
     for (const text of ['v1', 'v2', 'v3']) await look(knownState, [environment([one(text)])])
     for (const text of ['v1', 'v2', 'v1']) {
@@ -42,7 +42,7 @@ describe('what was seen', () => {
     await look(knownState, [environment([one('v3')])])
   })
 
-  test('comes back when the history says that it was restored, under a higher version', async () => {
+  test('accepts an earlier value if the history shows its restore, under a higher version', async () => {
     const knownState = remember()
     await look(knownState, [environment([one('v1', { id: 'sec_1', version: 1 })])])
     await look(knownState, [environment([one('v2', { id: 'sec_1', version: 2 })])])
@@ -56,7 +56,7 @@ describe('what was seen', () => {
     await claim(3, 1)
   })
 
-  test('of a version does not go down, unless the secret was made anew', async () => {
+  test('refuses a lower version, unless the secret was created anew', async () => {
     const knownState = remember()
     await look(knownState, [environment([one('v5', { id: 'sec_1', version: 5 })])])
     await expect(look(knownState, [environment([one('v6', { id: 'sec_1', version: 4 })])])).rejects.toEqual(
@@ -65,7 +65,7 @@ describe('what was seen', () => {
     await look(knownState, [environment([one('v7', { id: 'sec_2', version: 1 })])])
   })
 
-  test('of a key stays, and of a query’s layers each', async () => {
+  test('refuses another key, and a missing layer of the same query', async () => {
     const knownState = remember()
     const other = environment([], { environmentId: 'env_b', label: 'shared:production' })
     await look(knownState, [other, environment([])], 'q')
@@ -74,7 +74,7 @@ describe('what was seen', () => {
     await look(knownState, [environment([])], 'another query')
   })
 
-  test('is not replaced by what was refused, and is by what was accepted', async () => {
+  test('is unchanged after a refusal, and replaced after the change was accepted', async () => {
     const kept = store()
     const strict = remember({ store: kept })
     const told: string[] = []
@@ -87,7 +87,7 @@ describe('what was seen', () => {
     expect(told).toEqual(['the key of shop/production is another one'])
   })
 
-  test('and is gone is told of once, and never refused', async () => {
+  test('reports missing secrets once, and never refuses them', async () => {
     const gone: string[][] = []
     const knownState = remember({ onGone: (_, names) => gone.push(names) })
     await look(knownState, [environment([one('v1'), { name: '__proto__', ciphertext: 'p' }])])
@@ -100,7 +100,7 @@ describe('what was seen', () => {
     await expect(look(knownState, [environment([one('v1')])])).rejects.toEqual(rolledBack('value_came_back'))
   })
 
-  test('and is gone does not come back as it was, whatever the history says, but may be made anew', async () => {
+  test('refuses the old value of a deleted secret, whatever the history says, and accepts a new value', async () => {
     const knownState = remember()
     await look(knownState, [environment([one('v1', { id: 'sec_1', version: 1 })])])
     await look(knownState, [environment([])])
@@ -111,7 +111,7 @@ describe('what was seen', () => {
     await look(knownState, [environment([one('v2')])])
   })
 
-  test('by one reader, or on one server, says nothing about another', async () => {
+  test('is separate for each principal and for each server', async () => {
     const kept = store()
     await look(remember({ store: kept }), [environment([])])
     const changed = environment([], { key: newDek() })
@@ -119,7 +119,7 @@ describe('what was seen', () => {
     await look(remember({ store: kept, baseUrl: 'https://other.example' }), [changed])
   })
 
-  test('holds no value, key or ciphertext, and a store that fails stops nothing', async () => {
+  test('stores no value, key or ciphertext, and a failing store stops nothing', async () => {
     const texts: string[] = []
     const failing = {
       read: () => Promise.reject(new Error('no disk')),
@@ -136,12 +136,12 @@ describe('what was seen', () => {
   })
 })
 
-describe('what a name means', () => {
+describe('the environment of a name', () => {
   const named = (name: string, environmentId: string) => ({
     meanings: { environments: [{ orgId: 'org_a', name, environmentId }] },
   })
 
-  test('stays, for every principal, and another meaning is not remembered', async () => {
+  test('is the same for every principal, and another one is refused and not remembered', async () => {
     const kept = store()
     await remember({ store: kept }).check(named('shop/dev', 'env_a'))
     const other = remember({ store: kept, principalId: 'two' })
@@ -152,7 +152,7 @@ describe('what a name means', () => {
     await other.check({ meanings: { environments: [{ orgId: 'org_b', name: 'shop/dev', environmentId: 'env_b' }] } })
   })
 
-  test('is not what another name meant, also where the name is new', async () => {
+  test('is refused if it is known under another name, even if this name is new', async () => {
     const knownState = remember()
     await knownState.check(named('shop/production', 'env_a'))
     await expect(knownState.check(named('shop/dev', 'env_a'))).rejects.toMatchObject({
@@ -160,7 +160,7 @@ describe('what a name means', () => {
     })
   })
 
-  test('is what this client made it, and its key is known from then on', async () => {
+  test('is the one that this client created, and its key is known from then on', async () => {
     const knownState = remember()
     await knownState.check(named('shop/dev', 'env_a'))
     await knownState.made({ orgId: 'org_a', name: 'shop/dev', environmentId: 'env_b' }, key)
@@ -174,14 +174,14 @@ describe('what a name means', () => {
     await expect(knownState.check(named('shop/dev', 'env_a'))).rejects.toEqual(rolledBack('environment_replaced'))
   })
 
-  test('is remembered anew once it was accepted', async () => {
+  test('is remembered anew once the change was accepted', async () => {
     const kept = store()
     await remember({ store: kept }).check(named('shop/dev', 'env_a'))
     await remember({ store: kept, onRollback: () => {} }).check(named('shop/dev', 'env_b'))
     await remember({ store: kept }).check(named('shop/dev', 'env_b'))
   })
 
-  test('of a token is one environment, and of a credential one organization', async () => {
+  test('of a token may not change, nor may the organization of a credential', async () => {
     const knownState = remember()
     const said = (bound: string, id: string) =>
       knownState.check({ meanings: { bound, organization: { name: '', id } } })
@@ -208,7 +208,7 @@ describe('the layers of a query', () => {
     return { knownState, told }
   }
 
-  test('are told of when one is new, once', async () => {
+  test('are reported once when one of them is new', async () => {
     const { knownState, told } = telling()
     expect(await changedBy(knownState, told, [environment([one('v1')])])).toEqual([])
     expect(await changedBy(knownState, told, [group([]), environment([one('v1')])])).toEqual([
@@ -217,7 +217,7 @@ describe('the layers of a query', () => {
     expect(await changedBy(knownState, told, [group([]), environment([one('v1')])])).toEqual([])
   })
 
-  test('are told of when a name moves between them, also by way of an answer without it', async () => {
+  test('are reported when a name moves between them, even after an answer without that name', async () => {
     const { knownState, told } = telling()
     const moved = 'A comes from shared:production, and came from shop/production before'
     await look(knownState, [group([]), environment([one('v1')])], 'q')
@@ -225,7 +225,7 @@ describe('the layers of a query', () => {
     expect(await changedBy(knownState, told, [group([one('v2')]), environment([])])).toEqual([moved])
   })
 
-  test('are refused when that is asked for, and nothing is remembered', async () => {
+  test('are refused when one of them is new and the known state is strict, and nothing is remembered', async () => {
     const kept = store()
     await look(remember({ store: kept }), [environment([one('v1')])], 'q')
     const strict = remember({ store: kept, strict: true })
@@ -234,7 +234,7 @@ describe('the layers of a query', () => {
     }
   })
 
-  test('are no news where this client composed, wrote or deleted, nor where a branch overrides', async () => {
+  test('are not reported after this client composed, wrote or deleted, nor when a branch overrides', async () => {
     const { knownState, told } = telling()
     await look(knownState, [environment([])], 'q')
     await knownState.composed({ environmentId: 'env_g', label: 'shared:production' }, 'q')
@@ -249,7 +249,7 @@ describe('the layers of a query', () => {
   })
 })
 
-describe('a resolve with a memory', () => {
+describe('a resolve with known state', () => {
   async function world() {
     const { reader, server, ...more } = await resolveWorld()
     const knownState = createKnownState({ store: store(), baseUrl: server.baseUrl, principalId: reader.tokenId })
@@ -258,7 +258,7 @@ describe('a resolve with a memory', () => {
     return { reader, server, skerry, ...more }
   }
 
-  test('refuses an environment that the server made up', async () => {
+  test('refuses an environment that the server invented', async () => {
     const { reader, server, skerry, body } = await world()
     const lie = structuredClone(body)
     lie.layers[0] = (await layer(shared, { HOST: 'evil' }, reader.publicKeyJwk)) as Draft<(typeof lie.layers)[0]>
@@ -266,13 +266,13 @@ describe('a resolve with a memory', () => {
     await expect(skerry.resolve()).rejects.toEqual(rolledBack('key_changed'))
   })
 
-  test('refuses an answer without a layer, also when a copy is kept', async () => {
+  test('refuses an answer without a layer, even if a copy is cached', async () => {
     const { server, skerry, body } = await world()
     server.on('resolve.get', () => ({ json: { ...body, layers: body.layers.slice(1) } }))
     await expect(skerry.resolve()).rejects.toEqual(rolledBack('layer_missing'))
   })
 
-  test('waits for a server that lags behind for a moment', async () => {
+  test('asks again when a server lags behind for a moment', async () => {
     const { server, skerry, body } = await world()
     let asked = 0
     server.on('resolve.get', () => ({ json: asked++ === 0 ? { ...body, layers: body.layers.slice(1) } : body }))
@@ -280,7 +280,7 @@ describe('a resolve with a memory', () => {
     expect(asked).toBe(2)
   })
 
-  test('refuses a key that nobody can open before anything is remembered', async () => {
+  test('refuses a key that this reader cannot open, and remembers nothing of that answer', async () => {
     const { server, skerry, body } = await world()
     const foreign = (await resolveWorld()).reader
     const lie = structuredClone(body)

@@ -20,57 +20,65 @@ import { type Memory, type MemorySettings, openMemory } from './known-state-memo
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
-/** What an answer shows. */
+/** The parts of an answer that are compared. */
 export interface Shown {
   meanings?: Meanings
   environments?: readonly ShownEnvironment[]
-  /** Lease targets, before a password is made for them. */
+  /** Lease targets, checked before a password is made for them. */
   targets?: readonly ShownTarget[]
-  /** Says that the environments are all layers of one query but for the branch's, and names it in one spelling. */
+  /**
+   * Set if `environments` are all layers of one query. It identifies the query in one spelling. The branch layer is
+   * ignored.
+   */
   query?: string
 }
 
 export interface KnownState {
   /**
-   * Compares what an answer shows with what was seen before, and remembers it.
+   * Compares an answer with what was seen before, and remembers it.
    *
-   * @throws RollbackError, and then nothing is remembered.
+   * @throws RollbackError. Nothing is remembered then.
    */
   check(shown: Shown): Promise<void>
-  /** This client has made this environment with this key (32 bytes): its name means it from now on. */
+  /** Records that this client created this environment with this key (32 bytes). Its name stands for it from now on. */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
-  /** This client has registered this lease target with these settings. */
+  /** Records that this client registered this lease target with these settings. */
   madeTarget(target: ShownTarget): Promise<void>
-  /** This client has composed this environment of a group into the environment of an application. */
+  /** Records that this client composed `layer`, an environment of a group, into the query `into`. */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
-  /** This client has written these secrets: that they come from there is no news. */
+  /** Records that this client wrote these secrets, so that their new layer is not reported. */
   wrote(environmentId: string, names: readonly string[]): Promise<void>
-  /** This client has deleted these secrets: that they are gone is no news. */
+  /** Records that this client deleted these secrets, so that their absence is not reported. */
   deleted(environmentId: string, names: readonly string[]): Promise<void>
-  /** This client has given the environment this key (32 bytes): another one is news, this one is none. */
+  /** Records that this client gave the environment this key (32 bytes). From now on any other key is reported. */
   rekeyed(environmentId: string, key: Bytes): Promise<void>
 }
 
 export interface KnownStateSettings extends MemorySettings {
-  /** Refuses what is otherwise told to `onChanged`. */
+  /** Refuses changes that are otherwise only reported to `onChanged`. */
   strict?: boolean
-  /** Asked about what went back. Returning accepts it, and it is remembered as the new state; throws it unless given. */
+  /**
+   * Called with a rollback. If it returns, the rollback is accepted and remembered as the new state. By default it
+   * throws.
+   */
   onRollback?: (error: RollbackError) => void
-  /** Told, once, of what people change every now and then: a layer that is new, a secret from another layer. */
+  /** Called once for changes that people make regularly: a new layer, or a secret from another layer. */
   onChanged?: (changes: readonly Rollback[]) => void
-  /** Told of names that are no longer there, once; deleting is what people do, so it is never refused. */
+  /** Called once for names that no longer exist. People delete secrets, so this is never refused. */
   onGone?: (label: string, names: string[]) => void
 }
 
 const writtenMax = 10_000
 
 /**
- * A client's memory. Ciphertext does not say that it is the newest, a wrapped key does not say who wrapped it, and which
- * environment a name means is the server's word, so a hostile server can answer with what was true once, or with an
- * environment of its own making. What this client has seen before, it cannot take back unnoticed. Nothing helps at the
- * first sight, and a server that enters a restore into the history can bring a value back in the open.
+ * Remembers what a client has seen, to detect a hostile server.
  *
- * Kept are fingerprints of keys and ciphertexts, names, and settings of lease targets; no values.
+ * A ciphertext does not prove that it is the newest. A wrapped key does not prove who wrapped it. The server decides
+ * which environment a name stands for. A hostile server can therefore answer with an older state, or with an
+ * environment of its own. It cannot do this unnoticed to a client that has seen the real state. There is no protection
+ * at first sight, and a server that enters a restore into the history can bring a value back openly.
+ *
+ * It stores fingerprints of keys and ciphertexts, names, and settings of lease targets; no values.
  *
  * @example
  * const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })
@@ -80,7 +88,7 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
   const { strict = false, onRollback = refuse, onChanged = () => {}, onGone = () => {} } = settings
   const memory = openMemory(settings)
 
-  /** Changes what is remembered of an environment. */
+  /** Changes the remembered state of an environment. */
   const update = async (environmentId: string, change: (before: KnownEnvironment) => Partial<KnownEnvironment>) => {
     const place = await memory.ownPlace('environment', environmentId)
     const before = (await memory.read<KnownEnvironment>(place)) ?? { secrets: {} }
@@ -131,7 +139,7 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
   }
 }
 
-/** Environments, and the layers that they are -> what is to be remembered. */
+/** Compares environments, and the layers of a query. Returns the entries to remember. */
 async function compareContents(memory: Memory, { environments = [], query }: Shown, found: Rollback[]) {
   const entries: Entries = []
   const gone: [label: string, names: string[]][] = []

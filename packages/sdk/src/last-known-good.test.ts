@@ -6,7 +6,7 @@ import { createSkerry, type SkerrySettings } from './skerry.ts'
 
 type Settings = Partial<SkerrySettings>
 
-/** A cache to look into. */
+/** A cache whose entries the test can read and change. */
 function mapCache() {
   const kept = new Map<string, string>()
   const cache: Cache = {
@@ -17,7 +17,7 @@ function mapCache() {
   return { kept, cache }
 }
 
-/** A world with a last-known-good copy, made at the time 0 of a clock to be moved. */
+/** A world with a last-known-good copy. The test moves the clock. */
 async function keptWorld(settings: Settings = {}) {
   const world = await resolveWorld()
   const { kept, cache } = mapCache()
@@ -32,16 +32,16 @@ const page = (status: number) => ({ status, text: '<html>no backend</html>' })
 const unavailable = [
   ['a 500', () => refuse(500, 'internal')],
   ['a 503', () => refuse(503, 'internal')],
-  ['a 429 to the last', () => ({ ...refuse(429, 'rate_limited'), headers: { 'retry-after': '0' } })],
+  ['a 429 on every attempt', () => ({ ...refuse(429, 'rate_limited'), headers: { 'retry-after': '0' } })],
   ['a 401 of a proxy', () => page(401)],
   ['a 403 of a proxy', () => page(403)],
   ['a 404 of a proxy', () => page(404)],
-  ['a 404 in JSON of another kind', () => ({ status: 404, text: '{"error":{"message":"no healthy upstream"}}' })],
+  ['a 404 with JSON of another API', () => ({ status: 404, text: '{"error":{"message":"no healthy upstream"}}' })],
   ['a redirect', () => ({ status: 302, headers: { location: '/elsewhere' } })],
 ] as const
 
 describe('a last-known-good copy', () => {
-  test.each(unavailable)('stands in after %s, and says so', async (_, answer) => {
+  test.each(unavailable)('is used after %s, and marked as stale', async (_, answer) => {
     const { world, kept, clock, restart } = await keptWorld()
     clock.ms += 60_000
     world.answer = answer
@@ -51,7 +51,7 @@ describe('a last-known-good copy', () => {
     expect(kept.size).toBe(1)
   })
 
-  test('stands in when the server is gone, or answers too late', async () => {
+  test('is used when the server is down, or answers too late', async () => {
     const { world, restart } = await keptWorld()
     world.answer = () => undefined
     expect(await restart({ timeoutMs: 50 }).resolve()).toMatchObject({ stale: true })
@@ -65,7 +65,7 @@ describe('a last-known-good copy', () => {
     [403, 'forbidden'],
     [404, 'not_found'],
     [409, 'conflict'],
-  ])('is deleted by a refusal of status %i', async (status, code) => {
+  ])('is deleted by a refusal with status %i', async (status, code) => {
     const { world, kept, restart } = await keptWorld()
     const [key] = [...kept.keys()] as [string]
     world.answer = () => refuse(status, code)
@@ -75,7 +75,7 @@ describe('a last-known-good copy', () => {
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
   })
 
-  test('is void, whatever its query, once the server has not known the token', async () => {
+  test('is void, whatever its query, once the server has rejected the token as unknown', async () => {
     const { world, clock, restart } = await keptWorld()
     const other = { with: ['shared:production'] }
     await restart(other).resolve()
@@ -91,7 +91,7 @@ describe('a last-known-good copy', () => {
     expect(await restart({ ...other, offline: true }).resolve()).toMatchObject({ stale: true })
   })
 
-  test('is taken only while it is strictly younger than the limit', async () => {
+  test('is used only while it is strictly younger than the limit', async () => {
     const { world, clock, restart } = await keptWorld({ maxAgeSeconds: 60 })
     world.answer = () => refuse(500, 'internal')
     clock.ms += 59_999
@@ -100,7 +100,7 @@ describe('a last-known-good copy', () => {
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
   })
 
-  test('is good for 24 hours unless said', async () => {
+  test('is usable for 24 hours by default', async () => {
     const { world, clock, restart } = await keptWorld()
     world.answer = () => refuse(500, 'internal')
     clock.ms += 86_400_000 - 1
@@ -109,14 +109,14 @@ describe('a last-known-good copy', () => {
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
   })
 
-  test('from the future is not taken', async () => {
+  test('from the future is not used', async () => {
     const { world, clock, restart } = await keptWorld()
     world.answer = () => refuse(500, 'internal')
     clock.ms -= 1
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
   })
 
-  test('never stands in for an answer that does not decrypt or is malformed, nor is it replaced by one', async () => {
+  test('is neither used for nor replaced by an answer that is malformed or does not decrypt', async () => {
     const { world, kept, restart } = await keptWorld()
     const before = [...kept.values()]
     const stranger = await resolveBody((await newToken('skerry')).publicKeyJwk)
@@ -142,14 +142,14 @@ describe('a last-known-good copy', () => {
     expect(await restart().resolve()).toMatchObject({ stale: true, ageSeconds: 50 })
   })
 
-  test('that is too old asks for everything again', async () => {
+  test('that is too old adds no ETag to the request', async () => {
     const { world, clock, restart } = await keptWorld({ maxAgeSeconds: 60 })
     clock.ms += 60_000
     await restart().resolve()
     expect(world.server.requests.at(-1)!.headers['if-none-match']).toBeUndefined()
   })
 
-  test('is ciphertext in ciphertext: nothing of the answer shows, and no other token opens it', async () => {
+  test('is encrypted: it shows nothing of the answer, and no other token decrypts it', async () => {
     const { world, kept, cache } = await keptWorld()
     const [[key, text]] = [...kept] as [[string, string]]
     expect(key).toMatch(/^[0-9a-f]{64}$/)
@@ -163,7 +163,7 @@ describe('a last-known-good copy', () => {
     await expect(moved.resolve()).rejects.toMatchObject({ code: 'offline' })
   })
 
-  test('does not open in another place, and what does not open is deleted', async () => {
+  test('does not decrypt under another cache key, and is then deleted', async () => {
     const { kept, restart, world } = await keptWorld()
     await restart({ with: ['shared:production'] }).resolve()
     const [[one, first], [two]] = [...kept] as [[string, string], [string, string]]
@@ -181,7 +181,7 @@ describe('a last-known-good copy', () => {
       (text: string) => text.replace(/"ciphertext":"(.)/, (_, c) => `"ciphertext":"${c === 'A' ? 'B' : 'A'}`),
     ],
     ['a missing end', (text: string) => `${text.slice(0, -10)}"}`],
-  ])('that is %s counts as absent and is deleted', async (_, damage) => {
+  ])('with %s counts as missing and is deleted', async (_, damage) => {
     const { kept, restart } = await keptWorld()
     const [[key, text]] = [...kept] as [[string, string]]
     kept.set(key, damage(text))
@@ -189,13 +189,13 @@ describe('a last-known-good copy', () => {
     expect(kept.size).toBe(0)
   })
 
-  test('is the only answer when offline, and the server hears nothing', async () => {
+  test('is the only source when offline, and no request is sent', async () => {
     const { world, restart } = await keptWorld()
     expect(await restart({ offline: true }).resolve()).toMatchObject({ stale: true })
     expect(world.server.requests).toHaveLength(1)
   })
 
-  test('has a place of its own for each server, token, environment, branch and groups', async () => {
+  test('has its own cache key for each server, token, environment, branch and set of groups', async () => {
     const world = await resolveWorld()
     world.body = await branchBody(world.reader.publicKeyJwk)
     const { kept, cache } = mapCache()
@@ -209,7 +209,7 @@ describe('a last-known-good copy', () => {
     expect(kept.size).toBe(6)
   })
 
-  test('that cannot be read or written stops no resolve, and somebody is told', async () => {
+  test('that cannot be read or written stops no resolve, and the program is warned', async () => {
     const world = await resolveWorld()
     const broken = async () => {
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
@@ -220,10 +220,28 @@ describe('a last-known-good copy', () => {
     expect(await skerry.get('HOST')).toBe('db')
     expect(warnings).toEqual(['cache: read failed: ENOSPC', 'cache: write failed: ENOSPC'])
   })
+
+  test.each([
+    ['the message of an error without a code', new Error('planted-secret')],
+    ['a code that is not an error code', Object.assign(new Error('no space'), { code: 'planted-secret\u001b[2J' })],
+    ['a number as its code', Object.assign(new Error('planted-secret'), { code: 28 })],
+    ['a thrown text', 'planted-secret'],
+    ['nothing that was thrown', undefined],
+  ])('that fails is not quoted in the warnings: %s', async (_, error) => {
+    const world = await resolveWorld()
+    const broken = async () => {
+      throw error
+    }
+    const warnings: string[] = []
+    const cache: Cache = { read: broken, write: broken, delete: broken }
+    const skerry = openSkerry(world, { cache, warn: (message) => void warnings.push(message) })
+    expect(await skerry.get('HOST')).toBe('db')
+    expect(warnings).toEqual(['cache: read failed', 'cache: write failed'])
+  })
 })
 
-describe('a last-known-good copy whose time ends during the attempts', () => {
-  test('does not stand in', async () => {
+describe('a last-known-good copy that expires during the attempts', () => {
+  test('is not used', async () => {
     const { world, clock, restart } = await keptWorld({ maxAgeSeconds: 60 })
     clock.ms += 59_000
     world.answer = () => {

@@ -9,7 +9,7 @@ import { newSshKeyPair, readSshCertificate, type SshKeyPair } from '@skerry/cryp
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { clientError, invalid } from './errors.ts'
 
-// For each kind of lease: what is made here before it is asked for, and how what comes back is checked and opened.
+// For each kind of lease: what is made on this machine before the request, and how the answer is checked and opened.
 
 type MintBody = Body<typeof leases.create>
 type MintAnswer = Answer<typeof leases.create>
@@ -22,9 +22,9 @@ export interface LeaseWish {
   orgId: string
   target: Pick<LeaseTarget, 'id' | 'provider' | 'config'> & { name?: string | undefined }
   ttlSeconds: number
-  /** Name of the account, for databases; a fresh one unless given. It must not exist on the target. */
+  /** Name of the account, for databases. It must not exist on the target. A fresh name by default. */
   roleName?: string | undefined
-  /** Login names of an SSH certificate; needed there. */
+  /** Login names of an SSH certificate. Required for SSH. */
   principals?: readonly string[] | undefined
   signal?: AbortSignal | undefined
 }
@@ -32,7 +32,7 @@ export interface LeaseWish {
 type DatabaseTag = 'postgres' | 'mysql' | 'redis'
 type LeaseConnection = LeaseResult<'postgres'>
 
-/** A lease with everything that is needed to use it. What is secret in it exists nowhere else. */
+/** A lease with everything that is needed to use it. Its secret parts are stored nowhere else. */
 export type MadeLease =
   | { provider: DatabaseTag; lease: Lease; connection: LeaseConnection; password: string }
   | { provider: 'ssh'; lease: Lease; certificate: string; principals: string[]; key: SshKeyPair }
@@ -52,11 +52,11 @@ export interface Prepared {
 }
 
 /**
- * Makes what a lease is asked for with: the verifier of a new password, or a new key. `open` checks what came back against
- * the wish. `createLease` does all of it; this is for who sends the request elsewhere than where the secrets are made.
+ * Makes the secret part of a lease request: a new password with its verifier, or a new key. `open` checks the answer
+ * against the wish. `createLease` does all of it. Use this function if another program sends the request.
  *
- * @throws SkerryError `invalid_request` for a wish that its provider cannot grant; of `open` `malformed_answer`, after which
- *   the lease is to be revoked.
+ * @throws SkerryError `invalid_request` for a wish that its provider cannot grant. `open` throws `malformed_answer`;
+ *   the caller must then revoke the lease.
  * @example const { body, open } = await prepareLease({ orgId, target, ttlSeconds: 600 })
  */
 export async function prepareLease(wish: LeaseWish): Promise<Prepared> {
@@ -93,7 +93,7 @@ const preparations: Record<LeaseTag, (wish: LeaseWish) => Promise<Prepared>> = {
   mongodb: prepareMongodb,
 }
 
-/** `lease_` and 16 letters and digits: nobody has such a name by chance. */
+/** `lease_` and 16 letters and digits, so that no account has this name by chance. */
 function newRoleName(): string {
   const id = newId('lease')
   return `lease_${id.slice(-16).toLowerCase()}`
@@ -113,7 +113,7 @@ async function prepareAccount(provider: DatabaseTag, wish: LeaseWish): Promise<P
   }
 }
 
-/** Where a target’s leases sign in; the logical database of Redis is 0 unless it says otherwise. */
+/** The address at which a target’s leases sign in. The logical database of Redis is 0 by default. */
 function addressOf(provider: DatabaseTag, target: Target): Pick<LeaseConnection, 'host' | 'port' | 'database'> {
   if (provider === 'redis') {
     const { host, port, db = 0 } = configOf<'redis'>(target).connection
@@ -159,7 +159,7 @@ function checkCertificate(certificate: string, { key, lease, principals, caPubli
       principals: [...principals],
       validBeforeSeconds: Math.floor(Date.parse(lease.expiresAt) / 1000),
       keyId: lease.id,
-      // Without the comment that people write behind a key.
+      // Without the comment that people write after a key.
       caPublicKey: caPublicKey.split(' ').slice(0, 2).join(' '),
     },
   )
@@ -184,7 +184,7 @@ function parseSession(json: string): RoleSession {
     if ([accessKeyId, secretAccessKey, sessionToken].every((one) => typeof one === 'string'))
       return { accessKeyId, secretAccessKey, sessionToken }
   } catch {
-    // What it holds instead is nobody's to see.
+    // The parser's message may quote the credential, so the error below replaces it.
   }
   throw clientError('malformed_answer', 'the credential is no access key with its token')
 }
@@ -220,10 +220,10 @@ async function prepareMongodb({ target }: LeaseWish): Promise<Prepared> {
 const opened = async ({ wrappedCredential }: { wrappedCredential: string }, privateKey: PrivateKey) =>
   decodeUtf8(await unwrapKey(wrappedCredential, privateKey))
 
-/** The rows of the contract say what the config of each provider holds. */
+/** The rows of the contract define the config of each provider. */
 const configOf = <T extends LeaseTag>({ config }: Target) => config as unknown as LeaseConfig<T>
 
-/** Each member that was asked for must have come back as it was. */
+/** Checks that each requested member came back unchanged. */
 function check(came: object | undefined, wanted: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(wanted))
     if (JSON.stringify((came as Record<string, unknown> | undefined)?.[name]) !== JSON.stringify(value))

@@ -1,10 +1,10 @@
-/** What says where a lease leads and how: the settings of its target, as the server shows them. */
+/** The settings of a lease target as the server shows them: the address of its leases, and how to connect. */
 export interface TargetSettings {
   provider: string
   config: object
 }
 
-/** One setting that is not what it was. A setting that is not there is undefined. */
+/** One setting that has changed. A missing setting is undefined. */
 export interface ChangedSetting {
   /** `connection.host`. */
   name: string
@@ -13,8 +13,8 @@ export interface ChangedSetting {
 }
 
 /**
- * The settings of a lease target that differ from those of before. A client connects to the address in them and sends a
- * password there, so another address, port or TLS mode is never without meaning.
+ * Lists the settings of a lease target that have changed. A client connects to the address in them and sends a password
+ * there, so a change of address, port or TLS mode always matters.
  *
  * @example const [first] = changedSettings({ provider: 'postgres', config }, target) // { name: 'connection.host', was: '…', now: '…' }
  */
@@ -26,10 +26,10 @@ export function changedSettings(before: TargetSettings, after: TargetSettings): 
     .map((name) => ({ name, was: was.get(name), now: now.get(name) }))
 }
 
-/** The provider stands in both places; a server that differs in one of them differs. */
+/** The provider is in both. A change in either of them is found. */
 const settingsOf = ({ provider, config }: TargetSettings) => ({ ...config, kind: provider })
 
-/** By path, the text of each setting. A database keeps the members of an object in another order than they were sent. */
+/** Lists the text of each setting by its path. A database does not keep the order of an object's members. */
 function flat(path: string, value: unknown): Map<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return new Map([[path, typeof value === 'string' ? value : JSON.stringify(value)]])
@@ -38,11 +38,11 @@ function flat(path: string, value: unknown): Map<string, string> {
   )
 }
 
-/** Certificates are too long to be read. */
+/** Longer values, such as certificates, are not shown. */
 const readableMax = 100
 
 /**
- * Changed settings in words.
+ * Describes changed settings.
  *
  * @example
  * const change = { name: 'connection.host', was: 'db.example.com', now: 'evil.example.com' }

@@ -15,16 +15,19 @@ interface Security {
   caCertificate?: string
 }
 
-/** Certificates that a program needs as a file, by the variable that names it. */
+/**
+ * The environment variables of a lease. `files` has certificates that a program needs as a file, by the variable for
+ * the path.
+ */
 export interface LeaseVariables {
   values: Map<string, string>
   files: ReadonlyMap<string, string>
 }
 
 /**
- * What programs read their connections from, by the customs of each kind of target.
+ * Builds the environment variables from which programs read their connections, by the customs of each kind of target.
  *
- * @param trusted certificates (PEM) of the authorities that this machine trusts, for programs that are given them
+ * @param trusted certificates (PEM) of the authorities that this machine trusts, for programs that must be given them
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider !== 'ssh') console.log(variablesOf(made, target).values.get('PGHOST'))
@@ -60,10 +63,12 @@ function rows(made: Exclude<MadeLease, Of<'ssh'>>, config: object, trusted: read
   }
 }
 
-/** As the server does: all is checked unless the target is this machine, or says otherwise. */
+/**
+ * The same default as on the server: full verification, unless the target is this machine or its config says otherwise.
+ */
 const modeOf = (host: string, tls: Mode | undefined): Mode => tls ?? (isLoopback(host) ? 'disable' : 'verify-full')
 
-/** libpq trusts no authority by itself: it is given the target’s, or those that this machine trusts. */
+/** libpq trusts no authority by itself. It gets the target’s authority, or those that this machine trusts. */
 function postgres({ connection, password }: Account, config: LeaseConfig<'postgres'>, trusted: readonly string[]): Row {
   const { host, port, database, username } = connection
   const { tls, caCertificate } = config.connection as Security

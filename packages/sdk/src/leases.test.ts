@@ -87,7 +87,7 @@ function certificate(leaseId: string, { publicKey, principals }: Asked, more: ob
   })
 }
 
-/** What an honest server answers beside the lease. */
+/** The result that an honest server adds to the lease. */
 const results: Record<Tag, (asked: Asked, leaseId: string) => object | Promise<object>> = {
   postgres: ({ roleName }) => ({ connection: { ...database, username: roleName, expiresAt } }),
   mysql: ({ roleName }) => ({ connection: { ...database, username: roleName, expiresAt } }),
@@ -127,14 +127,14 @@ const results: Record<Tag, (asked: Asked, leaseId: string) => object | Promise<o
   }),
 }
 
-/** What a dishonest one says instead. */
+/** The false part of a dishonest server’s answer. */
 type Lie = (asked: Asked, leaseId: string) => Record<string, object | undefined>
 
 const certified =
   (more: object): Lie =>
   (asked, id) => ({ ssh: { certificate: certificate(id, asked, more) } })
 
-/** A server that mints, and may lie about it. */
+/** A server that mints leases, and may lie about them. */
 async function world(tag: Tag, lie: Lie = () => ({})) {
   const server = await startServer(`Bearer ${me.bearer}`)
   const of = target(tag)
@@ -173,7 +173,7 @@ async function world(tag: Tag, lie: Lie = () => ({})) {
 
 describe('a lease', () => {
   test.each(['postgres', 'mysql', 'redis'] as const)(
-    'of %s is asked for with a verifier, and its password stays here',
+    'of %s is requested with a verifier, and its password stays on this machine',
     async (tag) => {
       const { server, make, revoked } = await world(tag)
       const made = await make()
@@ -194,7 +194,7 @@ describe('a lease', () => {
     expect(JSON.stringify(server.requests)).not.toContain('PRIVATE KEY')
   })
 
-  test('of a cloud or of MongoDB is opened with a key that nobody else has', async () => {
+  test('of a cloud or of MongoDB is decrypted with a key that nobody else has', async () => {
     expect(await (await world('cloud-a')).make()).toMatchObject({ credential: session, region: 'eu-west-1' })
     expect(await (await world('cloud-b')).make()).toMatchObject({ accessToken: 'ya29', scopes: ['s'] })
     expect(await (await world('mongodb')).make()).toMatchObject({
@@ -204,31 +204,31 @@ describe('a lease', () => {
   })
 
   test.each<[string, Tag, Lie]>([
-    ['of another name', 'postgres', () => ({ connection: { username: 'postgres' } })],
+    ['with another name', 'postgres', () => ({ connection: { username: 'postgres' } })],
     ['on another host', 'postgres', () => ({ connection: { host: 'elsewhere' } })],
     ['in another database', 'redis', () => ({ connection: { database: 3 } })],
     ['without its connection', 'mysql', () => ({ connection: undefined })],
     ['that lives longer', 'postgres', () => ({ lease: { expiresAt: '2040-01-01T00:00:00.000Z' } })],
-    ['of another target', 'postgres', () => ({ lease: { targetId: newId('leaseTarget') } })],
+    ['for another target', 'postgres', () => ({ lease: { targetId: newId('leaseTarget') } })],
     ['that has failed', 'postgres', () => ({ lease: { status: 'failed' } })],
-    ['of another region', 'cloud-a', () => ({ cloudA: { region: 'us-east-1' } })],
-    ['of another service account', 'cloud-b', () => ({ cloudB: { serviceAccount: 'b' } })],
-    ['for more logins', 'ssh', certified({ principals: ['deploy', 'root'] })],
-    ['for longer', 'ssh', certified({ validBefore: 4_000_000_000 })],
-    ['of another lease', 'ssh', certified({ keyId: 'lse_other' })],
-    ['by another authority', 'ssh', () => ({ ssh: { caPublicKey: 'ssh-ed25519 AAAA' } })],
-    ['that is none', 'ssh', () => ({ ssh: { certificate: 'ssh-ed25519 AAAA' } })],
-  ])('%s than was asked for (%s) is refused, and revoked', async (_, tag, lie) => {
+    ['in another region', 'cloud-a', () => ({ cloudA: { region: 'us-east-1' } })],
+    ['for another service account', 'cloud-b', () => ({ cloudB: { serviceAccount: 'b' } })],
+    ['with a certificate for more login names', 'ssh', certified({ principals: ['deploy', 'root'] })],
+    ['with a certificate that is valid for longer', 'ssh', certified({ validBefore: 4_000_000_000 })],
+    ['with the certificate of another lease', 'ssh', certified({ keyId: 'lse_other' })],
+    ['from another authority', 'ssh', () => ({ ssh: { caPublicKey: 'ssh-ed25519 AAAA' } })],
+    ['without a real certificate', 'ssh', () => ({ ssh: { certificate: 'ssh-ed25519 AAAA' } })],
+  ])('%s (%s) is refused and revoked', async (_, tag, lie) => {
     const { make, revoked, lease } = await world(tag, lie)
     await expect(make()).rejects.toThrow()
     expect(revoked).toEqual([lease.id])
   })
 
   test.each<[string, Tag, object]>([
-    ['a certificate for nobody', 'ssh', { principals: [] }],
-    ['logins of a database', 'postgres', { principals: ['deploy'] }],
-    ['a name where the target gives one', 'mongodb', { roleName: 'mine' }],
-  ])('%s is refused before anything is sent', async (_, tag, more) => {
+    ['with no login name in its certificate', 'ssh', { principals: [] }],
+    ['of a database with login names', 'postgres', { principals: ['deploy'] }],
+    ['with a name, when the target chooses the name,', 'mongodb', { roleName: 'mine' }],
+  ])('%s is refused before any request', async (_, tag, more) => {
     const { server, client, target: of } = await world(tag)
     const wish = { orgId, target: of, ttlSeconds: 600, ...more }
     await expect(createLease(client, wish)).rejects.toMatchObject({ code: 'invalid_request' })
@@ -238,7 +238,7 @@ describe('a lease', () => {
 
 describe('a lease that a provisioner makes', () => {
   const provisioned = { ...configs.postgres, executor: 'provisioner', provisionerTokenId: me.tokenId } as const
-  /** Answers as pending first; then, one after the other, what is said of it. */
+  /** The first answer says `pending`. Later answers have the members of `said`, in order. */
   async function waiting(...said: object[]) {
     const {
       server,
@@ -254,7 +254,7 @@ describe('a lease that a provisioner makes', () => {
     return { make: (signal?: AbortSignal) => createLease(client, { ...wish, signal }), revoked, lease, server }
   }
 
-  test('is waited for until it is active', async () => {
+  test('is returned once it is active', async () => {
     const { make, revoked } = await waiting({ status: 'creating' }, { status: 'active' })
     expect(await make()).toMatchObject({ provider: 'postgres', lease: { status: 'active' } })
     expect(revoked).toEqual([])
@@ -262,14 +262,14 @@ describe('a lease that a provisioner makes', () => {
 
   test.each([
     ['failed', { status: 'failed', lastError: 'target: it said no' }, 'target: it said no'],
-    ['became another one', { status: 'active', expiresAt: '2040-01-01T00:00:00.000Z' }, 'another one than before'],
-  ])('is refused and revoked where it %s', async (_, said, message) => {
+    ['changed its expiry', { status: 'active', expiresAt: '2040-01-01T00:00:00.000Z' }, 'another one than before'],
+  ])('is refused and revoked if it %s', async (_, said, message) => {
     const { make, revoked, lease } = await waiting(said)
     await expect(make()).rejects.toThrow(message)
     expect(revoked).toEqual([lease.id])
   })
 
-  test('is revoked when nobody waits for it any more', async () => {
+  test('is revoked when its caller stops waiting', async () => {
     const { make, revoked, lease, server } = await waiting({ status: 'creating' })
     const caller = new AbortController()
     const given = expect(make(caller.signal)).rejects.toThrow()
@@ -281,7 +281,7 @@ describe('a lease that a provisioner makes', () => {
 })
 
 describe('a target', () => {
-  test('of a provisioner is registered with its credential wrapped to the token that it names, for its settings', async () => {
+  test('of a provisioner is registered with a credential wrapped to the named token, for its settings', async () => {
     const { server, client, target: of } = await world('postgres')
     const provisioner = await newToken('skerry')
     const { publicKeyJwk } = provisioner
@@ -294,7 +294,8 @@ describe('a target', () => {
     const wrappedAdminSecret = String((server.requests.at(-1)!.body as Record<string, unknown>).wrappedAdminSecret)
     const { privateKey } = await parseToken(provisioner.token)
     expect(await openAdminSecret(wrappedAdminSecret, config, privateKey)).toBe(adminSecret)
-    // The server's word for the token's key is not asked for.
+    // Without the caller's own copy of the key the call fails. The server is not asked for the key, because it could
+    // lie.
     const asked = server.requests.length
     await expect(createLeaseTarget(client, { orgId, config, adminSecret })).rejects.toMatchObject({
       code: 'invalid_request',
@@ -302,7 +303,7 @@ describe('a target', () => {
     expect(server.requests).toHaveLength(asked)
   })
 
-  test('is registered with its credential wrapped to the broker', async () => {
+  test('without a provisioner is registered with its credential wrapped to the broker', async () => {
     const { server, client, target: of } = await world('postgres')
     server.on('leases.brokerKey', () => ({ json: { publicKeyJwk: broker.publicKeyJwk } }))
     server.on('leases.createTarget', () => ({ status: 201, json: { target: of } }))

@@ -13,20 +13,21 @@ import type { ServiceToken } from './tokens.ts'
 export type { LeaseTarget, MadeLease } from './lease-making.ts'
 export type { Lease } from './provisioned-leases.ts'
 
-/** As many as the server gives on one page. */
+/** The most rows that the server returns on one page. */
 const pageLimit = 100
 
 /**
- * Registers a target. The admin credential is wrapped to the key of the organization's broker, so **the server can read it**
- * when it signs in to the target: the person who is asked for it should be told. Where the config names a provisioner, it is
- * wrapped to the key of that service token instead, and the server cannot read it; the target is `untested` until the
- * provisioner has signed in.
+ * Registers a target. The admin credential is wrapped to the key of the organization's broker, so **the server can read
+ * it** when it signs in to the target. Tell this to the person who enters the credential. If the config names a
+ * provisioner, the credential is wrapped to the key of that service token instead, and the server cannot read it. The
+ * target is then `untested` until the provisioner has signed in.
  *
- * @param provisionerKeyJwk public key of the provisioner's token, which the caller has compared: needed where the config names
- *   a provisioner.
- * @param adminSecret what `adminSecret` of the provider's row in the contract says: a connection string, a private key, JSON.
- * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be reached);
- *   UnavailableError.
+ * @param provisionerKeyJwk public key of the provisioner's token, which the caller has compared. Required if the config
+ *   names a provisioner.
+ * @param adminSecret in the form that `adminSecret` of the provider's row in the contract describes: a connection
+ *   string, a private key, JSON.
+ * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be
+ *   reached); UnavailableError.
  * @example
  * const target = await createLeaseTarget(client, { orgId, name: 'shop', config, adminSecret: 'postgres://...' })
  */
@@ -47,10 +48,12 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the credential of a target; it counts once it has signed in. For whom it is wrapped: as `createLeaseTarget`.
+ * Replaces the credential of a target. The new credential takes effect once it has signed in. It is wrapped to the same
+ * key as in `createLeaseTarget`.
  *
- * @param settings.knownState refuses a target whose settings are not those of before: the credential is given for them.
- * @throws as `createLeaseTarget`; RollbackError.
+ * @param settings.knownState refuses a target whose settings have changed, because the credential is meant for the
+ *   known settings.
+ * @throws The errors of `createLeaseTarget`; RollbackError.
  * @example await replaceAdminSecret(client, target, { orgId, adminSecret: 'postgres://...' })
  */
 export async function replaceAdminSecret(
@@ -85,7 +88,7 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
 }
 
 /**
- * The service token of a provisioner, with its public key.
+ * Finds the service token of a provisioner, with its public key.
  *
  * @throws SkerryError `not_found`; RefusedError `forbidden`; UnavailableError.
  * @example const { publicKeyJwk } = await findProvisioner(client, orgId, tokenId)
@@ -103,7 +106,7 @@ export async function findProvisioner(client: Client, orgId: string, tokenId: st
 }
 
 /**
- * Every target of an organization.
+ * Lists every target of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const targets = await listLeaseTargets(client, orgId)
@@ -121,9 +124,9 @@ export async function listLeaseTargets(client: Client, orgId: string): Promise<L
 }
 
 /**
- * One target, by its name or id.
+ * Finds one target by its name or id.
  *
- * @throws SkerryError `not_found`; as `listLeaseTargets`.
+ * @throws SkerryError `not_found`; the errors of `listLeaseTargets`.
  * @example const target = await findLeaseTarget(client, orgId, 'shop')
  */
 export async function findLeaseTarget(client: Client, orgId: string, wanted: string): Promise<LeaseTarget> {
@@ -134,18 +137,18 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
 }
 
 /**
- * Mints a lease, and checks that what came back is what was asked for: names, addresses, the lifetime, for SSH the key, the
- * principals and the authority. A lease that is anything else is revoked, and nothing of it handed out.
+ * Mints a lease, and checks that the server returned what was requested: names, addresses, the lifetime, and for SSH
+ * the key, the principals and the authority. A lease that differs is revoked, and none of it is returned.
  *
- * The password of a database account and the private key of a certificate are made here and never leave. What a cloud or
- * MongoDB makes comes wrapped to a key that lives for this call. Where a provisioner makes the account, it is waited for, a
- * minute and a half at most.
+ * The password of a database account and the private key of a certificate are made on this machine and never leave it.
+ * A credential made by a cloud or by MongoDB arrives wrapped to a key that lives for this call. If a provisioner makes
+ * the account, the call waits for it, 90 seconds at most.
  *
- * @param wish.knownState refuses a target that leads elsewhere than before (address, port, TLS). Without it, a hostile server
- *   chooses where the caller sends the password.
- * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (what the target said), `forbidden`;
- *   UnavailableError, after which a lease may exist that nobody can use and that ends by itself; SkerryError
- *   `malformed_answer`, `invalid_request`.
+ * @param wish.knownState refuses a target with another address, port or TLS mode than before. Without it, a hostile
+ *   server chooses where the caller sends the password.
+ * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (with the target's
+ *   message), `forbidden`; UnavailableError, after which a lease may exist that nobody can use and that expires;
+ *   SkerryError `malformed_answer`, `invalid_request`.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)

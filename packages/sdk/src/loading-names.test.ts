@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { forEnvironment, loadingReason } from './loading-names.ts'
 
-describe('a name that makes a program load or trust something', () => {
+describe('the list of loading names', () => {
   test.each([
     ['LD_PRELOAD', 'the system’s loader takes libraries from it'],
     ['DYLD_INSERT_LIBRARIES', 'the system’s loader takes libraries from it'],
@@ -41,7 +41,7 @@ describe('a name that makes a program load or trust something', () => {
     ['PGSERVICEFILE', 'database clients load code or configuration from it'],
     ['REDISCLI_RCFILE', 'database clients load code or configuration from it'],
     ['SKERRY_URL', 'it changes which server and credential a skerry inside the program takes'],
-  ])('%s is one', (name, reason) => expect(loadingReason(name)).toBe(reason))
+  ])('contains %s', (name, reason) => expect(loadingReason(name)).toBe(reason))
 
   test.each([
     ...['DATABASE_URL', 'API_KEY', 'NODE_ENV', 'NODE_AUTH_TOKEN', 'NPM_TOKEN', 'PYTHONUNBUFFERED', 'GIT_TOKEN'],
@@ -64,9 +64,9 @@ describe('a name that makes a program load or trust something', () => {
       'ARM_CLIENT_SECRET',
       'BUNDLE_GEMS__CONTRIBSYS__COM',
     ],
-  ])('%s is none', (name) => expect(loadingReason(name)).toBeUndefined())
+  ])('does not contain %s', (name) => expect(loadingReason(name)).toBeUndefined())
 
-  test('is withheld from an environment unless it is expected under exactly that name', () => {
+  test('withholds a name from a program’s environment, unless exactly that name is allowed', () => {
     const values = { URL: 'u', NODE_OPTIONS: 'n', HTTPS_PROXY: 'p', ['__proto__']: 'x' }
     const { env, withheld } = forEnvironment(values, ['HTTPS_PROXY', 'node_options'])
     expect(Object.entries(env)).toEqual([
@@ -77,7 +77,7 @@ describe('a name that makes a program load or trust something', () => {
     expect(withheld).toEqual([{ name: 'NODE_OPTIONS', reason: 'Node.js loads code from it' }])
   })
 
-  test('would have run code in the next program', () => {
+  test('stops code that would otherwise run in the next program', () => {
     const start = (env: Record<string, string>) =>
       execFileSync(process.execPath, ['-e', '0'], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     const values = { NODE_OPTIONS: '--import=data:text/javascript,console.log(`taken`)' }

@@ -1,6 +1,6 @@
-// Names of environment variables that make programs load code or configuration, run something, or trust someone. A server
-// cannot make a value, but anyone who may write to one layer of an environment can add such a name, and the next program
-// that is started with it runs their code. So these are put into a program's environment only when they are expected.
+// Names of environment variables that make programs load code or configuration, run a command, or trust someone. A
+// server cannot forge a value. But anyone who may write to one layer of an environment can add such a name, and the
+// next program that starts with it runs their code. So a program gets these variables only if its user expects them.
 
 interface Row {
   /** Separated by spaces. `*` stands for any characters at the beginning or at the end. */
@@ -8,7 +8,9 @@ interface Row {
   reason: string
 }
 
-/** Ordinary settings are left out even where they name a file or a host: this is about what nobody stores by habit. */
+/**
+ * Ordinary settings are left out, even if they name a file or a host. The list has names that nobody stores by habit.
+ */
 const rows: readonly Row[] = [
   {
     names: 'LD_* DYLD_* LIBPATH SHLIB_PATH LDR_PRELOAD LDR_PRELOAD64 _RLD_*',
@@ -246,20 +248,20 @@ function indexed(): Index {
 }
 
 /**
- * Why a variable of this name is given to no program unless that is expected; undefined for an ordinary name.
+ * The reason why a variable of this name is withheld from programs by default. Undefined for an ordinary name.
  *
  * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
  */
 export function loadingReason(name: string): string | undefined {
   index ??= indexed()
-  // Windows takes no notice of case, and proxies are written both ways.
+  // Windows ignores case, and proxy variables are written both ways.
   const upper = name.toUpperCase()
   const { exact, affixes } = index
   const affix = () => affixes.find(({ prefix, suffix }) => upper.startsWith(prefix) && upper.endsWith(suffix))
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A value that a program is not given, and why. */
+/** A value that a program does not get, and why. */
 export interface Withheld {
   name: string
   reason: string
@@ -268,7 +270,7 @@ export interface Withheld {
 /**
  * Splits values into those for a program's environment and those that make programs load or trust something.
  *
- * @param allowNames names, exactly as they are stored, that are expected all the same.
+ * @param allowNames names, exactly as they are stored, that the program gets anyway.
  * @returns `env` without a prototype, and `withheld` in the order of names.
  * @example
  * const { values } = await skerry.resolve()

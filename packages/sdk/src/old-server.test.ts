@@ -6,7 +6,9 @@ import { createClient } from './client.ts'
 
 const params = { orgId: ids.orgId }
 
-/** A server of an earlier release: it knows none of the paths, and describes its API where a document is given. */
+/**
+ * A server of an earlier release. It knows none of the paths, and serves `document` as its API description if given.
+ */
 async function oldServer(document?: string) {
   const asked: { path: string; authorization: string | undefined }[] = []
   const server = createServer(({ url, headers }, response) => {
@@ -21,7 +23,7 @@ async function oldServer(document?: string) {
   return { asked, client: createClient({ baseUrl, credential: { bearer: 'secret-bearer' }, ...fast }) }
 }
 
-test('an operation that an older server does not have names the version and the operation', async () => {
+test('the error for an operation that an older server lacks names the server’s version and the operation', async () => {
   const { asked, client } = await oldServer('{"info":{"version":"0.0.9"}}')
   const message = 'this server is older than this client: version 0.0.9 does not have audit.timeline'
   await expect(client.audit.timeline({ params })).rejects.toMatchObject({ code: 'old_server', status: 404, message })
@@ -33,7 +35,7 @@ test('an operation that an older server does not have names the version and the 
 })
 
 test.each([undefined, '<html>', '{}', '{"info":{"version":7}}', '{"info":{"version":"1\\u001b[2J"}}'])(
-  'an older server that describes its API as %j is named without a version',
+  'the error names no version if the older server describes its API as %j',
   async (document) => {
     const { client } = await oldServer(document)
     const message = 'this server is older than this client: it does not have audit.timeline'

@@ -3,11 +3,11 @@ import { operations } from '@skerry/contract/operations.gen'
 import { clientError, SkerryError } from './errors.ts'
 import { send, type TransportSettings } from './transport.ts'
 
-/** The longest description of the API that is read. */
+/** The longest API description that is read. */
 const documentMaxBytes = 16 * 1024 * 1024
 const versionTimeoutMs = 5000
 
-/** Whether a server refused an operation because it has no such path. Every release says it in these words. */
+/** Whether a server refused an operation because it has no such path. Every release uses this message. */
 const isUnknownPath = (error: unknown): error is SkerryError =>
   error instanceof SkerryError && error.status === 404 && error.code === 'not_found' && error.message === 'no such path'
 

@@ -5,9 +5,9 @@ import type { tasks } from '@skerry/contract/tasks/endpoints'
 type Evidence = Answer<typeof tasks.activity>
 
 /**
- * Less than before, never more: without rules that nobody used, and names that nobody had injected there.
+ * Narrows a policy: removes rules that nobody used, and secret names that were never injected at a rule's host.
  *
- * @param rules of the policy in force, for which the evidence names what was not used.
+ * @param rules the rules of the policy in force, for which the evidence names the unused ones.
  * @example narrowPolicy(rules, await client.tasks.activity({ params: { orgId, agentId } }))
  */
 export function narrowPolicy(

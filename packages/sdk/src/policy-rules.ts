@@ -4,9 +4,10 @@ import { canonicalRules } from '@skerry/crypto/policy'
 const members = ['host', 'methods', 'paths', 'allow', 'label']
 
 /**
- * Rules as people write them: JSON of a list, or of an object that has one as `rules`. Lists that a rule leaves out are empty.
+ * Reads rules as people write them: a JSON list, or an object with a list `rules`. Lists that a rule leaves out are
+ * empty.
  *
- * @returns the rules in their canonical form, or what is wrong with them, with the place.
+ * @returns the rules in their canonical form, or the problem with its position.
  * @example readPolicyRules('[{ "host": "api.example.com", "methods": ["GET"] }]')
  */
 export function readPolicyRules(text: string): { rules: PolicyRule[] } | { problem: string } {

@@ -7,7 +7,7 @@ import { clientError, RefusedError, SkerryError, UnavailableError } from './erro
 import { openMemory } from './known-state-memory.ts'
 import { isUsable, policyKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 
-/** One row of a ceiling: to this host no policy may permit other secrets than these. */
+/** One row of a ceiling: the only secrets that a policy may permit for this host. */
 interface CeilingRow {
   host: string
   allow: readonly string[]
@@ -15,46 +15,50 @@ interface CeilingRow {
 
 export interface PolicySourceSettings {
   client: Client
-  /** Id of the token, for what is remembered. */
+  /** Id of the token, under which seen versions are remembered. */
   principalId: string
   /** Slug or id of the agent. */
   agent: string
-  /** Thumbprints of the keys that may sign. Without one, nothing is trusted. */
+  /** Thumbprints of the keys that may sign. At least one is required. */
   signers: readonly string[]
-  /** Id of the organization; any unless given. */
+  /** Id of the organization. Any by default. */
   org?: string | undefined
-  /** A policy that permits more is refused as a whole. */
+  /** A policy that permits more than this is refused as a whole. */
   ceiling?: readonly CeilingRow[] | undefined
-  /** Takes a lower version than was seen before: for a server on which an admin went back by `rollback`. */
+  /** Accepts a lower version than was seen before, for a server on which an admin used `rollback`. */
   acceptRollback?: boolean | undefined
-  /** Remembers the highest version through restarts, for example `diskMemory()`. This process alone unless given. */
+  /**
+   * Remembers the highest version across restarts, for example `diskMemory()`. By default only this process remembers
+   * it.
+   */
   store?: Cache | undefined
-  /** Milliseconds since 1970. */
+  /** The clock, in milliseconds since 1970. */
   now?: (() => number) | undefined
   warn?: ((message: string) => void) | undefined
   /**
-   * Where the last good bundle is kept, sealed under the token, for a start while the server is unavailable. What is kept is
-   * verified as a whole again; a refusal deletes it. A copy stands in while it is strictly younger than `maxAgeSeconds`.
+   * Stores the last good bundle, encrypted under the token, for a start while the server is unavailable. A stored
+   * bundle is verified in full again. A refusal deletes it. It is used only while it is strictly younger than
+   * `maxAgeSeconds`.
    */
   cache?: { store: Cache; token: string; maxAgeSeconds: number } | undefined
 }
 
 export interface PolicySource {
   /**
-   * Asks the server. A policy that is refused changes nothing: the one in force stays until its own expiry.
+   * Asks the server for the policy. If the new policy is refused, the one in force stays until it expires.
    *
    * @throws CryptoError `policy_...`; SkerryError `rollback`, `policy_above_ceiling`; RefusedError; UnavailableError.
    */
   refresh(): Promise<PolicyBody>
-  /** The policy in force; undefined before the first, and when it has expired: that permits nothing. */
+  /** The policy in force. It is undefined before the first policy and after its expiry; then nothing is permitted. */
   current(): PolicyBody | undefined
 }
 
 /**
- * The policy of an agent, as an enforcement point gets it. The server is believed nothing: the bundle has to be signed by a
- * pinned key, be of this agent, still be valid, and be no older than what was seen before.
+ * Fetches the policy of an agent for an enforcement point. The server is not trusted: the bundle must be signed by a
+ * pinned key, belong to this agent, still be valid, and be no older than what was seen before.
  *
- * @throws CryptoError `policy_no_signers` at once, before anything is asked.
+ * @throws CryptoError `policy_no_signers` at once, before any request.
  * @example
  * const source = createPolicySource({ client, principalId, agent: 'builder', signers: [remembered] })
  * await source.refresh()
@@ -69,7 +73,7 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
 
   const isValid = (body: PolicyBody) => now() / 1000 < body.expires_at
   const fetchBundle = async () => {
-    // Only a policy that is in force can be unchanged.
+    // The ETag is sent only for a policy in force, because only such a policy can be confirmed as unchanged.
     const etag = inForce && isValid(inForce.body) ? inForce.etag : undefined
     const options = etag === undefined ? {} : { etag }
     return client.request('agents', 'policy', { params: { agentRef: agent } }, options)
@@ -98,7 +102,7 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
       await (await copy())?.write({ text: received.text, etag: received.etag, fetchedAtMs: now() })
       return body
     } catch (error) {
-      // Whatever comes next is looked at as a whole again.
+      // After an error the next answer is fetched and verified in full.
       if (inForce) inForce.etag = undefined
       if (error instanceof RefusedError) await (await copy())?.delete()
       const kept = error instanceof UnavailableError && !inForce ? await adoptKept() : undefined
@@ -154,7 +158,7 @@ function checkCeiling({ rules }: PolicyBody, ceiling: readonly CeilingRow[] | un
   }
 }
 
-/** The highest version that was seen of each agent, here and, with a store, before this process. */
+/** Remembers the highest version seen of each agent, in this process and, with a store, in earlier ones. */
 function openSeen({ store, client, principalId, acceptRollback = false, warn }: PolicySourceSettings) {
   const { baseUrl } = client
   const memory = store && openMemory({ store, baseUrl, principalId, ...(warn ? { warn } : {}) })

@@ -4,12 +4,12 @@ import type { Client } from './client.ts'
 import { clientError, SkerryError } from './errors.ts'
 import { sleep } from './transport.ts'
 
-// Leases whose accounts a provisioner makes, for pages too: nothing here needs a key.
+// Leases whose accounts a provisioner makes. Web pages use this module too, because it needs no key.
 
 export type Lease = Answer<typeof leases.get>['lease']
 
 /**
- * The service token whose holder signs in to a target; null where the server does.
+ * The service token of the provisioner that signs in to a target. Null if the server signs in itself.
  *
  * @example const tokenId = provisionerOf(target.config)
  */
@@ -18,16 +18,16 @@ export function provisionerOf(config: object): string | null {
   return executor === 'provisioner' && typeof provisionerTokenId === 'string' ? provisionerTokenId : null
 }
 
-/** By then the server has given it up, too. */
+/** By this time the server has abandoned the lease, too. */
 const madeAfterMaxMs = 90_000
 const lookAgainMs = 500
 
 /**
- * The lease once its provisioner has made the account, which is waited for a minute and a half at most; at once where the
- * server has made it.
+ * Waits until the provisioner has made the account, 90 seconds at most, and returns the lease. Returns at once if the
+ * server made the account.
  *
- * @param first the lease as it was answered.
- * @throws SkerryError `conflict` with what the target said, `malformed_answer`; RefusedError; UnavailableError.
+ * @param first the lease in the server's first answer.
+ * @throws SkerryError `conflict` with the target's message, `malformed_answer`; RefusedError; UnavailableError.
  * @example
  * const first = await client.leases.get({ params: { orgId, leaseId } })
  * const lease = await madeLease(client, first.lease, { orgId, target })

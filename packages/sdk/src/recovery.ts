@@ -12,10 +12,12 @@ export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * A fresh recovery key, shared out among custodians, and wrapped keys of environments: the body that sets recovery up or
- * rotates it. The private key is forgotten here; from now on only enough custodians together have it.
+ * Makes a fresh recovery key, splits it among custodians, and wraps the keys of environments to it. Returns the body
+ * that enables or rotates recovery. The private key is discarded: from then on, only enough custodians together have
+ * it.
  *
- * @param plan.custodians whom each share is wrapped to, in the order of the shares; compare their keys' words before.
+ * @param plan.custodians the people that the shares are wrapped to, in the order of the shares. Compare the words of
+ *   their keys first.
  * @throws CryptoError `invalid_argument` unless 2 <= threshold <= custodians <= 255, `malformed_key`.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
@@ -44,7 +46,7 @@ export async function newRecoveryKey(plan: {
 }
 
 /**
- * Keys of environments, wrapped to the recovery key.
+ * Wraps the keys of environments to the recovery key.
  *
  * @throws CryptoError `malformed_key`.
  * @example
@@ -62,7 +64,7 @@ export const coverEnvironments = (
     })),
   )
 
-/** Too few of the shares are of the recovery key. `falseShares` says whose are not. */
+/** Too few of the contributed shares belong to the recovery key. `falseShares` lists those that do not. */
 export class FalseSharesError extends SkerryError {
   override readonly name: string = 'FalseSharesError'
   readonly falseShares: readonly ContributedShare[]
@@ -74,11 +76,12 @@ export class FalseSharesError extends SkerryError {
 }
 
 /**
- * Puts the recovery key together from the shares that custodians wrapped to the caller. Each is looked at by itself, so a
- * false one is known, and left out where there are enough others.
+ * Combines the recovery key from the shares that custodians wrapped to the caller. Each share is checked separately. A
+ * false share is identified, and left out if there are enough others.
  *
- * @param recoveryPublicKeyJwk the recovery key that the caller knows: shares of any other are false.
- * @throws FalseSharesError where fewer than the threshold are left; SkerryError `conflict` where fewer were contributed.
+ * @param recoveryPublicKeyJwk the recovery key that the caller knows. Shares of any other key are false.
+ * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if fewer were
+ *   contributed.
  * @example
  * const answer = await client.recoveryRequests.get({ params: { orgId, recoveryRequestId } })
  * const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, recoveryPublicKeyJwk)
@@ -106,7 +109,7 @@ export async function gatherRecoveryKey(
   return { recoveryKey: await combineShares(good, recoveryPublicKeyJwk), falseShares }
 }
 
-/** Undefined for what is not wrapped to the holder: false like any other share that does not fit. */
+/** Returns undefined for a share that is not wrapped to the holder. It then counts as false. */
 async function openShare({ contributedShare }: ContributedShare, holder: KeyHolder): Promise<Share | undefined> {
   if (contributedShare === null) return undefined
   try {
@@ -118,10 +121,10 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * With the recovery key in hand: opens the keys of environments and wraps them to the target, ready to be granted.
+ * Opens the keys of environments with the recovery key and wraps them to the target, ready to be granted.
  *
- * @param chosen which environments; all that are covered unless given.
- * @returns `unreadable` are those whose key was wrapped to another recovery key.
+ * @param chosen the environments; all that are covered by default.
+ * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
  * @throws RefusedError `forbidden` before the threshold is met; CryptoError `malformed_key`; UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
@@ -138,7 +141,7 @@ export async function recoverKeys(
 /**
  * Opens keys that were wrapped to the recovery key, and wraps them to the target.
  *
- * @returns `unreadable` are those whose key was wrapped to another recovery key.
+ * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
  * @throws CryptoError `malformed_key`.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })

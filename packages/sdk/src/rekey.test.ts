@@ -26,7 +26,7 @@ interface Stored {
   version: number
 }
 
-/** A server that keeps one environment, as the real one does, and shows it to `me`. */
+/** A server that stores one environment, as the real one does, and shows it to `me`. */
 async function world() {
   const bytes = newDek()
   const { dek } = await environmentKeyOf(bytes)
@@ -34,9 +34,9 @@ async function world() {
     secrets: [] as Stored[],
     wrapped: new Map<string, string>(),
     grantees: [me, colleague],
-    /** Parts of the server that hold the key. */
+    /** Readers that are part of the server and have the key. */
     readers: [] as { principalType: 'rotator' | 'sync_connection'; principalId: string; publicKeyJwk: string }[],
-    /** Called before a re-key is looked at; what it gives is answered. */
+    /** Called before a re-key is processed. If it returns a reply, the server sends that reply. */
     before: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,
   }
   for (const { tokenId, publicKeyJwk } of [me, colleague, leaver])
@@ -115,7 +115,7 @@ async function world() {
 
 type World = Awaited<ReturnType<typeof world>>
 
-/** What a holder reads of what the server keeps. */
+/** Decrypts the stored secrets with the key of one holder. */
 async function readBy({ state }: World, { tokenId, privateKey }: NewToken) {
   const dek = await importDek(await unwrapKey(state.wrapped.get(tokenId) as string, privateKey))
   const read = state.secrets.map(async ({ name, ciphertext }) => [name, await openSecret(ciphertext, dek, envId, name)])
@@ -123,7 +123,7 @@ async function readBy({ state }: World, { tokenId, privateKey }: NewToken) {
 }
 
 describe('a re-key', () => {
-  test('leaves every value readable to those who keep access, under a key that is new', async () => {
+  test('leaves every value readable for those who keep access, under a new key', async () => {
     const it = await world()
     const old = it.state.secrets
     const { key, rekeyedSecrets, kept, lost } = await rekeyEnvironment(it.client, keepingAll, me)
@@ -142,7 +142,7 @@ describe('a re-key', () => {
     }
   })
 
-  test('sends no key and no value', async () => {
+  test('sends no key and no value in plaintext', async () => {
     const it = await world()
     const { key } = await rekeyEnvironment(it.client, keepingAll, me)
     const sent = JSON.stringify(it.server.requests)
@@ -150,14 +150,14 @@ describe('a re-key', () => {
     expect(sent).not.toContain('héllo')
   })
 
-  test('puts out those whom the caller does not keep, but never the caller', async () => {
+  test('removes everyone whom the caller does not keep, but never the caller', async () => {
     const it = await world()
     await rekeyEnvironment(it.client, { ...place, keeps: () => false }, me)
     expect([...it.state.wrapped.keys()]).toEqual([me.tokenId])
     expect(await readBy(it, me)).toEqual(values)
   })
 
-  test('is not done where the server lists another public key for the caller, or does not list the caller', async () => {
+  test('is refused if the server lists another public key for the caller, or does not list the caller', async () => {
     const it = await world()
     const replaced = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
     const refused = [
@@ -172,7 +172,7 @@ describe('a re-key', () => {
     expect(await readBy(it, me)).toEqual(values)
   })
 
-  test('goes to the server’s own readers too, and says which they are', async () => {
+  test('also wraps the key to the server’s own readers, and returns which they are', async () => {
     const it = await world()
     it.state.readers = [{ principalType: 'rotator', principalId: orgId, publicKeyJwk: leaver.publicKeyJwk }]
     const { key, readers, lost } = await rekeyEnvironment(it.client, keepingAll, me)
@@ -194,14 +194,14 @@ describe('a re-key', () => {
     expect([body.grants.length, body.dropReaders]).toEqual([2, [dropped]])
   })
 
-  test('is wrapped to the recovery key when there is one', async () => {
+  test('also wraps the key to the recovery key, if there is one', async () => {
     const it = await world()
     const { key } = await rekeyEnvironment(it.client, { ...keepingAll, recoveryPublicKeyJwk: leaver.publicKeyJwk }, me)
     const { recoveryWrappedDek } = it.posts().at(-1)!.body as { recoveryWrappedDek: string }
     expect(await unwrapKey(recoveryWrappedDek, leaver.privateKey)).toEqual(key.bytes)
   })
 
-  test('begins anew when a secret was written in between, and loses nothing of it', async () => {
+  test('starts again if a secret was written meanwhile, and keeps that write', async () => {
     const it = await world()
     it.state.before = async () => {
       it.state.before = undefined
@@ -214,7 +214,7 @@ describe('a re-key', () => {
     expect(it.posts()).toHaveLength(2)
   })
 
-  test('gives up after some attempts, and what is stored is as it was', async () => {
+  test('stops after the given number of attempts, and leaves the stored secrets unchanged', async () => {
     const it = await world()
     it.state.before = () => refuse(409, 'conflict')
     await expect(rekeyEnvironment(it.client, { ...keepingAll, attempts: 3 }, me)).rejects.toMatchObject({
@@ -227,14 +227,14 @@ describe('a re-key', () => {
   test.each([
     ['is refused', 403, 'forbidden'],
     ['fails', 500, 'internal'],
-  ])('that %s is not begun anew', async (_, status, code) => {
+  ])('that %s is not tried again', async (_, status, code) => {
     const it = await world()
     it.state.before = () => refuse(status, code)
     await expect(rekeyEnvironment(it.client, keepingAll, me)).rejects.toMatchObject({ code })
     expect(it.posts()).toHaveLength(1)
   })
 
-  test('is not sent when a secret does not decrypt: the secret is named and nothing is dropped', async () => {
+  test('is not sent if a secret does not decrypt, and the error names the secret', async () => {
     const it = await world()
     const foreign = await sealFor(envId, 'HOST', 'x', await importDek(newDek()))
     it.state.secrets = it.state.secrets.map((one) => (one.name === 'HOST' ? { ...one, ciphertext: foreign } : one))
@@ -258,7 +258,7 @@ describe('after a re-key', () => {
   const open = (it: World, more = {}) =>
     createSkerry({ baseUrl: it.server.baseUrl, token: me.token, env: envId, ...fast, ...more })
 
-  test('one that has resolved before resolves again, in the same process', async () => {
+  test('a client that has resolved before resolves again, in the same process', async () => {
     const it = await world()
     const skerry = open(it)
     const before = await skerry.resolve()
@@ -269,7 +269,7 @@ describe('after a re-key', () => {
     expect((await skerry.resolve()).revision).toBe(after.revision)
   })
 
-  test('a copy in memory answers from before until its time is up, and then there is the new key', async () => {
+  test('a copy in memory answers with the old state until it expires, and then the new key is used', async () => {
     const it = await world()
     let ms = 0
     const clock = () => ms
@@ -282,7 +282,7 @@ describe('after a re-key', () => {
     expect(it.server.requests.filter(({ line }) => line.includes('/v1/resolve'))).toHaveLength(2)
   })
 
-  test('a copy for offline use still opens, and is replaced by the next resolve', async () => {
+  test('an offline copy still decrypts, and the next resolve replaces it', async () => {
     const it = await world()
     const cache = mapCache()
     const first = await open(it, { cache }).resolve()
@@ -299,8 +299,8 @@ describe('after a re-key', () => {
   })
 })
 
-describe('a value that was written under a key from before', () => {
-  test('is written again under the present one, so that it opens', async () => {
+describe('after writes, `rewriteIfRekeyed`', () => {
+  test('writes values again under the current key if an old key was used, so that they decrypt', async () => {
     const it = await world()
     const key = await environmentKey(it.client, place, me.privateKey)
     await rekeyEnvironment(it.client, keepingAll, me)
@@ -320,7 +320,7 @@ describe('a value that was written under a key from before', () => {
     expect(now.map(({ version }) => version)).toEqual([6, 2])
   })
 
-  test('is left alone where the key is the same', async () => {
+  test('writes nothing if the key is still the same', async () => {
     const it = await world()
     const key = await environmentKey(it.client, place, me.privateKey)
     const written = [{ name: 'HOST', value: 'db', version: 3 }]

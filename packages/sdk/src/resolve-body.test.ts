@@ -18,17 +18,17 @@ describe('an honest answer', () => {
   test.each<[string, ResolveBody, ResolveQuery]>([
     ['of a bound token', honest, plain],
     ['of an environment', honest, { env: ids.envId, with: [] }],
-    ['with a group elsewhere', honest, { with: ['shared:production'] }],
+    ['with a group at a chosen environment', honest, { with: ['shared:production'] }],
     ['with a group that has no such environment', { scope, layers: [own] }, { with: ['shared:staging'] }],
     ['of a branch by its slug', branched, { env: ids.envId, branch: 'pr-7', with: [] }],
     ['of a branch by its id', branched, { branch: ids.branchId, with: [] }],
     ['of a token that is bound to a branch', branched, plain],
     ['of a branch asked for as an environment', branched, { env: ids.branchId, with: [] }],
-  ])('%s is taken', (_, body, asked) => {
+  ])('%s is accepted', (_, body, asked) => {
     expect(parse(body, asked)).toEqual(body)
   })
 
-  test('loses members that this client does not know', () => {
+  test('is stripped of members that this client does not know', () => {
     const extended = { ...honest, more: 1, layers: [{ ...own, extra: true }] }
     expect(parse(extended)).toEqual({ scope, layers: [own] })
   })
@@ -37,24 +37,24 @@ describe('an honest answer', () => {
 describe('a hostile answer', () => {
   const stray = { ...own, environmentId: other }
   test.each<[string, unknown, ResolveQuery?]>([
-    ['no object', []],
+    ['that is not an object', []],
     ['without scope', { layers: [own] }],
     ['without layers', { scope }],
-    ['with no layer at all', { scope, layers: [] }],
-    ['with the app below a group', { scope, layers: [own, group] }],
+    ['with an empty list of layers', { scope, layers: [] }],
+    ['with the app before a group', { scope, layers: [own, group] }],
     ['with two app layers', { scope, layers: [own, { ...own, environmentId: other }] }],
-    ['with a branch below the app', { ...branched, layers: [onTop, own] }],
+    ['with a branch before the app', { ...branched, layers: [onTop, own] }],
     ['with two branches', { ...branched, layers: [own, onTop, { ...onTop, environmentId: other }] }],
     ['with an unknown source', { scope, layers: [{ ...own, source: 'override' }] }],
     ['with one environment twice', { scope, layers: [{ ...group, environmentId: ids.envId }, own] }],
     ['with one group twice', { scope, layers: [group, { ...group, environmentId: other }, own] }],
-    ['with a group layer that does not say which', { scope, layers: [{ ...group, groupSlug: undefined }, own] }],
+    ['with a group layer that names no group', { scope, layers: [{ ...group, groupSlug: undefined }, own] }],
     ['with a group on the app', { scope, layers: [group, { ...own, groupSlug: 'other' }] }],
     ['with a group on the branch', { ...branched, layers: [own, { ...onTop, groupSlug: 'other' }] }],
     ['with one name twice in a layer', { scope, layers: [{ ...own, secrets: [...own.secrets, own.secrets[0]] }] }],
-    ['with a name that is none', { scope, layers: [{ ...own, secrets: [{ name: 'A=B', ciphertext: 'sc1.' }] }] }],
-    ['with a ciphertext that is no string', { scope, layers: [{ ...own, secrets: [{ name: 'A', ciphertext: 1 }] }] }],
-    ['with a slug that moves the cursor', { scope, layers: [{ ...own, slug: 'a\u001b[2J' }] }],
+    ['with an invalid secret name', { scope, layers: [{ ...own, secrets: [{ name: 'A=B', ciphertext: 'sc1.' }] }] }],
+    ['with a numeric ciphertext', { scope, layers: [{ ...own, secrets: [{ name: 'A', ciphertext: 1 }] }] }],
+    ['with an escape sequence in a slug', { scope, layers: [{ ...own, slug: 'a\u001b[2J' }] }],
     ['with a null layer', { scope, layers: [null] }],
     [
       'of another environment in scope and layer',
@@ -73,22 +73,22 @@ describe('a hostile answer', () => {
     expect(() => parse(body, asked)).toThrow(malformed)
   })
 
-  test('that is cut short is refused at every length', () => {
+  test('that is cut short is refused, whatever its length', () => {
     const text = JSON.stringify(honest)
     for (let length = 0; length < text.length; length += 37) {
       expect(() => parseResolveBody(text.slice(0, length), plain)).toThrow(malformed)
     }
   })
 
-  test('does not reach the prototype of anything', () => {
+  test('cannot change the prototype of any object', () => {
     const text = JSON.stringify(honest).replace('{"scope"', '{"__proto__":{"polluted":1},"scope"')
     expect(parseResolveBody(text, plain)).toEqual(honest)
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 })
 
-describe('what is asked', () => {
-  test('has one spelling, whatever the order and form', () => {
+describe('the query', () => {
+  test('has one spelling, whatever the order and form of its groups', () => {
     const expected = { with: ['db:eu', 'shared:staging'] }
     expect(toResolveQuery({ with: { shared: 'staging', db: 'eu' } })).toEqual(expected)
     expect(toResolveQuery({ with: ['shared:staging', 'db:eu'] })).toEqual(expected)
@@ -109,7 +109,7 @@ describe('what is asked', () => {
   })
 })
 
-test('the layers of this suite are what writers make', async () => {
+test('the layers in this suite have the form that writers produce', async () => {
   expect((await layer(app, {}, publicKeyJwk)).wrappedDek).toMatch(/^wd1\./)
   expect([shared.source, branch.source]).toEqual(['group', 'branch'])
 })

@@ -3,12 +3,12 @@ import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
 import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { clientError, invalid } from './errors.ts'
 
-/** What `GET /v1/resolve` answers: ciphertext and wrapped keys, lowest precedence first. */
+/** The answer of `GET /v1/resolve`: ciphertext and wrapped keys, lowest precedence first. */
 export type ResolveBody = Answer<typeof resolve.get>
 export type Layer = ResolveBody['layers'][number]
 export type Scope = ResolveBody['scope']
 
-/** What to resolve, in the one spelling that is sent and that a cached copy is kept under. */
+/** The query of a resolve, in the one spelling that is sent and that the cache key contains. */
 export interface ResolveQuery {
   env?: string
   branch?: string
@@ -22,7 +22,7 @@ const environmentId = /^env_[0-9A-Za-z]{1,64}$/
 const secretName = new RegExp(secretNamePattern)
 
 /**
- * Groups to take at another environment slug -> the form of the query.
+ * Builds the query of a resolve, with the groups to read at another environment slug.
  *
  * @param groups `{ shared: 'staging' }` or `['shared:staging']`.
  * @throws SkerryError `invalid_request` for a malformed pair, or a group named twice.
@@ -34,7 +34,7 @@ export function toResolveQuery(asked: {
   with?: Readonly<Record<string, string>> | readonly string[] | undefined
 }): ResolveQuery {
   const groups = asked.with ?? []
-  // To a caller without types, a text is a list of its characters.
+  // A caller without types may pass a string, which is a list of its characters.
   if (typeof groups !== 'object') throw invalid('with: an object or an array expected')
   const pairs = Array.isArray(groups) ? [...groups] : Object.entries(groups).map(([group, env]) => `${group}:${env}`)
   const names = pairs.map((pair) => {
@@ -52,12 +52,12 @@ export function toResolveQuery(asked: {
 }
 
 /**
- * Reads a resolve body and checks what a client can check of a server that it need not trust: shapes and names; layers
- * in the order group..., app, branch; no environment and no secret twice in its place; the environment, branch and
- * groups that were asked for, and no branch that was not. Whether a value belongs to its name and environment, its
- * decryption shows.
+ * Parses a resolve body and checks everything that a client can check without trust in the server. It checks shapes and
+ * names, and the layer order group..., app, branch. No environment may occur twice, and no secret twice in one layer.
+ * The environment, branch and groups must be the requested ones, and no other branch is accepted. Only decryption shows
+ * whether a value belongs to its name and environment.
  *
- * @throws SkerryError `malformed_answer`, with the place.
+ * @throws SkerryError `malformed_answer`, with the position.
  * @example
  * const received = await client.request('resolve', 'get', { query: {} })
  * if (received.status === 200) console.log(parseResolveBody(received.text, { with: [] }).scope)
@@ -140,7 +140,7 @@ function checkAsked({ scope, layers }: ResolveBody, asked: ResolveQuery): void {
   if (asked.branch !== undefined && asked.branch !== branch?.slug && asked.branch !== branch?.environmentId) {
     throw clientError('malformed_answer', 'another branch than the one asked for')
   }
-  // Without `env`, the token says which environment, and that may be a branch.
+  // Without `env`, the token selects the environment, and that may be a branch.
   const ownBranch = asked.env === undefined || asked.env === branch?.environmentId
   if (branch && asked.branch === undefined && !ownBranch) {
     throw clientError('malformed_answer', 'a branch that was not asked for')

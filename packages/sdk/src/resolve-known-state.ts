@@ -11,11 +11,14 @@ interface Remembering {
   knownState: KnownState
   client: Client
   query: ResolveQuery
-  /** A service token is of one organization; a person may be in several. */
+  /** A service token belongs to one organization; a person may be in several. */
   isToken: boolean
 }
 
-/** As `decryptLayers`, and compares the answer with what was seen before. What does not decrypt is not remembered. */
+/**
+ * Decrypts as `decryptLayers` does, and compares the answer with the known state. An answer that does not decrypt is
+ * not remembered.
+ */
 export async function decryptAndCheck(
   body: ResolveBody,
   holder: KeyHolder,
@@ -38,7 +41,7 @@ export async function decryptAndCheck(
     const isBranch = layer.source === 'branch'
     return { environmentId, label: labelOf(layer, body), isBranch, key: keys.get(wrappedDek)!, secrets, newestVersion }
   })
-  // A branch has the groups of the environment that it was forked from.
+  // A branch shares this entry with the environment that it was forked from, because both have the same groups.
   const asked = [appLayerOf(body).environmentId, ...query.with].join('\n')
   await knownState.check({ meanings: meaningsOf(body, query, isToken), environments, query: asked })
   return decrypted
@@ -46,14 +49,17 @@ export async function decryptAndCheck(
 
 const appLayerOf = ({ layers }: ResolveBody): Layer => layers.find(({ source }) => source === 'app')!
 
-/** What people call a layer: `shared:production`, `shop/production`, `shop/production@pr-7`. */
+/** The name that people use for a layer: `shared:production`, `shop/production`, `shop/production@pr-7`. */
 function labelOf({ source, groupSlug, slug }: Layer, body: ResolveBody): string {
   if (source === 'group') return `${groupSlug}:${slug}`
   const app = `${body.scope.appSlug}/${appLayerOf(body).slug}`
   return source === 'app' ? app : `${app}@${slug}`
 }
 
-/** What the answer says of names and, where the token alone says what is read, of the token. */
+/**
+ * Returns the names in the answer. It adds the binding if the query names no environment, and the organization for a
+ * token.
+ */
 function meaningsOf(body: ResolveBody, query: ResolveQuery, isToken: boolean): Meanings {
   const { orgId, envId, branchOf = envId } = body.scope
   const environments = body.layers.map((layer) => {

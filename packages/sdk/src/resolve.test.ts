@@ -11,14 +11,14 @@ const { publicKeyJwk, privateKey } = await newToken('skerry')
 const failure = (layerSlug: string, secret?: string) =>
   expect.objectContaining({ name: 'DecryptionError', code: 'decryption_failed', layer: layerSlug, secret })
 
-/** A body with something moved; the honest one is not touched. */
+/** A copy of an honest body with one change. */
 async function tampered(change: (body: Draft<ResolveBody>) => void): Promise<ResolveBody> {
   const body = structuredClone(await resolveBody(publicKeyJwk))
   change(body)
   return body
 }
 
-test('what the published clients wrote resolves to what they read', async () => {
+test('values that the published clients wrote resolve to what those clients read', async () => {
   const { token, layers, merged, expanded, unresolved } = published
   const places = [
     { source: 'group', slug: 'production', groupSlug: 'shared' },
@@ -43,7 +43,7 @@ test('what the published clients wrote resolves to what they read', async () => 
 })
 
 describe('decryption', () => {
-  test('opens every layer in its place', async () => {
+  test('decrypts every layer', async () => {
     const layers = await decryptLayers(await resolveBody(publicKeyJwk), privateKey)
     expect(layers.map(({ values }) => ({ ...values }))).toEqual([
       { HOST: 'db', LEVEL: 'info' },
@@ -71,7 +71,7 @@ describe('decryption', () => {
       failure('production', 'LEVEL'),
     ],
     [
-      'an older name of the same ciphertext',
+      'a ciphertext under another name',
       ({ layers: [, own] }) => {
         own!.secrets[0]!.name = 'RENAMED'
       },
@@ -85,20 +85,20 @@ describe('decryption', () => {
       failure('production', 'LEVEL'),
     ],
     [
-      'a wrapped key that is none',
+      'a malformed wrapped key',
       ({ layers: [, own] }) => {
         own!.wrappedDek = 'wd1.AA.AA.AA.AA'
       },
       failure('production'),
     ],
     [
-      'a ciphertext that is none',
+      'a malformed ciphertext',
       ({ layers: [, own] }) => {
         own!.secrets[1]!.ciphertext = 'plaintext'
       },
       failure('production', 'URL'),
     ],
-  ])('refuses the whole for %s, and names the place', async (_, change, expected) => {
+  ])('refuses the whole answer for %s, and names the layer or the secret', async (_, change, expected) => {
     await expect(decryptLayers(await tampered(change), privateKey)).rejects.toEqual(expected)
   })
 
@@ -108,7 +108,7 @@ describe('decryption', () => {
     await expect(decryptLayers(body, privateKey)).rejects.toEqual(failure('production'))
   })
 
-  test('never has a value or a ciphertext in its error', async () => {
+  test('never puts a value or a ciphertext into its error', async () => {
     const body = await tampered(({ layers: [, own] }) => {
       own!.secrets[0]!.ciphertext = own!.secrets[1]!.ciphertext
     })
@@ -120,14 +120,14 @@ describe('decryption', () => {
 })
 
 describe('merging', () => {
-  test('lets the later layer win and remembers what it overrode', async () => {
+  test('lets the later layer win and records what it overrode', async () => {
     const { values, provenance } = mergeLayers(await decryptLayers(await branchBody(publicKeyJwk), privateKey))
     expect(values.LEVEL).toBe('trace')
     expect(provenance.LEVEL).toMatchObject({ source: 'branch', slug: 'pr-7', overrides: [shared, app] })
     expect(provenance.HOST).toEqual({ ...shared, overrides: [] })
   })
 
-  test('takes `__proto__`, `constructor` and `toString` for names like any other', async () => {
+  test('treats `__proto__`, `constructor` and `toString` like any other name', async () => {
     const names = { ['__proto__']: 'a', constructor: 'b', toString: 'c' }
     const layers = [await layer(app, names, publicKeyJwk)]
     const { values, provenance } = mergeLayers(await decryptLayers({ scope, layers }, privateKey))

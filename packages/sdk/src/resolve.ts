@@ -6,8 +6,8 @@ import { DecryptionError } from './errors.ts'
 import type { Layer, ResolveBody } from './resolve-body.ts'
 
 /**
- * Unwraps the key of every layer and decrypts every secret in its place, `<environmentId>/<NAME>`. All or nothing: one
- * that fails refuses the whole, so that a program never starts on half of its settings.
+ * Unwraps the key of every layer and decrypts every secret, bound to `<environmentId>/<NAME>`. One failure refuses the
+ * whole answer, so that a program never starts with half of its settings.
  *
  * @throws DecryptionError with the layer's slug and the secret's name, never a value.
  * @example const layers = await decryptLayers(await client.resolve.get(), privateKey)
@@ -30,7 +30,9 @@ async function decryptLayer(layer: Layer, holder: KeyHolder): Promise<DecryptedL
   return { ...originOf(layer), values }
 }
 
-/** Of several failures the first in order, not the first in time: what is refused twice is refused in the same words. */
+/**
+ * Waits for all, then throws the first error in list order, not in time. So a repeated failure has the same message.
+ */
 async function inOrder<T>(pending: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(pending)
   return Promise.all(pending)
@@ -40,7 +42,7 @@ async function layerKey(layer: Layer, holder: KeyHolder): Promise<Dek> {
   try {
     return await importDek(await unwrapKey(layer.wrappedDek, holder))
   } catch (error) {
-    // A holder elsewhere can fail in ways of its own, which say nothing about the layer.
+    // A holder elsewhere can fail in other ways, which say nothing about the layer.
     throw error instanceof CryptoError ? new DecryptionError(layer.slug, undefined) : error
   }
 }

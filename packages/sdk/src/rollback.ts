@@ -1,29 +1,32 @@
 import { SkerryError } from './errors.ts'
 
-/** What is there now and was otherwise before. */
+/** One difference between an answer and the known state. */
 export interface Rollback {
   kind: RollbackKind
   environmentId: string
-  /** Of a layer or environment its name, `shop/production`; of a secret or lease target its name; of an organization its slug. */
+  /** The name of the layer or environment (`shop/production`), secret or lease target; the slug of the organization. */
   what: string
-  /** Where a secret that moved came from, or what an environment was called before. */
+  /** The layer that a moved secret came from, or the former name of an environment. */
   was?: string
-  /** Where a secret that moved comes from now; what differs in a lease target. */
+  /** The layer that a moved secret comes from now, or the settings that differ in a lease target. */
   now?: string
 }
 
 /**
- * - `environment_replaced`: a name means another environment. It was deleted and made anew, or the server swaps.
- * - `environment_renamed`: an environment that had another name. Slugs never change, so an honest server shows this never.
- * - `binding_changed`: the token is bound to another environment. An honest server shows this never.
- * - `organization_replaced`: a name means another organization.
- * - `target_changed`: a lease target has other settings. It was removed and added anew, or the server leads elsewhere.
- * - `layer_missing`: a layer that this query had is not there.
- * - `key_changed`: the environment has another key. After a re-key, or because the server put its own in.
+ * - `environment_replaced`: a name stands for another environment. It was deleted and created anew, or the server
+ *   swapped it.
+ * - `environment_renamed`: an environment had another name before. Slugs never change, so an honest server never shows
+ *   this.
+ * - `binding_changed`: the token is bound to another environment. An honest server never shows this.
+ * - `organization_replaced`: a name stands for another organization.
+ * - `target_changed`: a lease target has other settings. It was removed and added anew, or the server points elsewhere.
+ * - `layer_missing`: a layer that this query had before is missing.
+ * - `key_changed`: the environment has another key, after a re-key or because the server substituted its own.
  * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
  * - `version_went_back`: a secret's version is lower than it was.
- * - `layer_added`: a layer that this query never had. People compose groups, so it is told.
- * - `name_moved`: a secret comes from another layer than before. People override, so it is told.
+ * - `layer_added`: a layer that this query never had. People compose groups, so it is reported and not refused.
+ * - `name_moved`: a secret comes from another layer than before. People override secrets, so it is reported and not
+ *   refused.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -39,9 +42,9 @@ export type RollbackKind =
   | 'name_moved'
 
 interface Row {
-  /** Another thing goes by a known name: nothing that is known of the old one holds the new one. */
+  /** A known name stands for another object. What is known about the old object says nothing about the new one. */
   swaps?: true
-  /** Told and not refused, unless the memory is strict. */
+  /** Reported and not refused, unless the known state is strict. */
   told?: true
   words: (change: Rollback) => string
 }
@@ -63,17 +66,17 @@ const rows: Record<RollbackKind, Row> = {
   name_moved: { told: true, words: ({ what, was, now }) => `${what} comes from ${now}, and came from ${was} before` },
 }
 
-/** Whether something else goes by a known name, which no deployment is to go on with. */
+/** Whether a known name stands for another object. A deployment must then stop. */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
-/** Whether people do this every now and then, so that it is told and not refused. */
+/** Whether people make this change regularly, so that it is reported and not refused. */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
-/** `layer shared:production is new; API_KEY comes from ...` */
+/** Describes changes: `layer shared:production is new; API_KEY comes from ...` */
 export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
-/** The server answers something older than, or other than, what this client has seen. Code `rollback`. */
+/** The server's answer is older than what this client has seen, or contradicts it. Code `rollback`. */
 export class RollbackError extends SkerryError {
   override readonly name = 'RollbackError'
   readonly changes: readonly Rollback[]

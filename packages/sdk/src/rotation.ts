@@ -7,17 +7,20 @@ import type { EnvironmentKey } from './secrets.ts'
 export type Rotation = Answer<typeof rotation.get>['rotation']
 export type ConfiguredRotation = Answer<typeof rotation.create>
 
-/** Which secret is rotated, how and how often, as the API takes it; the wrapped key is made here. */
+/**
+ * The secret to rotate, how and how often, as the API takes it. The wrapped key is missing, because this module makes
+ * it.
+ */
 export type RotationSettings = Omit<Body<typeof rotation.create>, 'wrappedDek'> & { orgId: string }
 
 /**
- * Configures the rotation of a secret, or replaces its configuration. Where the server’s rotator does not hold the
- * environment’s key yet it is wrapped to it: **from then on the server can read the whole environment**, until its last
- * policy is removed or the grant is revoked. Ask the person first.
+ * Configures the rotation of a secret, or replaces its configuration. If the server’s rotator does not have the
+ * environment’s key yet, the key is wrapped to it: **from then on the server can read the whole environment**, until
+ * its last policy is removed or the grant is revoked. Ask the person first.
  *
- * @param key of the environment, which the caller must be able to read
- * @param rotator what `client.rotation.rotatorKey` has answered, after its key was checked
- * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` where the target refuses the account.
+ * @param key the environment's key, which the caller must be able to read
+ * @param rotator the answer of `client.rotation.rotatorKey`, after its key was checked
+ * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` if the target refuses the account.
  * @example
  * const rotator = await client.rotation.rotatorKey({ params: { orgId } })
  * const config = { kind: 'generated' } as const

@@ -5,21 +5,23 @@ import { hkdf } from '@skerry/crypto/hkdf'
 import type { Cache } from './cache.ts'
 import type { ResolveQuery } from './resolve-body.ts'
 
-/** A resolve body as it came, still ciphertext, with the time (ms since 1970) at which the server last stood by it. */
+/**
+ * A resolve body as received, still ciphertext, with the time (ms since 1970) at which the server last confirmed it.
+ */
 export interface Copy {
   text: string
   etag: string | null
   fetchedAtMs: number
 }
 
-/** One place in a cache, with its key. A copy that cannot be read counts as absent. */
+/** One entry of a cache, with its key. A copy that cannot be read counts as missing. */
 export interface SealedCopy {
   read(): Promise<Copy | undefined>
   write(copy: Copy): Promise<void>
   delete(): Promise<void>
 }
 
-/** Changing a label only forgets every copy. */
+/** If a label changes, clients only lose their stored copies. */
 const keyLabel = 'skerry-lkg-cache-v1'
 const policyLabel = 'skerry-policy-cache-v1'
 const refusalLabel = 'skerry-lkg-refused-v1'
@@ -27,10 +29,10 @@ const fingerprintLabel = 'skerry-token-fp-v1'
 const sealingInfo = 'skerry/lkg-cache/v1'
 
 /**
- * The place of a copy: SHA-256, in hexadecimal, over what its content depends on. The token enters as a fingerprint, so
- * that the key tells nothing about it.
+ * The cache key of a copy: SHA-256, in hexadecimal, over everything that its content depends on. The token is included
+ * as a fingerprint, so that the cache key reveals nothing about it.
  *
- * @param baseUrl as `parseBaseUrl` gives it, without a slash at the end.
+ * @param baseUrl the result of `parseBaseUrl`, without a slash at the end.
  * @example await cacheKey('https://skerry.example.com', token, { env: 'env_...', with: [] })
  */
 export async function cacheKey(baseUrl: string, token: string, query: ResolveQuery): Promise<string> {
@@ -40,8 +42,8 @@ export async function cacheKey(baseUrl: string, token: string, query: ResolveQue
 }
 
 /**
- * The place of the note that the server does not know a token. A cache cannot tell which copies are the token's; none
- * that is older than the note may stand in.
+ * The cache key of the note that the server does not know a token. A cache cannot list the copies of one token. So
+ * every copy that is older than the note is invalid.
  *
  * @example await refusalKey('https://skerry.example.com', token)
  */
@@ -50,7 +52,7 @@ export async function refusalKey(baseUrl: string, token: string): Promise<string
 }
 
 /**
- * The place of the last good bundle of an agent.
+ * The cache key of the last good bundle of an agent.
  *
  * @example await policyKey('https://skerry.example.com', token, 'builder')
  */
@@ -61,11 +63,12 @@ export async function policyKey(baseUrl: string, token: string, agent: string): 
 const fingerprintOf = (token: string) => hexSha256(`${fingerprintLabel}\n${token}`)
 
 /**
- * The copy of one resolve in a cache, sealed with AES-256-GCM under a key that HKDF-SHA256 derives from the token; the
- * place is the AAD, so a copy that was moved or altered does not open. One that does not open is deleted.
+ * The copy of one resolve in a cache, encrypted with AES-256-GCM under a key that HKDF-SHA256 derives from the token.
+ * The cache key is the AAD, so a copy that was moved or altered does not decrypt. Such a copy is deleted.
  *
  * @param token the whole token: without it, nobody can read the copy.
- * @param warn told in fixed words when the cache itself fails; a cache that fails stops no resolve.
+ * @param warn called when the cache itself fails. It gets fixed words and the error code. A cache failure stops no
+ *   resolve.
  * @example
  * const key = await refusalKey('https://skerry.example.com', token)
  * const copy = sealedCopy(diskCache(), key, token, console.warn)
@@ -77,7 +80,7 @@ export function sealedCopy(cache: Cache, key: string, token: string, warn: (mess
     try {
       return await work()
     } catch (error) {
-      warn(`cache: ${what} failed: ${describe(error)}`)
+      warn(warningOf(what, error))
     }
   }
   const forget = async () => void (await attempt('delete', () => cache.delete(key)))
@@ -108,8 +111,8 @@ export function sealedCopy(cache: Cache, key: string, token: string, warn: (mess
 }
 
 /**
- * Whether a copy may stand in: strictly younger than the limit, and not from the future, which a clock that went back
- * would keep young for as long as it went back.
+ * Whether a copy may be used: strictly younger than the limit, and not from the future. After the clock is set back, a
+ * copy from the future would otherwise be usable for too long.
  *
  * @example isUsable({ text: '{}', etag: null, fetchedAtMs: Date.now() }, 86_400, Date.now()) // true
  */
@@ -134,7 +137,8 @@ function parseCopy(json: string): Copy {
   return { text, etag, fetchedAtMs }
 }
 
-function describe(error: unknown): string {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  return typeof code === 'string' ? code : typeof message === 'string' ? message : 'unknown'
+/** The error itself is not passed on, because a cache of the program may put a key or a path into it. */
+function warningOf(what: string, error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return `cache: ${what} failed${typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? `: ${code}` : ''}`
 }

@@ -56,7 +56,7 @@ async function world() {
 }
 
 describe('a write', () => {
-  test('sends what opens in its place alone, and answers what was written', async () => {
+  test('sends the encrypted value and returns the written secret', async () => {
     const { server, client, last } = await world()
     server.on('secrets.put', ({ body }) => ({
       status: 201,
@@ -68,7 +68,7 @@ describe('a write', () => {
     expect(last().body).toEqual({ ciphertext: answer.secret.ciphertext, expectedVersion: 1 })
   })
 
-  test('answers the change request where the environment is protected', async () => {
+  test('returns the change request if the environment is protected', async () => {
     const { server, client } = await world()
     server.on('secrets.put', ({ body }) => ({
       status: 202,
@@ -88,7 +88,7 @@ describe('a write', () => {
     ])
   })
 
-  test('holds a restore or a deletion to the version that is given', async () => {
+  test('sends the expected version of a restore or a deletion', async () => {
     const { server, client, last } = await world()
     server.on('secrets.restore', () => ({ status: 202, json: queued('restore') }))
     server.on('secrets.delete', () => ({ json: { ok: true } }))
@@ -100,7 +100,7 @@ describe('a write', () => {
 })
 
 describe('several changes', () => {
-  test('are sealed each for its own name, and sent as one proposal', async () => {
+  test('are encrypted separately, each for its own name, and sent as one proposal', async () => {
     const { server, client, last } = await world()
     const groupId = newId('changeGroup')
     server.on('changes.propose', ({ body }) => {
@@ -129,7 +129,7 @@ describe('several changes', () => {
 })
 
 describe('a note', () => {
-  test('travels percent-encoded, whatever it holds, beside other headers', async () => {
+  test('is sent percent-encoded, whatever its characters, beside other headers', async () => {
     const { server, client, last } = await world()
     server.on('secrets.delete', () => ({ json: { ok: true } }))
     await deleteSecret(client, place, { note: 'für alle 🌯,\n100 %', headers: { 'x-trace': 'one' } })
@@ -139,7 +139,7 @@ describe('a note', () => {
     })
   })
 
-  test('is measured in characters, as the server does', async () => {
+  test('is measured in characters, as on the server', async () => {
     const { server, client, last } = await world()
     server.on('secrets.delete', () => ({ json: { ok: true } }))
     const note = '🔑'.repeat(1200)
@@ -147,7 +147,7 @@ describe('a note', () => {
     expect(last().headers).toMatchObject({ 'x-skerry-change-note': encodeURIComponent(note) })
   })
 
-  test('that is too long or no Unicode is refused before anything is sent', async () => {
+  test('that is too long or not valid Unicode is refused before any request', async () => {
     const { server, client } = await world()
     for (const note of ['x'.repeat(2001), '🔑'.repeat(2001), '\ud800'])
       await expect(deleteSecret(client, place, { note })).rejects.toMatchObject({ code: 'invalid_request' })

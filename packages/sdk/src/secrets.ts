@@ -18,10 +18,10 @@ export interface EnvironmentKey {
   readonly dek: Dek
 }
 
-/** A key holder that remembers which key each environment had: a server could hand out one of its own making. */
+/** A private key that remembers each environment's key, to detect a server that hands out a key of its own. */
 export type RememberingHolder = KeyHolder & { knownState?: KnownState }
 
-/** Where an environment is. */
+/** Identifies an environment. */
 export interface EnvironmentPlace {
   orgId: string
   envId: string
@@ -29,20 +29,20 @@ export interface EnvironmentPlace {
 
 export type KeyGrant = Answer<typeof grants.create>['grant']
 
-/** Who is granted a key. */
+/** The person or service token that gets a key. */
 export interface Grantee {
   principalType: 'user' | 'service_token'
   principalId: string
-  /** A string that holds JWK JSON. It is the server's word: where that is not enough, compare fingerprints first. */
+  /** A JWK as a JSON string. The server supplies it. If you do not trust the server, compare fingerprints first. */
   publicKeyJwk: string
 }
 
 /**
- * The key of an environment that the caller holds a grant on.
+ * Fetches and unwraps the key of an environment. The caller needs a grant on it.
  *
- * @param holder the private key, or whatever keeps it and opens what was wrapped to it.
+ * @param holder the private key, or an object that has it elsewhere and unwraps keys.
  * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; RollbackError when the holder remembers another key; UnavailableError; what a holder elsewhere throws.
+ *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of a holder elsewhere.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -61,7 +61,7 @@ export async function environmentKey(
 }
 
 /**
- * The 32 bytes of an environment's key -> both forms of it.
+ * Builds both forms of an environment's key from its 32 bytes.
  *
  * @throws CryptoError `malformed_key`.
  * @example const key = await environmentKeyOf(newDek())
@@ -71,7 +71,8 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
 }
 
 /**
- * The ciphertext to store for a value: `sc1.<iv>.<ciphertext>`. It opens under this name in this environment only.
+ * Encrypts a value and returns the ciphertext to store: `sc1.<iv>.<ciphertext>`. It decrypts only under this name in
+ * this environment.
  *
  * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument`.
  * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
@@ -80,23 +81,23 @@ export function sealFor(environmentId: string, name: string, value: string, dek:
   return sealSecret(value, dek, environmentId, name)
 }
 
-/** A secret in its place. */
+/** Identifies a secret. */
 export interface SecretPlace extends EnvironmentPlace {
   name: string
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Refused with `conflict` unless the secret is at this version; 0: it must not exist. */
+  /** The write is refused with `conflict` unless the secret is at this version. 0 means that it must not exist. */
   expectedVersion?: number
-  /** Why, for those who approve; at most 2,000 characters. Only a protected environment keeps it. */
+  /** The reason, for the approvers; at most 2,000 characters. Only a protected environment stores it. */
   note?: string
 }
 
 export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
 
 /**
- * What a write comes to in a protected environment: nothing is written, and a change request waits for approval. Every
- * write below answers this or what it wrote: `if ('queued' in answer)`.
+ * The answer to a write in a protected environment: nothing is written, and a change request waits for approval. Every
+ * write below returns either this or the written secret: check `if ('queued' in answer)`.
  */
 export interface Queued {
   readonly queued: true
@@ -104,10 +105,10 @@ export interface Queued {
 }
 
 /**
- * Seals a value and writes it, or proposes it where the environment is protected.
+ * Encrypts a value and writes it. In a protected environment, it creates a change request instead.
  *
- * @throws RefusedError `forbidden` without a grant, `conflict` where the secret is not at `expectedVersion`;
- *   CryptoError `malformed_text`; SkerryError `invalid_request` for a note that is too long; UnavailableError.
+ * @throws RefusedError `forbidden` without a grant, `conflict` if the secret is not at `expectedVersion`; CryptoError
+ *   `malformed_text`; SkerryError `invalid_request` for a note that is too long; UnavailableError.
  * @example
  * const answer = await putSecret(client, { orgId, envId, name: 'API_KEY' }, value, key.dek, { note: 'rotated' })
  * if ('queued' in answer) console.error(`waits for approval: ${answer.changeRequest.id}`)
@@ -126,10 +127,11 @@ export async function putSecret(
 }
 
 /**
- * Makes a stored version current again, as a new one, or proposes that where the environment is protected. Needs no key.
+ * Makes an earlier version of a secret current again, as a new version. In a protected environment, it creates a change
+ * request instead. Needs no key.
  *
- * @throws RefusedError `not_found` for a version that there is not, `invalid_request` where the secret holds that value
- *   already, `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
+ * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value,
+ *   `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
@@ -143,7 +145,8 @@ export async function restoreSecret(
 }
 
 /**
- * Deletes a secret with its whole history, or proposes that where the environment is protected. Needs no key.
+ * Deletes a secret with all its versions. In a protected environment, it creates a change request instead. Needs no
+ * key.
  *
  * @throws RefusedError `not_found`, `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
  * @example const answer = await deleteSecret(client, { orgId, envId, name: 'API_KEY' }, { note: 'unused since May' })
@@ -156,22 +159,26 @@ export async function deleteSecret(
   return client.secrets.delete({ params: { orgId, envId, name }, query: expected(options) }, noted(options))
 }
 
-/** Several changes of one environment. Where `expectedVersion` is left out, the version at which each secret is then. */
+/**
+ * Several changes to one environment. A missing `expectedVersion` means the secret's version at the time of the
+ * proposal.
+ */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]
   deletes?: readonly { name: string; expectedVersion?: number }[]
 }
 
 /**
- * Seals values and proposes them, with deletions, as one change of a protected environment: what reviewers decide, they
- * decide about all of it, and it is applied as a whole or not at all. At most 200 secrets.
+ * Encrypts values and proposes them, with deletions, as one change of a protected environment. Reviewers decide about
+ * all of it at once. It is applied as a whole or not at all. At most 200 secrets.
  *
- * @param dek the environment's key, which values are sealed with: `(await environmentKey(...)).dek`.
- * @param options `note` for those who approve.
+ * @param dek the environment's key, which encrypts the values: `(await environmentKey(...)).dek`.
+ * @param options `note` for the approvers.
  * @returns a change request for each secret, and the id that they share; null for a single one.
- * @throws RefusedError `conflict` where the environment is not protected or a secret is not at its `expectedVersion`,
- *   `not_found` for a secret to delete that there is not, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
- *   SkerryError `invalid_request` for too many secrets, one named twice or a note that is too long; UnavailableError.
+ * @throws RefusedError `conflict` if the environment is not protected or a secret is not at its `expectedVersion`,
+ *   `not_found` for a secret to delete that does not exist, `forbidden`, `quota_exceeded`; CryptoError
+ *   `malformed_text`; SkerryError `invalid_request` for too many secrets, one named twice or a note that is too long;
+ *   UnavailableError.
  * @example
  * const place = { orgId, envId }
  * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }] }, key.dek)
@@ -197,7 +204,9 @@ export async function proposeChanges(
 
 const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === undefined ? {} : { expectedVersion })
 
-/** Header values are bytes, and proxies differ in which they let through: percent-encoded, a note is ASCII. */
+/**
+ * Puts the note into a header. It is percent-encoded to ASCII, because proxies differ in which other bytes they accept.
+ */
 function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
   if ([...note].length > limits.noteCharacters) throw invalid(`note: at most ${limits.noteCharacters} characters`)
@@ -206,7 +215,8 @@ function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions):
 }
 
 /**
- * Grants an environment's key to a principal: wraps it here to their public key, and stores the wrapped key.
+ * Grants an environment's key to a person or service token: wraps it on this machine to their public key, and stores
+ * the wrapped key.
  *
  * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant; CryptoError `malformed_key`
@@ -231,13 +241,15 @@ export interface WrittenSecret {
 }
 
 /**
- * To be called after values were written. The environment may have been re-keyed between the fetching of its key and the
- * writing: then they lie there under a key that nobody is given any more, and every resolve fails on them. The server
- * cannot see that; this writes them again under the key of now.
+ * Repairs values that were written while the environment was re-keyed. Call it after every write.
  *
- * @param used the key that they were sealed under.
- * @returns the same values, with the versions that they have now.
- * @throws RefusedError `conflict` when someone has written a value since; as `environmentKey`.
+ * A re-key may run between fetching the key and writing. The new values are then encrypted under an old key that nobody
+ * receives any more, and every resolve fails on them. The server cannot detect this. This function writes the values
+ * again under the current key.
+ *
+ * @param used the key that the values were encrypted under.
+ * @returns the same values, with their current versions.
+ * @throws RefusedError `conflict` when someone has written a value since; the errors of `environmentKey`.
  * @example
  * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)
@@ -264,7 +276,7 @@ export async function rewriteIfRekeyed(
     const again: WrittenSecret[] = []
     for (const { name, value, version } of current) {
       const answer = await putSecret(client, { orgId, envId, name }, value, key.dek, { expectedVersion: version })
-      // Protected since: the value waits for approval under the key of now.
+      // The environment has become protected, so the value waits for approval under the current key.
       if (!('queued' in answer)) again.push({ name, value, version: answer.secret.version })
     }
     current = again

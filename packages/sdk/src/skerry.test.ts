@@ -5,7 +5,7 @@ import { memoryCache } from './cache.ts'
 import { createSkerry, type SkerrySettings } from './skerry.ts'
 
 describe('a resolve', () => {
-  test('gives merged and expanded values, where they come from, and what is missing', async () => {
+  test('returns merged and expanded values, their origin, and missing names', async () => {
     const world = await resolveWorld()
     const { publicKeyJwk } = world.reader
     world.body.layers[1] = await layer(app, { URL: `\${HOST}/\${NOPE}`, LEVEL: 'debug' }, publicKeyJwk)
@@ -17,7 +17,7 @@ describe('a resolve', () => {
     expect(Date.parse(resolved.fetchedAt)).toBeGreaterThanOrEqual(before)
   })
 
-  test('presents the bearer that is derived from the token, never the token', async () => {
+  test('sends the bearer that is derived from the token, never the token', async () => {
     const world = await resolveWorld()
     await openSkerry(world).resolve()
     const { headers, line } = world.server.requests[0]!
@@ -25,7 +25,7 @@ describe('a resolve', () => {
     expect(JSON.stringify([headers, line])).not.toContain(world.reader.token)
   })
 
-  test('works with a token of the published clients, and with a bearer and a private key', async () => {
+  test('works with a token of the published clients, and with a bearer and its private key', async () => {
     const world = await resolveWorld(await newToken('classic'))
     expect(await openSkerry(world).get('HOST')).toBe('db')
     const { bearer, privateKey } = world.reader
@@ -42,13 +42,13 @@ describe('a resolve', () => {
     expect(line).toBe(`GET /v1/resolve?env=${ids.envId}&branch=pr-7&with=another%3Aeu&with=shared%3Aproduction`)
   })
 
-  test('leaves references as stored when that is asked', async () => {
+  test('leaves references as stored if `interpolate` is false', async () => {
     const world = await resolveWorld()
     const { values, unresolved } = await openSkerry(world, { interpolate: false }).resolve()
     expect([values.URL, unresolved]).toEqual([`postgres://\${HOST}`, []])
   })
 
-  test('hands out only the names that are asked for, with references to any', async () => {
+  test('returns only the requested names, which may refer to any name', async () => {
     const world = await resolveWorld()
     const { values, provenance } = await openSkerry(world, { only: ['URL'] }).resolve()
     expect({ ...values }).toEqual({ URL: 'postgres://db' })
@@ -57,7 +57,7 @@ describe('a resolve', () => {
     await expect(openSkerry(world, { only: ['toString'] }).resolve()).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('refuses references that go round in circles, where they are asked for', async () => {
+  test('refuses circular references, but only those of requested names', async () => {
     const world = await resolveWorld()
     world.body.layers[1] = await layer(app, { A: `\${B}`, B: `\${A}` }, world.reader.publicKeyJwk)
     await expect(openSkerry(world).resolve()).rejects.toMatchObject({ code: 'reference_cycle' })
@@ -82,7 +82,7 @@ describe('a resolve', () => {
     await expect(skerry.get('URL')).rejects.toMatchObject({ name: 'SkerryError', code: 'not_found' })
   })
 
-  test('of a token that is none fails before anything is sent, in words that do not repeat it', async () => {
+  test('with a malformed token fails before any request, and the error does not repeat the token', async () => {
     const world = await resolveWorld()
     const error = await openSkerry(world, { token: 'skt_secret' } as Partial<SkerrySettings>)
       .resolve()
@@ -92,7 +92,7 @@ describe('a resolve', () => {
     expect(world.server.requests).toEqual([])
   })
 
-  test('of an unchanged answer costs a 304 and has the same revision', async () => {
+  test('of unchanged secrets costs a 304 and has the same revision', async () => {
     const world = await resolveWorld()
     const skerry = openSkerry(world)
     const first = await skerry.resolve()
@@ -103,8 +103,8 @@ describe('a resolve', () => {
   })
 })
 
-describe('reuse in memory', () => {
-  test('answers without the server for its time, and no longer', async () => {
+describe('a memory cache', () => {
+  test('answers without the server until it expires, and no longer', async () => {
     const world = await resolveWorld()
     const clock = { ms: 0 }
     const now = () => clock.ms
@@ -118,7 +118,7 @@ describe('reuse in memory', () => {
     expect(world.server.requests).toHaveLength(2)
   })
 
-  test('stands in for nothing once its time is over', async () => {
+  test('is not used after its expiry, even if the server is unavailable', async () => {
     const world = await resolveWorld()
     const clock = { ms: 0 }
     const now = () => clock.ms
@@ -129,7 +129,7 @@ describe('reuse in memory', () => {
     await expect(skerry.resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
   })
 
-  test('keeps no failure', async () => {
+  test('stores no failure', async () => {
     const world = await resolveWorld()
     const skerry = openSkerry(world, { reuse: memoryCache() })
     world.answer = () => refuse(403, 'forbidden')
@@ -140,7 +140,7 @@ describe('reuse in memory', () => {
 })
 
 describe('after a refusal', () => {
-  test('everything is asked for again', async () => {
+  test('the client sends no ETag, so that the server answers in full', async () => {
     const world = await resolveWorld()
     const skerry = openSkerry(world)
     await skerry.resolve()

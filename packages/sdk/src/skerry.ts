@@ -16,8 +16,8 @@ import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, 
 import { sleep } from './transport.ts'
 
 /**
- * Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it, which
- * may be kept elsewhere (an agent) and only open what was wrapped to it.
+ * The credentials of a reader: a service token, whose key part never leaves this machine, or a bearer and its private
+ * key. The private key may be elsewhere, for example in an agent that only unwraps what was wrapped to it.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
@@ -29,43 +29,43 @@ export type SkerrySettings = Reader &
     branch?: string | undefined
     /** Groups at another environment slug: `{ shared: 'staging' }` or `['shared:staging']`. */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
-    /** Whether `${NAME}` is expanded; true unless said. */
+    /** Whether `${NAME}` references are expanded. Default: true. */
     interpolate?: boolean | undefined
     /**
-     * Whether values that cannot be expanded, because of a cycle or their size, are left out and named in `unexpanded`.
-     * Unless true, one of them refuses the whole.
+     * Whether to leave out values that cannot be expanded, because of a cycle or their size, and to name them in
+     * `unexpanded`. Unless this is true, one such value fails the whole resolve.
      */
     partial?: boolean | undefined
-    /** The names to hand out. One that is not there refuses the whole. References may still name any other. */
+    /** The names to return. A missing name fails the whole resolve. References may still use any other name. */
     only?: readonly string[] | undefined
-    /** Asked before the server, for example `memoryCache()`. None unless given. */
+    /** A cache that is asked before the server, for example `memoryCache()`. None by default. */
     reuse?: Cache | undefined
-    /** Last-known-good copies for when the server is unavailable, for example `diskCache()`. None unless given. */
+    /** Stores last-known-good copies for when the server is unavailable, for example `diskCache()`. None by default. */
     cache?: Cache | undefined
-    /** A last-known-good copy stands in while it is strictly younger; 24 h unless given. */
+    /** A last-known-good copy is used only while it is strictly younger than this. Default: 24 hours. */
     maxAgeSeconds?: number | undefined
     /** Never contacts the server: only a last-known-good copy answers. */
     offline?: boolean | undefined
-    /** What this client has seen before, to notice when the server goes back on it. None unless given. */
+    /** Remembers what this client has seen, to detect a server that goes back to an older state. None by default. */
     knownState?: KnownState | undefined
-    /** Told when a cache fails, which stops no resolve. Never holds a value. */
+    /** Called when a cache fails. A cache failure stops no resolve, and the message never contains a value. */
     warn?: ((message: string) => void) | undefined
-    /** Milliseconds since 1970. */
+    /** The clock, in milliseconds since 1970. */
     now?: (() => number) | undefined
   }
 
-/** What a program needs to start. The records have no prototype, so that a secret may be called `__proto__`. */
+/** The result of a resolve. The records have no prototype, so that a secret may be called `__proto__`. */
 export interface Resolved {
   values: Record<string, string>
   provenance: Record<string, Provenance>
-  /** Names that values refer to and that are not there; sorted. Their references stay as written. */
+  /** Names that values refer to but that do not exist; sorted. Their references stay as written. */
   unresolved: string[]
   /** With `partial`: the names whose references cannot be expanded, with the reason. They have no value. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
-  /** True when a last-known-good copy stood in. */
+  /** True when the result comes from a last-known-good copy. */
   stale: boolean
-  /** When the server last stood by this answer: ISO 8601, UTC. */
+  /** When the server last sent or confirmed this answer: ISO 8601, UTC. */
   fetchedAt: string
   ageSeconds: number
   /** Changes when anything in the server's answer does. */
@@ -74,47 +74,53 @@ export interface Resolved {
 
 export interface Skerry {
   /**
-   * Everything, merged and expanded.
+   * Returns all secrets, merged and expanded.
    *
-   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError `malformed_answer` or `not_found` (of `only`),
-   *   CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`.
+   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
+   *   `malformed_answer` or `not_found` (of `only`), CryptoError `malformed_token`, `reference_cycle`,
+   *   `reference_too_large`.
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
   /**
-   * One value, with a resolve of its own: for more than one, resolve once.
+   * Returns one value, with a resolve of its own. For several values, call `resolve` once.
    *
-   * @throws as `resolve`; SkerryError `not_found`.
+   * @throws The errors of `resolve`; SkerryError `not_found`.
    */
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<string>
 }
 
 const maxAgeDefaultSeconds = 86_400
 
-/** A server that answers from memory shows a change at most a second late. */
+/**
+ * The pause before a possible rollback is checked again. A server that answers from memory shows a change at most 1 s
+ * late.
+ */
 const settleMs = 1500
 
-/** One call: with the settings, or with some of them changed. */
+/** The input of one call: the settings of the reader, or a variant of them. */
 interface Asked {
   settings: SkerrySettings
   signal: AbortSignal | undefined
 }
 
-/** What a resolve works with, once the token has been read. */
+/** Created once by the first resolve, after the token has been parsed. */
 interface Session {
   client: Client
   privateKey: KeyHolder
   reuse: SealedCopy | undefined
   kept: SealedCopy | undefined
-  /** When the server last said that it does not know the credential; what was kept before is void, of any query. */
+  /** Records when the server last rejected the credential as unknown. Older copies of any query are then invalid. */
   refusal: SealedCopy | undefined
 }
 
 /**
- * Reads secrets: asks the server for ciphertext, decrypts and merges it here, and expands references.
+ * Creates a reader of secrets. It fetches ciphertext from the server, decrypts and merges it on this machine, and
+ * expands references.
  *
- * The server is asked on every resolve. With a `cache`, the last good answer is kept and stands in while the server is
- * unavailable; a refused resolve deletes it, and `unauthorized` voids those of the token's other queries. A revoked
- * token therefore reads on for at most `maxAgeSeconds`, and only where the server cannot be reached.
+ * Every resolve asks the server, unless `reuse` has a copy. With a `cache`, the last good answer is stored and used
+ * while the server is unavailable. A refused resolve deletes the copy of its query. The refusal `unauthorized` also
+ * invalidates the copies of the token's other queries. A revoked token can therefore be used for at most
+ * `maxAgeSeconds`, and only where the server cannot be reached.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work.
  * @example
@@ -128,7 +134,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
   let session: Promise<Session> | undefined
   let last: Copy | undefined
 
-  /** Nothing is kept before it has decrypted, and a refusal leaves nothing behind. */
+  /** Stores an answer only after it has decrypted. A refusal deletes the stored copies. */
   const resolveLive = async (current: Session, known: Copy | undefined, { settings, signal }: Asked) => {
     const { client, privateKey, reuse, kept } = current
     try {
@@ -139,7 +145,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
       }
       const { copy, resolved } = await fetchAndOpen(known).catch(async (error) => {
         if (!(error instanceof RollbackError)) throw error
-        // Of several servers, one may lag behind for a moment.
+        // If there are several servers, one may lag behind for a moment. So the request is sent once more.
         await sleep(settleMs, signal)
         return fetchAndOpen(undefined)
       })
@@ -168,7 +174,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
       if (settings.offline) throw clientError('offline')
       return await resolveLive(current, last ?? usable, { settings, signal })
     } catch (error) {
-      // Age is measured anew: the attempts may have taken longer than the copy had left.
+      // The age is checked again, because the copy may have expired during the attempts.
       if (!(error instanceof UnavailableError) || !usable || !isUsable(usable, maxAgeSeconds, now())) throw error
       return openCopy(usable, privateKey, { settings, query, nowMs: now(), stale: true })
     }
@@ -176,7 +182,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
 
   const resolve: Skerry['resolve'] = ({ signal } = {}) => resolveAs({ settings, signal })
 
-  /** What is wrong with other values is no concern of this one. */
+  /** Reads one value with `partial`, so that a bad reference in another value does not fail this one. */
   const get: Skerry['get'] = async (name, { signal } = {}) => {
     const { values, unexpanded } = await resolveAs({ settings: { ...settings, partial: true }, signal })
     const value = values[name]
@@ -195,19 +201,19 @@ async function readUsable({ kept, refusal }: Session, maxAgeSeconds: number, now
 
 interface Opening {
   settings: SkerrySettings
-  /** For a live answer, which is compared with what was seen before. */
+  /** Set for a live answer only. It is compared with the known state. */
   client?: Client
   query: ResolveQuery
   nowMs: number
   stale: boolean
 }
 
-/** Ciphertext -> what the program asked for. The same checks for a kept copy as for an answer. */
+/** Decrypts a copy and builds the result. A stored copy is parsed and checked like a live answer. */
 async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Promise<Resolved> {
   const { settings, query, nowMs, stale } = opening
   const body = parseResolveBody(copy.text, query)
   const { values: stored, provenance } = mergeLayers(await decrypt(body, privateKey, opening))
-  // The provenance tells of all names: it is picked first, so that a name that is not there is refused as such.
+  // The provenance lists every name. It is picked first, so that a missing name is reported as not found.
   const picked = pick(provenance, settings.only)
   const asStored = settings.interpolate === false
   const expanded = asStored ? { values: stored, unresolved: [], failed: new Map() } : expandEach(stored, settings.only)
@@ -247,7 +253,7 @@ async function openSession(settings: SkerrySettings, baseUrl: string, query: Res
   }
 }
 
-/** Asks with the ETag of what is known; a 304 says that it still holds, as of now. */
+/** Fetches the answer, with the ETag of the known copy. After a 304 that copy counts as fetched now. */
 async function fetchCopy(
   client: Client,
   query: ResolveQuery,

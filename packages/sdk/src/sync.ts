@@ -11,7 +11,7 @@ export type SyncBinding = Answer<typeof sync.updateBinding>['binding']
 export type SyncPlan = Answer<typeof sync.plan>['plan']
 export type SyncRun = Answer<typeof sync.run>['run']
 
-/** What is bound to what and how, as the API takes it; the wrapped keys are made here. */
+/** The settings of a binding as the API takes them. The wrapped keys are missing, because this module makes them. */
 export type BindingSettings = Omit<Body<typeof sync.createBinding>, 'wrappedDeks' | 'acknowledgedDecryption'>
 
 /** The key of a layer that a binding reads. */
@@ -21,11 +21,12 @@ export interface LayerKey {
 }
 
 /**
- * Creates a sync connection. The credential is wrapped to the connection's own key, whose private half the server holds: **the
- * server can read it**, so the person who is asked for it should be told.
+ * Creates a sync connection. The credential is wrapped to the connection's own key, whose private half the server has:
+ * **the server can read it**. Tell this to the person who enters the credential.
  *
- * @param credential what `credential` of the provider's row in the contract says: a token, a key, JSON.
- * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the name is taken); UnavailableError.
+ * @param credential in the form that `credential` of the provider's row in the contract describes: a token, a key,
+ *   JSON.
+ * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the name is in use); UnavailableError.
  * @example
  * const config = { provider: 'app-platform-c' } as const
  * const connection = await createSyncConnection(client, { orgId, name: 'shop', config, credential: 'fo1_...' })
@@ -43,10 +44,11 @@ export async function createSyncConnection(
 }
 
 /**
- * Replaces the credential of a connection, which the server can read. What had failed for the old one is tried again soon.
+ * Replaces the credential of a connection, which the server can read. Pushes that failed with the old credential are
+ * tried again soon.
  *
  * @param connection the caller must have checked its public key
- * @throws as `createSyncConnection`.
+ * @throws The errors of `createSyncConnection`.
  * @example await replaceSyncCredential(client, connection, { orgId, credential: 'fo1_...' })
  */
 export async function replaceSyncCredential(
@@ -60,12 +62,13 @@ export async function replaceSyncCredential(
 }
 
 /**
- * Binds an environment to a destination. Its key, that of a branch's parent and those of all composed groups are wrapped to the
- * connection: **from then on the server can read them**, until no binding needs them. Ask the person first. In mode `auto` the
- * first push follows, unless `enabled` is false.
+ * Binds an environment to a destination. The keys of the environment, of a branch's parent and of all composed groups
+ * are wrapped to the connection: **from then on the server can read them**, until no binding needs them. Ask the person
+ * first. In mode `auto` the first push follows, unless `enabled` is false.
  *
  * @param layers every layer that the environment is resolved from, which the caller can read
- * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` where another binding writes the same names.
+ * @throws RefusedError `invalid_request`, `forbidden`, `not_found`; `conflict` if another binding writes the same
+ *   names.
  * @example
  * const destination = { provider: 'app-platform-c', appName: 'shop' } as const
  * const settings = { environmentId: envId, destination, enabled: false }
@@ -83,9 +86,9 @@ export async function bindEnvironment(
 }
 
 /**
- * Gives the connection of a binding keys that it lacks, such as that of a group that was composed later.
+ * Gives the connection of a binding the keys that it lacks, such as the key of a group that was composed later.
  *
- * @throws as `bindEnvironment`.
+ * @throws The errors of `bindEnvironment`.
  * @example await giveSyncKeys(client, connection, { orgId, bindingId }, layers)
  */
 export async function giveSyncKeys(
@@ -106,11 +109,11 @@ const wrapLayers = ({ publicKeyJwk }: Pick<SyncConnection, 'publicKeyJwk'>, laye
     })),
   )
 
-/** As many as the server gives on one page. */
+/** The most rows that the server returns on one page. */
 const limit = 100
 
 /**
- * Every sync connection of an organization.
+ * Lists every sync connection of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const connections = await listSyncConnections(client, orgId)
@@ -127,7 +130,7 @@ export async function listSyncConnections(client: Client, orgId: string): Promis
 }
 
 /**
- * Every sync binding of an organization.
+ * Lists every sync binding of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const bindings = await listSyncBindings(client, orgId)

@@ -12,17 +12,17 @@ export type ServiceToken = Answer<typeof tokens.create>['token']
 export interface NewServiceToken {
   orgId: string
   name: string
-  /** `member` unless given: reads and writes secrets that it is granted. `admin` also administers. */
+  /** Default: `member`, which reads and writes secrets that it has a grant for. `admin` also administers. */
   role?: 'member' | 'admin'
-  /** The one environment that it resolves. A grant is still needed. */
+  /** The only environment that the token resolves. A grant is still needed. */
   environmentId?: string | null
-  /** ISO 8601 with milliseconds and `Z`; never unless given. */
+  /** ISO 8601 with milliseconds and `Z`. Default: never. */
   expiresAt?: string | null
-  /** `skerry` unless given; `classic` for the published clients. */
+  /** Default: `skerry`. `classic` is for the published clients. */
   format?: TokenFormat
 }
 
-/** A token that was just made. `token` exists nowhere else: show it once, or store it, and forget it. */
+/** A token that was just created. `token` is stored nowhere: show it once or store it, then discard it. */
 export interface CreatedServiceToken {
   token: string
   parsed: ParsedToken
@@ -30,8 +30,8 @@ export interface CreatedServiceToken {
 }
 
 /**
- * Makes a service token here and registers it: the server gets its id, the hash of its bearer and its public key. It
- * reads nothing before it is granted a key; see `grantEnvironment`.
+ * Creates a service token on this machine and registers it. The server gets its id, the hash of its bearer and its
+ * public key. The token reads nothing until it is granted a key; see `grantEnvironment`.
  *
  * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError, after which the token may be
  *   registered: nobody has it, and it can be deleted.
@@ -49,7 +49,7 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   return { token, parsed, serviceToken }
 }
 
-/** What a server has to know of a token. Nothing of it is secret. */
+/** The facts about a token that a server stores. None of them is secret. */
 export interface TokenRegistration {
   tokenId: string
   /** Base64url SHA-256 of the bearer. */
@@ -58,7 +58,7 @@ export interface TokenRegistration {
 }
 
 /**
- * Of a token that was made earlier. Asks nobody.
+ * Computes the registration of an existing token. Sends no request.
  *
  * @throws CryptoError `malformed_token`.
  * @example const registration = await registrationOf(token)
@@ -69,11 +69,11 @@ export async function registrationOf(token: string): Promise<TokenRegistration> 
 }
 
 /**
- * Registers a token again in an organization that was restored from its archive, which has no hashes of tokens. Name, role
- * and environment stay what they were.
+ * Registers a token again in an organization that was restored from its archive, which contains no token hashes. Name,
+ * role and environment stay the same.
  *
- * @throws SkerryError `not_found` where the organization has no such token; RefusedError `conflict` where it is registered
- *   already, or had another key.
+ * @throws SkerryError `not_found` if the organization has no such token; RefusedError `conflict` if it is already
+ *   registered, or had another key.
  * @example await registerRestored(client, orgId, await registrationOf(token))
  */
 export async function registerRestored(
@@ -102,12 +102,13 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
 }
 
 /**
- * The first step of a machine that has only the client credentials of a signup: makes the admin service token that does
- * the rest, for a machine client holds no key and so can create no environment.
+ * Creates the first admin service token for a machine that has only the client credentials of a signup. The machine
+ * continues with that token, because a machine client holds no key and so cannot create an environment.
  *
  * @param machine a client with `{ clientId, clientSecret }` as its credential.
- * @param settings.orgId the machine client's organization unless given.
- * @throws SkerryError `not_found` when the machine client is in no organization, or in several; as `createServiceToken`.
+ * @param settings.orgId default: the machine client's organization.
+ * @throws SkerryError `not_found` when the machine client is in no organization, or in several; the errors of
+ *   `createServiceToken`.
  * @example
  * const machine = createClient({ baseUrl, credential: { clientId: 'm2m_...', clientSecret: '...' } })
  * const { token, parsed } = await bootstrapAdmin(machine, { name: 'ci' })
@@ -122,13 +123,13 @@ export async function bootstrapAdmin(
 }
 
 /**
- * Makes a decoy here and registers it: a string that nothing tells from a service token of that format, and that never
- * works. Nothing but its text is kept of it anywhere: plant it, and forget it.
+ * Creates a decoy on this machine and registers it. It looks exactly like a service token of that format, and never
+ * works. No copy of it is stored: plant the text, then discard it.
  *
- * The server gets the hash of what this package would present for it. Someone who presents the string as it stands is
- * noticed too, by its id.
+ * The server gets the hash of the bearer that this package would send for the decoy. It also recognises, by its id, a
+ * decoy that is sent whole.
  *
- * @param settings.placement where it will lie, for the admins who are told that it was tried.
+ * @param settings.placement where it will be planted, for the admins who are notified when someone tries it.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.
  * @example const { token } = await createHoneyToken(client, { orgId, placement: '.env of the old server' })
  */

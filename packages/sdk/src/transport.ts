@@ -3,7 +3,7 @@ import { clientError, errorOf, invalid, SkerryError } from './errors.ts'
 /** The `fetch` of the platform, or one that behaves like it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>
 
-/** What is used of a `Response`. */
+/** The part of `Response` that this package uses. */
 export interface FetchAnswer extends Pick<Response, 'status' | 'ok' | 'type'> {
   headers: Pick<Headers, 'get'>
   body: { cancel: () => Promise<void>; getReader: () => BodyReader } | null
@@ -14,7 +14,7 @@ interface BodyReader {
   cancel: () => Promise<void>
 }
 
-/** One request, ready to send: `path` begins with a slash and holds the query. */
+/** One request, ready to send: `path` begins with a slash and includes the query. */
 export interface Outgoing {
   method: string
   path: string
@@ -23,7 +23,7 @@ export interface Outgoing {
   signal?: AbortSignal
 }
 
-/** A success or a 304, read to its end. */
+/** A success or a 304, with its whole body. */
 export interface Incoming {
   status: number
   text: string
@@ -32,32 +32,35 @@ export interface Incoming {
 }
 
 export interface TransportSettings {
-  /** As `parseBaseUrl` gives it. */
+  /** The result of `parseBaseUrl`. */
   baseUrl: string
   fetch: Fetch
-  /** For one attempt, to the last byte of its answer. */
+  /** The time limit of one attempt, up to the last byte of its answer. */
   timeoutMs: number
   attempts: number
-  /** Before the second attempt, doubled for each further one, half to all of it at random. */
+  /**
+   * The wait before the second attempt. It doubles for each further one. Half of it to all of it is waited, at random.
+   */
   backoffMs: number
-  /** A longer Retry-After is not waited for: the caller learns of it at once. */
+  /** With a longer Retry-After the client does not wait: the caller gets the error at once. */
   retryAfterMaxMs: number
   answerMaxBytes: number
-  /** Texts that must not come back in an error message. */
+  /** Texts that are redacted from error messages. */
   secrets: readonly string[]
 }
 
-/** Gateways answer these for a server that is starting or gone; nothing has been done. */
+/** Gateways answer with these while the server starts or is down. The server has then done nothing. */
 const gatewayStatuses = new Set([502, 503])
 
 const redirected = 'it answers with a redirect, which a credential must not follow'
 
-/** What one attempt came to. `retryAfterMs` undefined: not to be tried again. */
+/** The result of one attempt. If `retryAfterMs` is undefined, the request must not be repeated. */
 type Outcome = { incoming: Incoming } | { error: SkerryError; retryAfterMs: number | undefined }
 
 /**
- * Sends a request, again where that is safe: any request after a 429, which was refused before anything changed; a GET
- * also after 502, 503 and a network failure. Timeouts are not repeated. Redirects are never followed.
+ * Sends a request, and repeats it where that is safe. Any request is repeated after a 429, because it was refused
+ * before anything changed. A GET is also repeated after 502, 503 and a network failure. Timeouts are not repeated.
+ * Redirects are never followed.
  *
  * @throws UnavailableError, RefusedError, SkerryError; the signal's reason when the caller aborts.
  * @example
@@ -84,7 +87,7 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
   const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, timeout]) : timeout
   try {
     const { path, ...init } = outgoing
-    // Nothing more than this: some workers refuse a request that sets `cache` or `credentials`.
+    // No other option is set: some workers refuse a request that sets `cache` or `credentials`.
     const response = await settings.fetch(settings.baseUrl + path, { ...init, signal, redirect: 'manual' })
     const { status } = response
     const requestId = response.headers.get('x-request-id')
@@ -113,20 +116,21 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
 }
 
 /**
- * Sends a request once, and hands out the body of a success piece by piece: for what is too long to be kept. The time limit
- * is for the beginning of the answer. A caller that stops reading gives up the rest.
+ * Sends a request once, and yields the body of a success piece by piece, for answers that are too long to keep in
+ * memory. The time limit ends with the beginning of the answer. If the caller stops reading, the rest is cancelled.
  *
- * @throws as `send`; while reading, SkerryError `unavailable` where the answer breaks off.
+ * @throws The errors of `send`. While reading: SkerryError `unavailable` if the answer breaks off.
  */
 export async function openBody(settings: TransportSettings, outgoing: Outgoing): Promise<AsyncGenerator<Uint8Array>> {
   return piecesOf(await openAnswer(settings, outgoing, ({ ok }) => !ok), settings)
 }
 
 /**
- * Sends a request once, and hands its answer out before its body is read. The time limit is for the beginning of the answer.
+ * Sends a request once, and returns its answer before the body is read. The time limit ends with the beginning of the
+ * answer.
  *
- * @param isRefused tells a refusal from an answer that is handed out
- * @throws as `send`.
+ * @param isRefused whether an answer is a refusal. A refusal is thrown as an error and not returned
+ * @throws The errors of `send`.
  */
 export async function openAnswer(
   settings: TransportSettings,
@@ -170,7 +174,7 @@ async function* piecesOf({ body }: FetchAnswer, { baseUrl }: TransportSettings):
   }
 }
 
-/** An entity tag of RFC 9110 section 8.8.3 in plain ASCII; with any other, If-None-Match could not be sent. */
+/** Accepts an entity tag of RFC 9110 section 8.8.3 in plain ASCII. Any other tag could not be sent in If-None-Match. */
 function parseEtag(header: string | null): string | null {
   return header !== null && /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/.test(header) ? header : null
 }
@@ -182,7 +186,7 @@ function isRedirect(response: FetchAnswer): boolean {
   )
 }
 
-/** The whole body as text; one that does not end within the limit is given up, so that it cannot fill the memory. */
+/** Reads the whole body as text. A body above the limit is cancelled, so that it cannot fill the memory. */
 async function readText(response: FetchAnswer, maxBytes: number): Promise<string> {
   if (!response.body) return ''
   const decoder = new TextDecoder()
@@ -201,11 +205,12 @@ async function readText(response: FetchAnswer, maxBytes: number): Promise<string
   }
 }
 
-/** `Date.parse` alone takes almost anything for a date. */
+/** `Date.parse` alone accepts almost any text as a date. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /**
- * Retry-After (RFC 9110 section 10.2.3), seconds or a date -> milliseconds from now. Undefined when absent or senseless.
+ * Converts Retry-After (RFC 9110 section 10.2.3), seconds or a date, to milliseconds from now. Undefined if it is
+ * absent or invalid.
  *
  * @example parseRetryAfter('2') // 2000
  */
@@ -227,14 +232,17 @@ export function networkError(thrown: unknown, baseUrl: string): SkerryError {
   return clientError(untrusted.test(cause) ? 'untrusted_certificate' : 'unavailable', `${baseUrl} (${cause})`)
 }
 
-/** Names the kind of a network failure (`ECONNREFUSED`). The failure itself stays here: it may hold the request. */
+/**
+ * Names the kind of a network failure (`ECONNREFUSED`). The failure itself is not passed on, because it may contain the
+ * request.
+ */
 function causeOf(thrown: unknown): string | undefined {
   const code = (thrown as { cause?: { code?: unknown } } | null)?.cause?.code
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : undefined
 }
 
 /**
- * Waits, and wakes up early with the signal's reason as error.
+ * Waits. If the signal aborts, it rejects at once with the signal's reason.
  *
  * @example await sleep(500, signal)
  */
@@ -253,11 +261,11 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Printable ASCII: anything else a platform's fetch would refuse in words that repeat the header. */
+/** Printable ASCII. A platform's `fetch` refuses anything else, with a message that repeats the header. */
 const headerValue = /^[\x20-\x7e]*$/
 
 /**
- * Checks headers before they are handed over, so that no platform error can quote a credential.
+ * Checks headers before they reach `fetch`, so that no platform error can quote a credential.
  *
  * @throws SkerryError `invalid_request` that names the header, never its value.
  * @example checkHeaders({ authorization: `Bearer ${bearer}` })

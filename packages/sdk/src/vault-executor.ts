@@ -3,76 +3,82 @@ import type { ClientSettings } from './client.ts'
 import { clientError, invalid } from './errors.ts'
 import { checkHeaders, openAnswer, send } from './transport.ts'
 
-/** A request that a provider is to get. */
+/** A request that the executor sends to a provider. */
 interface VaultRequest {
   /** GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS. */
   method: string
-  /** https, and covered by a rule of the provider. It can hold no placeholder. */
+  /** An https URL that a rule of the provider covers. It may contain no placeholder. */
   url: string
-  /** May hold `{{skerry:API_KEY}}` or `{{skerry:ACCESS_TOKEN}}`; without one, the executor puts the credential in itself. */
+  /**
+   * May contain `{{skerry:API_KEY}}` or `{{skerry:ACCESS_TOKEN}}`. Without a placeholder, the executor inserts the
+   * credential itself.
+   */
   headers?: Record<string, string>
   /** Text, with placeholders as in headers. */
   body?: string
 }
 
-/** A request, and the connection with whose credential it is sent. */
+/** A request, and the connection whose credential it uses. */
 export interface VaultFetch {
   userRef: string
   connectionId: string
   request: VaultRequest
-  /** Gives the request up, also while its answer is read. */
+  /** Aborts the request, even while its answer is being read. */
   signal?: AbortSignal
 }
 
 /** A browser that is open for a connection. */
 interface VaultLease {
-  /** `vls_...`; what the other calls ask for. */
+  /** The id to pass to the other calls, `vls_...`. */
   leaseId: string
-  /** For programs that speak the DevTools protocol themselves. */
+  /** The DevTools session and target, for programs that speak the DevTools protocol themselves. */
   sessionId: string
   targetId: string
-  /** When the browser ends by itself: ISO 8601, UTC. */
+  /** When the browser closes by itself: ISO 8601, UTC. */
   expiresAt: string
-  /** Whether the site lets the browser in as its person. */
+  /** Whether the site treats the browser as signed in. */
   signedIn: boolean
 }
 
 type OfLease = { userRef: string; leaseId: string }
 
 export interface VaultBrowsers {
-  /** Starts a browser as its person left it. `keepAliveMs`: milliseconds, 10,000 to 1,800,000; 300,000 unless given. */
+  /**
+   * Starts a browser with the session that its person left. `keepAliveMs`: milliseconds, 10,000 to 1,800,000. Default:
+   * 300,000.
+   */
   open(call: { userRef: string; connectionId: string; keepAliveMs?: number }): Promise<VaultLease>
-  /** Fills a field of the sign-in page with the stored login. Only at the origins where people sign in. */
+  /** Fills a field of the sign-in page with the stored login. Works only at the origins where people sign in. */
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
-  /** Ends the browser. Its session is kept unless `save` is false; `signedIn` is null where nobody looked. */
+  /** Closes the browser. Its session is saved unless `save` is false. `signedIn` is null if that was not checked. */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
-  /** A link with which the person signs in again, in this browser. `expiresAt` is ISO 8601, UTC. */
+  /** Creates a link with which the person signs in again, in this browser. `expiresAt` is ISO 8601, UTC. */
   reauth(call: OfLease): Promise<{ liveViewUrl: string; expiresAt: string }>
 }
 
 /** How the executor is reached. */
 export interface ExecutorSettings extends Pick<ClientSettings, 'fetch' | 'timeoutMs' | 'allowInsecure'> {
-  /** Where the project's executor is reached. */
+  /** The URL of the project's executor. */
   executorUrl: string
-  /** The token that the executor asks its callers for. */
+  /** The token that callers must send to the executor. */
   executorToken: string
   /** The clock, milliseconds since 1970. For tests. */
   now?: () => number
 }
 
 export interface VaultExecutor {
-  /** The executor's own answer, kept for a minute. A failed request is not kept. */
+  /** Fetches the executor's identity and caches it for a minute. A failure is not cached. */
   identity(): Promise<VaultIdentity>
-  /** Asks the executor again at the next call of `identity`: the server has refused the one that is kept. */
+  /** Makes the next call of `identity` ask the executor again. Used when the server has refused the cached identity. */
   forgetIdentity(): void
   fetch(call: VaultFetch): Promise<Response>
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   browser: VaultBrowsers
 }
 
-/** What a link names of the executor, as the executor itself says. */
+/** The executor's identity in a link. It comes from the executor itself. */
 export interface VaultIdentity {
-  /** Where browsers reach it: `https://executor.example.com`. */
+  /** The origin at which browsers reach it: `https://executor.example.com`. */
   origin: string
   /** RFC 7638 thumbprint of its current wrapping key. */
   thumbprint: string
@@ -81,7 +87,7 @@ export interface VaultIdentity {
 /** After a rotation of the executor's key, links name the new key within this time. */
 const identityMaxAgeMs = 60_000
 
-/** What a product's backend asks the executor for, with its token. */
+/** Creates the client with which a product's backend calls the executor. */
 export function openExecutor(settings: ExecutorSettings): VaultExecutor {
   const { executorUrl, executorToken, allowInsecure = false } = settings
   const transport = {
@@ -107,7 +113,8 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
     async fetch({ signal, userRef, connectionId, request }) {
       const body = JSON.stringify({ userRef, connectionId, request })
       const outgoing = { method: 'POST', path: '/v1/fetch', headers, body, ...(signal && { signal }) }
-      // The executor marks its own refusals: all else is the provider's answer, whatever its status.
+      // The executor marks its own refusals with this header. Every other answer comes from the provider, whatever its
+      // status.
       const isRefused = ({ headers }: { headers: Pick<Headers, 'get'> }) => headers.get('x-skerry-vault-error') !== null
       return (await openAnswer(transport, outgoing, isRefused)) as Response
     },
@@ -121,7 +128,7 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
   }
 }
 
-/** Calls that come together ask once. A clock that was set back does not make an identity last longer. */
+/** Caches the identity. Concurrent calls share one request. A clock that is set back does not extend the cache time. */
 function keepIdentity(ask: () => Promise<VaultIdentity>, now: () => number) {
   let kept: { answer: Promise<VaultIdentity>; askedAtMs: number } | undefined
   const isFresh = (askedAtMs: number) => askedAtMs <= now() && now() - askedAtMs < identityMaxAgeMs
@@ -141,7 +148,7 @@ function keepIdentity(ask: () => Promise<VaultIdentity>, now: () => number) {
   }
 }
 
-/** What each member of an answer has to be. */
+/** The check for each member of an answer. */
 type Shape = Record<string, (value: unknown) => boolean>
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -167,7 +174,7 @@ function read<T>(text: string, shape: Shape): T {
   return found as T
 }
 
-/** Undefined for what is no JSON. */
+/** Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createVault, type VaultSettings, verifyWebhook } from './vault.ts'
 
-/** The published vector. */
+/** The published test vector. */
 const body =
   '{"id":"vwd_1","type":"ping","createdAt":"2026-10-04T12:00:00.000Z","projectId":"vpj_1","data":{"connection":null}}'
 const signature = 'v1=7d2f2258696d1a73f8ab0fc67a79653d4b98fab33a28e248a23568bdddbd0044'
@@ -20,11 +20,11 @@ const webhook = (more: object = {}, prefix = 'seekrit') => ({
 })
 
 describe('a webhook', () => {
-  test.each(['seekrit', 'skerry'])('of the published vector is taken, with headers of %s', async (prefix) => {
+  test.each(['seekrit', 'skerry'])('of the published vector is accepted with %s headers', async (prefix) => {
     expect(await verifyWebhook(webhook({}, prefix))).toEqual(JSON.parse(body))
   })
 
-  test.each([300, -300])('is taken when the clocks are %i s apart, and no further', async (seconds) => {
+  test.each([300, -300])('is accepted when the clocks differ by %i s, and not by more', async (seconds) => {
     const later = (more: number) => verifyWebhook(webhook({ now: at(1_791_115_200 + seconds + more) }))
     expect(await later(0)).toMatchObject({ id: 'vwd_1' })
     await expect(later(Math.sign(seconds))).rejects.toThrow('the timestamp of the webhook')
@@ -44,7 +44,7 @@ describe('a link', () => {
   const thumbprint = 'k'.repeat(43)
   const session = { id: 'vcs_1', token: 'vct_1', expiresAt: '2026-10-04T12:00:00.000Z', method: 'api_key' }
   const identity = { origin: 'https://executor.example.com', thumbprint }
-  /** An executor with this identity, and a server that knows `registered` alone. */
+  /** An executor whose identity is `told`, and a server that accepts only the identity `registered`. */
   const open = (told: object, registered = told) => {
     const asked: string[] = []
     const stage = { told, registered, now: 0 }
@@ -65,7 +65,7 @@ describe('a link', () => {
     return { times, vault, connect, stage }
   }
 
-  test('carries everything in its fragment, with the executor and key that the executor told', async () => {
+  test('has all its data in the fragment, with the executor and key that the executor named', async () => {
     const { times, vault, connect } = open(identity)
     const { url, connectionId, executor } = await connect()
     const fragment = `t=vct_1&x=https%3A%2F%2Fexecutor.example.com&k=${thumbprint}`
@@ -84,7 +84,7 @@ describe('a link', () => {
     const rotated = { ...identity, thumbprint: 'n'.repeat(43) }
     Object.assign(stage, { told: rotated, registered: rotated, now: 60_000 })
     expect((await connect()).executor).toEqual(rotated)
-    // A clock that was set back makes nothing last longer.
+    // A clock that is set back does not extend the cache time.
     stage.now = 0
     await connect()
     expect(times('/v1/identity')).toBe(3)
@@ -100,16 +100,16 @@ describe('a link', () => {
     expect(times('/v1/vault/connect-sessions')).toBe(3)
   })
 
-  test('is not made with an executor that the server does not know, which is asked again once', async () => {
+  test('is not created if the server still refuses the executor after a fresh request for its identity', async () => {
     const { times, connect } = open(identity, { ...identity, thumbprint: 'n'.repeat(43) })
     await expect(connect()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('no such key') })
     expect([times('/v1/identity'), times('/v1/vault/connect-sessions')]).toEqual([2, 1])
   })
 
   test.each([
-    ['a path behind its origin', { origin: 'https://executor.example.com/x', thumbprint }],
+    ['a path after its origin', { origin: 'https://executor.example.com/x', thumbprint }],
     ['no thumbprint', { origin: 'https://executor.example.com' }],
-  ])('is not made for an executor with %s', async (_, identity) => {
+  ])('is not created for an executor with %s', async (_, identity) => {
     const link = open(identity).vault.connect({ userRef: 'u', providerId: 'acme' })
     await expect(link).rejects.toMatchObject({ code: 'malformed_answer' })
   })
@@ -143,7 +143,7 @@ describe('the executor', () => {
     ['fill', { ...of, field: 'totp' }, 200, { filled: true }],
     ['release', { ...of, save: false }, 200, { saved: false, signedIn: null }],
     ['reauth', of, 200, asked],
-  ] as const)('is asked to %s a browser, and answers', async (name, call, status, answer) => {
+  ] as const)('receives the browser call %s, and its answer is returned', async (name, call, status, answer) => {
     const { asked: requests, vault } = open(() => Response.json(answer, { status }))
     expect(await (vault.browser[name] as (call: object) => Promise<unknown>)(call)).toEqual(answer)
     const url = `https://executor.example.com/v1/browser/${name}`
@@ -156,13 +156,13 @@ describe('the executor', () => {
     ['release', { saved: true }, 'signedIn'],
     ['reauth', { ...asked, liveViewUrl: '/live' }, 'liveViewUrl'],
     ['reauth', null, 'liveViewUrl'],
-  ] as const)('that answers %s in another form is not believed', async (name, answer, member) => {
+  ] as const)('is not trusted if its answer to %s has another form', async (name, answer, member) => {
     const { vault } = open(() => Response.json(answer))
     const call = (vault.browser[name] as (call: object) => Promise<unknown>)(of)
     await expect(call).rejects.toMatchObject({ code: 'malformed_answer', message: expect.stringContaining(member) })
   })
 
-  test('is asked to make a connection active again', async () => {
+  test('receives the request to make a connection active again', async () => {
     const { asked: requests, vault } = open(() => Response.json({ status: 'active' }))
     const body = { userRef: 'u', connectionId: 'vcn_1' }
     expect(await vault.reactivate(body)).toEqual({ status: 'active' })
@@ -172,7 +172,7 @@ describe('the executor', () => {
   const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
   const call = { userRef: 'u', connectionId: 'vcn_1', request }
 
-  test('is asked once for what a provider answers, and not again for its failures', async () => {
+  test('is called only once, even if the provider answers with an error', async () => {
     const { asked: requests, vault } = open(() => new Response('busy', { status: 503 }))
     const response = await vault.fetch(call)
     expect([response.status, await response.text()]).toEqual([503, 'busy'])
@@ -180,7 +180,7 @@ describe('the executor', () => {
     expect(requests).toEqual([{ url, method: 'POST', headers, redirect: 'manual', body: call }])
   })
 
-  test('has its refusals thrown, without the token', async () => {
+  test('causes an error without the token when it refuses', async () => {
     const error = { code: 'unavailable', message: 'the server refuses token-of-it' }
     const marked = { 'x-skerry-vault-error': 'unavailable' }
     const { vault } = open(() => Response.json({ error }, { status: 503, headers: marked }))
@@ -188,7 +188,7 @@ describe('the executor', () => {
     await expect(refused).rejects.toMatchObject({ name: 'UnavailableError', message: 'the server refuses [redacted]' })
   })
 
-  test('that redirects or does not answer is away', async () => {
+  test('counts as unavailable if it redirects or does not answer', async () => {
     const elsewhere = () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } })
     await expect(open(elsewhere).vault.fetch(call)).rejects.toMatchObject({ code: 'unavailable' })
     const fetch = (_: string, { signal }: RequestInit) =>
@@ -210,7 +210,7 @@ describe('the executor', () => {
     [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// to another machine'],
     [{ baseUrl: 'skerry.example.com' }, 'baseUrl: an absolute URL expected'],
     [{ key: 'skx_of-the-executor' }, 'key: a platform key'],
-  ])('and the server are not asked with a setting that cannot work, which is named', (more, message) => {
+  ])('is not called with an invalid setting, and the error names the setting', (more, message) => {
     expect(() => open(() => new Response(), more)).toThrow(message)
   })
 })

@@ -21,13 +21,13 @@ export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['e
 export interface VaultSettings
   extends ExecutorSettings,
     Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
-  /** A platform key, `skv_...`. For a product's backend: its holder can make links in the product's name. */
+  /** A platform key, `skv_...`, for a product's backend. Anyone who has it can create links in the product's name. */
   key: string
-  /** Where people are sent; `/connect` of the server unless given. */
+  /** The page that people are sent to. Default: `/connect` of the server. */
   connectUrl?: string
 }
 
-/** A link to send a person to, and the session by which to ask what became of it. */
+/** A link to send to a person, and the id of its session, which later shows the result. */
 export interface VaultLink {
   url: string
   sessionId: string
@@ -40,79 +40,83 @@ type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
 export interface Vault {
-  /** A link with which a person connects an account. `connectionId` is what the connection will be called. */
+  /** Creates a link with which a person connects an account. `connectionId` is the id of the future connection. */
   connect(
     session: Omit<NewSession, 'purpose' | 'connectionId'>,
   ): Promise<VaultLink & { connectionId: string; method: VaultConnection['method'] }>
-  /** A link with which a person repairs a connection of theirs. */
+  /** Creates a link with which a person repairs one of their connections. */
   reconnect(session: Omit<NewSession, 'purpose'> & { connectionId: string }): Promise<VaultLink>
-  /** A link with which a person sees and revokes what they have connected. */
+  /** Creates a link with which a person sees and revokes their connections. */
   manage(session: Body<typeof vaultPlatform.createManageSession>): Promise<VaultLink>
   session(sessionId: string): Promise<VaultSession>
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
   /**
-   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. No webhook is told. Again
-   * is fine.
+   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. It sends no
+   * webhook. It may be called again.
    *
-   * @returns how much was deleted, and the digest by which the audit log goes on naming the person.
+   * @returns how much was deleted, and the digest that names the person in the audit log from then on.
    * @example await vault.eraseUser('user-1')
    */
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
   /**
-   * Has the executor send a request to a provider, with the credential of a connection -> the provider's answer, whatever its
-   * status, as it comes in: its body can be read once. What the provider repeats of the credential is taken out. It is sent
-   * once, and `timeoutMs` is for the beginning of the answer.
+   * Makes the executor send a request to a provider, with the credential of a connection. Returns the provider's
+   * answer, whatever its status, while it arrives: its body can be read once. If the provider repeats the credential,
+   * the executor redacts it. The request is sent once, and `timeoutMs` limits the wait for the beginning of the answer.
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
-   *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` where the
-   *   provider did not answer, `unavailable` and `timeout` where the executor or its server did not.
+   *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
+   *   the provider did not answer, `unavailable` and `timeout` if the executor or its server did not.
    * @example
    * const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
    * const response = await vault.fetch({ userRef: 'user-1', connectionId, request })
    */
   fetch(call: VaultFetch): Promise<Response>
   /**
-   * Makes a connection `active` again whose credential may still be good, for example after an outage of the provider. The next
-   * `fetch` finds out.
+   * Sets a connection to `active` again if its credential may still be good, for example after an outage of the
+   * provider. The next `fetch` shows whether it is.
    *
-   * @throws RefusedError `conflict` where only the person can repair it: a refresh token that is gone, or a browser session.
-   *   `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as `fetch`.
+   * @throws RefusedError `conflict` if only the person can repair it, because the refresh token is gone or it is a
+   *   browser session. `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as for
+   *   `fetch`.
    * @example await vault.reactivate({ userRef: 'user-1', connectionId })
    */
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   /**
    * Browsers for sites that have no API.
    *
-   * @throws as `fetch`; `conflict` where the page or the login has no such field, or a person is signing in there.
-   *   UnavailableError `limit_reached` where as many browsers are open as the executor allows.
+   * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or a person is signing in
+   *   there. UnavailableError `limit_reached` if the executor's maximum number of browsers is open.
    */
   browser: VaultBrowsers
   webhooks: VaultWebhooks
 }
 
-/** Where the server tells of what happens to connections; `verifyWebhook` is for what it sends. */
+/**
+ * Registers the URLs to which the server sends webhooks about connections. Check received webhooks with
+ * `verifyWebhook`.
+ */
 export interface VaultWebhooks {
-  /** `available` is false where the server cannot sign, and so sends nothing. */
+  /** `available` is false if the server has no key to sign webhooks with. It then sends none. */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
-  /** The secret is shown this once. */
+  /** The secret is returned only this once. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
   delete(webhookId: string): Promise<void>
-  /** Sends a `ping` now, and tells what came of it. */
+  /** Sends a `ping` now and returns the result. */
   test(webhookId: string): Promise<Answer<typeof vaultPlatform.testWebhook>>
 }
 
 /**
- * The vault for a product's backend: links for its users, what they have connected, and the use of it. Credentials are the
- * executor's; none comes through here.
+ * Creates the vault client for a product's backend: it creates links for users, lists their connections and uses them.
+ * Only the executor has credentials; none passes through this client.
  *
- * A link names the executor and its key. Both come from the executor itself, so that the server cannot put its own in. They
- * are kept for a minute, and asked for again when the server refuses them: a rotated key or a replaced executor needs no
- * restart of the backend.
+ * A link names the executor and its key. Both come from the executor itself, so that the server cannot substitute its
+ * own. They are cached for a minute, and fetched again when the server refuses them. A rotated key or a replaced
+ * executor therefore needs no restart of the backend.
  *
- * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError, UnavailableError,
- *   SkerryError `malformed_answer`.
+ * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError,
+ *   UnavailableError, SkerryError `malformed_answer`.
  * @example
  * const executor = { executorUrl: 'https://executor.example.com', executorToken: token }
  * const vault = createVault({ baseUrl, key: 'skv_...', ...executor })
@@ -175,7 +179,7 @@ export function createVault(settings: VaultSettings): Vault {
 }
 
 export interface VaultWebhook {
-  /** The same each time that it is delivered. */
+  /** The same in every delivery of this webhook. */
   id: string
   type: string
   createdAt: string
@@ -185,22 +189,22 @@ export interface VaultWebhook {
 }
 
 export interface VaultWebhookRequest {
-  /** `whsec_...`, whole. */
+  /** The whole secret, `whsec_...`. */
   secret: string
-  /** By their names in lower case. */
+  /** The request headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
-  /** As it came, byte for byte: not parsed and written anew. */
+  /** The body as received, byte for byte: not parsed and serialized again. */
   body: string
-  /** How far the sender's clock may be from this one; 300 unless given. */
+  /** How far the sender's clock may differ from this one. Default: 300 s. */
   toleranceSeconds?: number
-  /** For tests. */
+  /** The clock. For tests. */
   now?: () => Date
 }
 
 /**
- * Verifies a webhook, and gives what it tells. The headers may be named `skerry-webhook-...` or `seekrit-webhook-...`.
+ * Verifies a webhook and returns its content. The headers may be named `skerry-webhook-...` or `seekrit-webhook-...`.
  *
- * @throws SkerryError `invalid_request` for one that is not signed with this secret, is too old, or is of another form.
+ * @throws SkerryError `invalid_request` if the webhook is not signed with this secret, is too old, or is malformed.
  * @example const { type, data } = await verifyWebhook({ secret: 'whsec_...', headers, body })
  */
 export async function verifyWebhook(request: VaultWebhookRequest): Promise<VaultWebhook> {

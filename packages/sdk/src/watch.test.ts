@@ -5,7 +5,7 @@ import { memoryCache } from './cache.ts'
 import { createSkerry, type Resolved } from './skerry.ts'
 import { watch } from './watch.ts'
 
-// The waiting between two polls, and nothing else: what `polls` lets pass takes no time.
+// Fakes the timers only, so that the wait between two polls takes no time. `polls` moves them forward.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
@@ -22,7 +22,7 @@ async function watched() {
   return { world, skerry, controller, polls, signal: controller.signal }
 }
 
-test('a watch tells of every change once, and of nothing else', async () => {
+test('a watch reports every change once, and nothing else', async () => {
   const { world, skerry, controller, polls, signal } = await watched()
   const { revision } = await skerry.resolve()
   const seen: Resolved[] = []
@@ -37,7 +37,7 @@ test('a watch tells of every change once, and of nothing else', async () => {
   expect(seen.map(({ values }) => values.LEVEL)).toEqual(['warn'])
 })
 
-test('a watch without a revision begins with what is there', async () => {
+test('a watch without a revision reports the present state first', async () => {
   const { skerry, controller, signal } = await watched()
   const seen: Resolved[] = []
   const onChange = (resolved: Resolved) => {
@@ -48,7 +48,7 @@ test('a watch without a revision begins with what is there', async () => {
   expect(seen[0]!.values.LEVEL).toBe('debug')
 })
 
-test('a watch waits an unavailable server out', async () => {
+test('a watch goes on while the server is unavailable', async () => {
   const { world, skerry, controller, polls, signal } = await watched()
   const { revision } = await skerry.resolve()
   const failures: string[] = []
@@ -68,7 +68,7 @@ test('a watch waits an unavailable server out', async () => {
   expect(failures.length).toBeGreaterThanOrEqual(2)
 })
 
-test('a watch waits out an answer that cannot be used, and tells of it', async () => {
+test('a watch goes on after an answer that cannot be used, and reports it', async () => {
   const { world, skerry, controller, polls, signal } = await watched()
   const { revision } = await skerry.resolve()
   const seen: Resolved[] = []
@@ -90,13 +90,13 @@ test('a watch waits out an answer that cannot be used, and tells of it', async (
   expect(seen.map(({ values }) => values.A)).toEqual(['2'])
 })
 
-test('a watch ends with a refusal', async () => {
+test('a watch ends when the server refuses', async () => {
   const { world, skerry } = await watched()
   world.answer = () => refuse(401, 'unauthorized')
   await expect(watch(skerry, { ...settings, onChange: () => {} })).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-test('a watch ends at once when it is aborted, also while it waits', async () => {
+test('a watch ends at once when it is aborted, even between two polls', async () => {
   const { skerry, controller, signal } = await watched()
   const { revision } = await skerry.resolve()
   const done = watch(skerry, { intervalSeconds: 3600, revision, signal, onChange: () => {} })
@@ -106,7 +106,7 @@ test('a watch ends at once when it is aborted, also while it waits', async () =>
 })
 
 test.each([Number.NaN, -1, 0, 0.5, 30 * 86_400, Number.POSITIVE_INFINITY])(
-  'a watch every %d s is refused, and not a loop without a pause',
+  'a watch every %d s is refused, instead of polling without a pause',
   async (intervalSeconds) => {
     const { world, skerry, signal } = await watched()
     const done = watch(skerry, { intervalSeconds, signal, onChange: () => expect.unreachable() })
@@ -115,7 +115,7 @@ test.each([Number.NaN, -1, 0, 0.5, 30 * 86_400, Number.POSITIVE_INFINITY])(
   },
 )
 
-test('a last-known-good copy is no change', async () => {
+test('a watch does not report a last-known-good copy as a change', async () => {
   const { world, controller, polls, signal } = await watched()
   const cache = memoryCache()
   const settings = { baseUrl: world.server.baseUrl, token: world.reader.token, cache, ...fast }

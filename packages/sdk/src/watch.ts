@@ -4,20 +4,23 @@ import type { Resolved, Skerry } from './skerry.ts'
 import { sleep } from './transport.ts'
 
 export interface WatchOptions {
-  /** Between two polls, give or take a tenth, so that a fleet does not ask in step: 1 s to a day; 30 s unless given. */
+  /**
+   * The time between two polls, plus or minus a tenth, so that many clients do not poll in step. 1 s to 1 day. Default:
+   * 30 s.
+   */
   intervalSeconds?: number
   signal?: AbortSignal
   /** The revision that the caller has. Without one, the first answer counts as a change. */
   revision?: string
-  /** The next poll waits for it; what it throws ends the watch. */
+  /** The next poll waits for it. An error that it throws ends the watch. */
   onChange: (resolved: Resolved) => void | Promise<void>
-  /** Told of polls that found the server unavailable. */
+  /** Called when a poll finds the server unavailable. */
   onUnavailable?: (error: UnavailableError) => void
-  /** Told of polls whose answer cannot be used: references in a circle, a value that does not decrypt. */
+  /** Called when an answer cannot be used: circular references, or a value that does not decrypt. */
   onUnusable?: (error: SkerryError | CryptoError) => void
 }
 
-/** What is wrong with an answer, and not with who asks: it may be mended as it was broken. */
+/** These errors are in the answer, not in the caller. Someone may repair the environment, so the watch goes on. */
 const unusableCodes = new Set(['reference_cycle', 'reference_too_large', 'decryption_failed', 'malformed_answer'])
 
 const isUnusable = (error: unknown): error is SkerryError | CryptoError =>
@@ -28,17 +31,18 @@ const intervalMaxSeconds = 86_400
 /**
  * Polls for changes. An unchanged answer costs one 304 and no ciphertext. Ends when the signal aborts.
  *
- * An unavailable server is waited out, and so is an answer that cannot be used; a last-known-good copy is no change.
- * Anything else ends the watch with its error: a refusal, for example, after the token was revoked.
+ * The watch goes on while the server is unavailable or an answer cannot be used. A last-known-good copy does not count
+ * as a change. Any other error ends the watch, for example a refusal after the token was revoked.
  *
- * @throws as `Skerry.resolve`, except what is waited out; SkerryError `invalid_request` for a senseless interval.
+ * @throws The errors of `Skerry.resolve`, except those that the watch survives; SkerryError `invalid_request` for an
+ *   invalid interval.
  * @example
  * const { revision } = await skerry.resolve()
  * await watch(skerry, { revision, signal, onChange: ({ values }) => console.log(Object.keys(values)) })
  */
 export async function watch(skerry: Skerry, options: WatchOptions): Promise<void> {
   const { intervalSeconds = 30, signal, onChange, onUnavailable, onUnusable } = options
-  // A timer takes too long a time, or what is no number, for none at all: the server would be asked without a pause.
+  // `setTimeout` treats a delay that is too large, or NaN, as zero. The server would then be polled without a pause.
   if (!(intervalSeconds >= 1 && intervalSeconds <= intervalMaxSeconds)) {
     throw invalid(`intervalSeconds: 1 to ${intervalMaxSeconds} expected`)
   }

@@ -43,7 +43,7 @@ async function world() {
 }
 
 describe('an environment’s key', () => {
-  test('opens for who holds a grant, and seals what opens in its place only', async () => {
+  test('opens for a holder of a grant, and encrypts a value for one name only', async () => {
     const { server, client } = await world()
     const bytes = newDek()
     const wrappedDek = await wrapKey(bytes, me.publicKeyJwk)
@@ -55,7 +55,7 @@ describe('an environment’s key', () => {
     await expect(openSecret(ciphertext, key.dek, envId, 'OTHER')).rejects.toMatchObject({ code: 'decryption_failed' })
   })
 
-  test('is refused without a grant, and unreadable with one for somebody else', async () => {
+  test('is refused without a grant, and does not open from a grant for somebody else', async () => {
     const { server, client } = await world()
     server.on('grants.own', () => refuse(403, 'forbidden'))
     await expect(environmentKey(client, { orgId, envId }, me.privateKey)).rejects.toMatchObject({ code: 'forbidden' })
@@ -65,7 +65,7 @@ describe('an environment’s key', () => {
     await expect(environmentKey(client, { orgId, envId }, me.privateKey)).rejects.toMatchObject(failure)
   })
 
-  test('of the wrong length is refused, so that nothing is sealed under it', async () => {
+  test('of the wrong length is refused, so that nothing is encrypted under it', async () => {
     const { server, client } = await world()
     const wrappedDek = await wrapKey(new Uint8Array(16), me.publicKeyJwk)
     server.on('grants.own', () => ({ json: { wrappedDek } }))
@@ -102,7 +102,7 @@ describe('a new environment', () => {
     expect(two.key.bytes).not.toEqual(one.key.bytes)
   })
 
-  test('is wrapped to the recovery key, too, when there is one', async () => {
+  test('has its key also wrapped to the recovery key, if there is one', async () => {
     const { server, client, sent } = await world()
     server.on('apps.createEnv', () => ({ status: 201, json: { environment } }))
     const recoveryPublicKeyJwk = colleague.publicKeyJwk
@@ -128,7 +128,7 @@ describe('a new branch', () => {
     return { client, sent, server }
   }
 
-  test('is readable to its creator and to everybody who reads the parent, once each', async () => {
+  test('is readable for its creator and for every reader of the parent, with one grant each', async () => {
     const { client, sent } = await answered()
     const reads = () => true
     const { key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, me.publicKeyJwk)
@@ -137,14 +137,14 @@ describe('a new branch', () => {
     expect(await unwrapKey(sent().grants[0]!.wrappedDek!, colleague.privateKey)).toEqual(key.bytes)
   })
 
-  test('is readable to fewer when that is asked', async () => {
+  test('is readable for fewer people if `reads` says so', async () => {
     const { client, sent } = await answered()
     const reads = ({ principalId }: { principalId: string }) => principalId !== colleague.tokenId
     await createBranch(client, { orgId, envId, slug: 'pr-7', ttlSeconds: null, reads }, me.publicKeyJwk)
     expect(sent()).toMatchObject({ grants: [], ttlSeconds: null })
   })
 
-  test('is not created for a grantee whose key is none, or for too many', async () => {
+  test('is not created for a grantee with an invalid key, or for too many grantees', async () => {
     const { client, server } = await answered([{ ...grantees[1]!, publicKeyJwk: '{}' }])
     const place = { orgId, envId, slug: 'pr-7', reads: () => true }
     await expect(createBranch(client, place, me.publicKeyJwk)).rejects.toMatchObject({ code: 'malformed_key' })
@@ -157,7 +157,7 @@ describe('a new branch', () => {
 
 describe('a new service token', () => {
   test.each(['skerry', 'classic'] as const)(
-    'in %s form is made here; the server gets what proves it',
+    'in %s format is created on this machine, and the server gets only its id, hash and public key',
     async (format) => {
       const { server, client, sent } = await world()
       const settings = { orgId, name: 'web', environmentId: envId, format }
@@ -176,14 +176,14 @@ describe('a new service token', () => {
     },
   )
 
-  test('is an admin’s when a machine begins with its client credentials alone', async () => {
+  test('has the admin role if a machine starts with only its client credentials', async () => {
     const { client, sent } = await world()
     const { token, parsed } = await bootstrapAdmin(client, { name: 'ci' })
     expect(sent()).toMatchObject({ role: 'admin', name: 'ci', tokenId: parsed.tokenId })
     expect(token.startsWith(parsed.tokenId)).toBe(true)
   })
 
-  test('needs to be told the organization when there is not exactly one', async () => {
+  test('needs the id of the organization unless there is exactly one', async () => {
     const { server, client } = await world()
     for (const orgs of [[], [org, { ...org, id: newId('organization') }]]) {
       server.on('me.get', () => ({

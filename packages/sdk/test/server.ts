@@ -5,7 +5,7 @@ import { listEndpoints } from '@skerry/contract/endpoints'
 import { Value } from 'typebox/value'
 import { onTestFinished } from 'vitest'
 
-/** What a handler sees: valid against the contract, or it is not called. */
+/** The input of a handler. A request that is invalid against the contract does not reach the handler. */
 interface Asked {
   params: Record<string, string>
   query: Record<string, unknown>
@@ -14,7 +14,7 @@ interface Asked {
   response: ServerResponse
 }
 
-/** `json` is checked against the contract; `text` is for what an honest server never sends. */
+/** `json` is checked against the contract. `text` is for answers that an honest server never sends. */
 export interface Reply {
   status?: number
   json?: unknown
@@ -26,9 +26,9 @@ type Handler = (asked: Asked) => Reply | undefined | Promise<Reply | undefined>
 
 export interface TestServer {
   baseUrl: string
-  /** `GET /v1/resolve?env=...` of every request, in order. */
+  /** Every request, in order. `line` is for example `GET /v1/resolve?env=...`. */
   requests: { line: string; headers: IncomingMessage['headers']; body: unknown }[]
-  /** Answers an operation, `apps.create`, from now on. */
+  /** Sets the handler of an operation, for example `apps.create`. */
   on(operation: string, handler: Handler): void
   /** Stops listening and cuts every connection. */
   close(): Promise<void>

@@ -63,7 +63,7 @@ export async function resolveBody(publicKeyJwk: string): Promise<ResolveBody> {
   }
 }
 
-/** The same with a branch on top. */
+/** The same body with a branch on top. */
 export async function branchBody(publicKeyJwk: string): Promise<ResolveBody> {
   const { layers } = await resolveBody(publicKeyJwk)
   return {
@@ -72,7 +72,7 @@ export async function branchBody(publicKeyJwk: string): Promise<ResolveBody> {
   }
 }
 
-/** For tests that tamper. */
+/** A copy that tests can change. */
 export type Draft<T> = { -readonly [K in keyof T]: Draft<T[K]> }
 
 /** A server that answers resolve to one token, with an ETag, until `answer` is replaced. */
@@ -103,7 +103,7 @@ export const refuse = (status: number, code: string): Reply => ({
 /** No waiting between attempts. */
 export const fast = { retry: { backoffMs: 1 } }
 
-/** A client of that server. */
+/** A client of the server of `resolveWorld`. */
 export const openSkerry = (
   { server, reader }: Awaited<ReturnType<typeof resolveWorld>>,
   settings: Partial<SkerrySettings> = {},

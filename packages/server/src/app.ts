@@ -14,7 +14,9 @@ import type { Route } from './http/route.ts'
 import { jobs as housekeeping } from './jobs/housekeeping.ts'
 import type { Job } from './jobs/job.ts'
 
-/** Everything that the server works with. server.ts makes it once. Each route and each job names the part that it needs. */
+/**
+ * The complete context of the server. server.ts creates it once. Each route and each job names the part that it needs.
+ */
 export interface AppContext extends AuditContext, ExportContext, ResolveContext, SecretsContext {}
 
 /** The compiler checks here that no feature needs more than this context. */
@@ -23,7 +25,7 @@ const descriptors: readonly Descriptor<AppContext>[] = features
 /** The endpoints of the API. */
 export const routes: Route<AppContext>[] = descriptors.flatMap((feature) => feature.routes ?? [])
 
-/** The paths outside of the API. */
+/** The paths outside the API. */
 export const rawRoutes: RawRoute[] = descriptors.flatMap((feature) => feature.rawRoutes ?? [])
 
 /** The handlers of events. */
@@ -32,7 +34,7 @@ export const subscribers: Subscriber<AppContext>[] = [
   ...descriptors.flatMap((feature) => feature.subscribers ?? []),
 ]
 
-/** The work that this server does later or on a schedule. */
+/** The jobs that this server runs later or on a schedule. */
 export const jobs: Job<never, AppContext>[] = [
   ...descriptors.flatMap((feature) => feature.jobs ?? []),
   ...housekeeping,
@@ -51,7 +53,7 @@ export const composed: Pick<AppContext, Composed> = {
   },
 }
 
-/** Merges the tables of features into one. A row in two of them is a mistake, because one would hide the other. */
+/** Merges the tables of features into one. A row in two of them is an error, because one would hide the other. */
 function mergeTables<T extends object>(tables: readonly T[]): T {
   const rows = tables.flatMap((table) => Object.entries(table))
   const names = rows.map(([name]) => name)
@@ -60,7 +62,7 @@ function mergeTables<T extends object>(tables: readonly T[]): T {
   return Object.fromEntries(rows) as T
 }
 
-/** Every metric has one query, except those that the server counts by the month. */
+/** Merges the usage queries. Every metric needs one, except those that the server counts per month. */
 function usageQueriesOf(tables: readonly Partial<UsageQueries>[]): UsageQueries {
   const queries = mergeTables(tables)
   for (const [metric, { per }] of Object.entries(metrics))

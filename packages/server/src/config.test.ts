@@ -14,8 +14,8 @@ function refusal(environment: Record<string, string>): string {
   throw new Error('was not refused')
 }
 
-describe('what is set', () => {
-  test('nothing at all is a server on loopback with an embedded database, limits on', () => {
+describe('readConfig', () => {
+  test('without settings gives a server on loopback with an embedded database and rate limits', () => {
     expect(readConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 4700,
@@ -32,7 +32,7 @@ describe('what is set', () => {
     })
   })
 
-  test('signing up is open to who is on this machine, and to others only where it is said', () => {
+  test('opens sign-up on this machine, and for other machines only with SKERRY_SIGNUP=open', () => {
     const signup = (more: Record<string, string>) => readConfig(more).signup
     const beyond = { SKERRY_HOST: '0.0.0.0', SKERRY_ALLOW_PLAINTEXT: 'yes' }
     for (const local of ['http://localhost:4700', 'http://127.0.0.1:4700', 'http://[::1]:4700'])
@@ -49,12 +49,12 @@ describe('what is set', () => {
     expect(refusal({ SKERRY_SIGNUP: 'yes' })).toBe('SKERRY_SIGNUP: must be one of open, closed')
   })
 
-  test('an empty value is like none: a line `SKERRY_PORT=` in a file sets nothing', () => {
+  test('treats an empty value as unset: a line `SKERRY_PORT=` in a file sets nothing', () => {
     const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']))
     expect(readConfig(empty)).toEqual(readConfig({}))
   })
 
-  test('every value arrives where it belongs', () => {
+  test('assigns every value to its field', () => {
     const read = readConfig({
       SKERRY_HOST: '127.0.0.2',
       SKERRY_PORT: '0',
@@ -93,7 +93,7 @@ describe('what is set', () => {
     })
   })
 
-  test('mails may go without TLS on a loopback address, and elsewhere only where that is allowed', () => {
+  test('allows mails without TLS on a loopback address, and elsewhere only with SKERRY_SMTP_CLEARTEXT=allow', () => {
     const cleartext = (url: string, more: Record<string, string> = {}) =>
       readConfig({ SKERRY_SMTP_URL: url, ...more }).smtpCleartext
     for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])
@@ -109,11 +109,11 @@ describe('what is set', () => {
     'postgres://skerry:at@sign@db.internal/skerry?sslmode=verify-full',
     'postgres:///skerry?host=/var/run/postgresql',
     'postgres://skerry@%2Fvar%2Frun%2Fpostgresql/skerry',
-  ])('an address of a database is taken as it is: %s', (url) => {
+  ])('keeps the database URL unchanged: %s', (url) => {
     expect(readConfig({ SKERRY_DATABASE_URL: url }).databaseUrl).toBe(url)
   })
 
-  test('proxies are what Fastify takes for some, and a comma too many names none', () => {
+  test('accepts the proxies that Fastify accepts, and ignores an extra comma', () => {
     const ranges = ['10.0.0.1', '10.0.0.0/8', '::1', 'fe80::/10', '::ffff:192.0.2.0/120', 'fe80::1%eth0', 'uniquelocal']
     const { trustedProxies } = readConfig({ SKERRY_TRUSTED_PROXIES: `${ranges.join(' , ')},` })
     expect(trustedProxies).toEqual(ranges)
@@ -121,7 +121,7 @@ describe('what is set', () => {
     expect(readConfig({ SKERRY_TRUSTED_PROXIES: ' , ' }).trustedProxies).toEqual([])
   })
 
-  test('variables that are not ours, and all that the help of the CLI names, are let be', () => {
+  test('ignores variables of other programs and those in the help of the CLI', () => {
     const help = readFileSync(new URL('../../cli/src/program.ts', import.meta.url), 'utf8')
     const ofTheCli = help.match(/SKERRY_[A-Z_]+/g) ?? []
     expect(ofTheCli).toEqual(expect.arrayContaining(['SKERRY_TOKEN', 'SKERRY_KEYRING']))
@@ -130,9 +130,9 @@ describe('what is set', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('readConfig refuses', () => {
   test.each(['SKERRY_DATABSE_URL', 'SKERRY_', 'SKERRY_toString', 'SKERRY___proto__'])(
-    'a variable of ours that is none: %s, by name and without its value',
+    'the unknown variable %s, by name and without its value',
     (name) => {
       const message = refusal({ [name]: 'postgres://u:hunter2@h/db' })
       expect(message).toContain(`${name}: no such setting`)
@@ -144,7 +144,7 @@ describe('what is refused', () => {
     ['SKERRY_PORT', ['-1', '65536', '1.5', '4700x', '0x10', '1e3', ' ', 'four', '9'.repeat(20)]],
     ['SKERRY_DATABASE_POOL', ['0', '2', '201', 'NaN', 'Infinity']],
     ['SKERRY_RESOLVE_CACHE_MB', ['-1', '4097', '1_000']],
-  ])('a number that is none or out of bounds: %s', (name, values) => {
+  ])('an invalid or out-of-range number in %s', (name, values) => {
     for (const value of values)
       expect(refusal({ [name]: value })).toMatch(new RegExp(`^${name}: must be a whole number`))
   })
@@ -153,7 +153,7 @@ describe('what is refused', () => {
     ['SKERRY_LOG_LEVEL', 'verbose'],
     ['SKERRY_RATE_LIMITS', 'true'],
     ['SKERRY_ALLOW_PLAINTEXT', 'YES'],
-  ])('a word that is not one of its own: %s', (name, value) => {
+  ])('an unknown word in %s', (name, value) => {
     expect(refusal({ [name]: value })).toMatch(new RegExp(`^${name}: must be one of `))
   })
 
@@ -165,14 +165,14 @@ describe('what is refused', () => {
     ['SKERRY_BASE_URL', 'skerry.example/hunter2'],
     ['SKERRY_BASE_URL', 'https://skerry.example\nhunter2'],
     ['SKERRY_OIDC_ISSUER', 'id.example/hunter2'],
-  ])('an address of another kind: %s, without repeating it', (name, value) => {
+  ])('a wrong URL in %s, without repeating it', (name, value) => {
     const message = refusal({ [name]: value, ...(name === 'SKERRY_OIDC_ISSUER' ? { SKERRY_OIDC_AUDIENCE: 'a' } : {}) })
     expect(message).toMatch(new RegExp(`^${name}: must `))
     expect(message).not.toContain('hunter2')
   })
 
   test.each(['/', '?', '#', '/%2F', '/x@y'])(
-    'a password with %s in it that is not encoded, without showing any of it',
+    'a password with an unencoded %s, without showing any part of it',
     (it) => {
       const message = refusal({ SKERRY_DATABASE_URL: `postgres://skerry:4711${it}hunter2@127.0.0.1:5432/skerry` })
       expect(message).toMatch(/^SKERRY_DATABASE_URL: .* percent-encode/)
@@ -188,13 +188,13 @@ describe('what is refused', () => {
     '2001:db8::/129',
     '10.0.0.1 10.0.0.2',
     '10.0.0.0/8/8',
-  ])('a proxy that is none: %s', (proxy) => {
+  ])('an invalid proxy: %s', (proxy) => {
     for (const value of [proxy, `127.0.0.1, ${proxy}`])
       expect(refusal({ SKERRY_TRUSTED_PROXIES: value })).toMatch(/^SKERRY_TRUSTED_PROXIES: must be addresses or CIDR/)
   })
 
   test.each(['localhost', 'loopback', '10.0.0.0/33', '10.0.0.0/0', '::/0', 'fe80::1%eth0', '10.0.0.1-10.0.0.9', '*'])(
-    'a network that is none: %s',
+    'an invalid network: %s',
     (range) => {
       for (const value of [range, `127.0.0.1, ${range}`])
         expect(refusal({ SKERRY_ALLOW_PRIVATE_TARGETS: value })).toMatch(
@@ -213,13 +213,13 @@ describe('what is refused', () => {
     '{"cloud-a":"https://u:hunter2@sts.inner"}',
     '{"cloud-a":"ftp://sts.inner"}',
     '{"Cloud A":"https://sts.inner"}',
-  ])('origins that are none: %s, without repeating them', (value) => {
+  ])('invalid origins: %s, without repeating them', (value) => {
     const message = refusal({ SKERRY_PROVIDER_ORIGINS: value })
     expect(message).toMatch(/^SKERRY_PROVIDER_ORIGINS: .*must be a/)
     expect(message).not.toMatch(/sts\.inner|hunter2/)
   })
 
-  test('a previous server key without a newest, and one that is none, without repeating it', () => {
+  test('a previous server key without a current one, and an invalid key without repeating it', () => {
     const [key, bad] = ['A'.repeat(43), 'hunter2']
     expect(refusal({ SKERRY_SERVER_KEY_PREVIOUS: key })).toContain('SKERRY_SERVER_KEY_PREVIOUS: says nothing without')
     const message = refusal({ SKERRY_SERVER_KEY: key, SKERRY_SERVER_KEY_PREVIOUS: bad })
@@ -227,19 +227,19 @@ describe('what is refused', () => {
     expect(message).not.toContain(bad)
   })
 
-  test('an issuer without an audience, and an audience without an issuer', () => {
+  test('an issuer without an audience, or an audience without an issuer', () => {
     expect(refusal({ SKERRY_OIDC_ISSUER: 'https://id.example' })).toContain('set both or neither')
     expect(refusal({ SKERRY_OIDC_AUDIENCE: 'skerry' })).toContain('set both or neither')
   })
 })
 
 describe('an address to listen on', () => {
-  test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('%s needs no permission', (host) => {
+  test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('%s is allowed without SKERRY_ALLOW_PLAINTEXT', (host) => {
     expect(readConfig({ SKERRY_HOST: host }).host).toBe(host)
   })
 
   test.each(['0.0.0.0', '::', '192.0.2.1', 'skerry.example', '127.evil.example', '127.0.0.1.example', '1127.0.0.1'])(
-    '%s is refused and says why, unless plain HTTP is allowed',
+    '%s is refused with the reason, unless plain HTTP is allowed',
     (host) => {
       expect(refusal({ SKERRY_HOST: host })).toMatch(/SKERRY_HOST: .* in the clear.* SKERRY_ALLOW_PLAINTEXT=yes/)
       expect(readConfig({ SKERRY_HOST: host, SKERRY_ALLOW_PLAINTEXT: 'yes' }).host).toBe(host)

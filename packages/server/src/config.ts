@@ -16,10 +16,10 @@ export interface Config {
   privateTargets: readonly string[]
   providerOrigins: Readonly<Record<string, string>>
   adapterProcesses: number
-  /** The whole environment of adapter processes: how TLS is verified, and nothing that is secret. */
+  /** The complete environment of adapter processes: variables for the verification of TLS, and no secrets. */
   adapterEnvironment: Readonly<Record<string, string>>
   smtpUrl: string | null
-  /** Mails may leave without TLS: the SMTP server is on a loopback address, or the operator allowed it. */
+  /** Mails may be sent without TLS: the SMTP server is on a loopback address, or the operator allowed it. */
   smtpCleartext: boolean
   mailFrom: string
   resolveCacheBytes: number
@@ -35,12 +35,12 @@ export interface Config {
   rateLimits: boolean
 }
 
-/** A setting that cannot be used: names the variable, never repeats a value that may be a credential. */
+/** An invalid setting. The message names the variable, and never repeats a value that may be a credential. */
 export class ConfigError extends Error {}
 
 /**
- * Reads the settings from environment variables. An unknown SKERRY_* variable is refused: a misspelt setting that is
- * silently ignored is how a server ends up on the wrong database.
+ * Reads the settings from environment variables. An unknown SKERRY_* variable is refused. If a misspelt setting were
+ * ignored, a server could use the wrong database.
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const values = readValues(environment)
@@ -110,7 +110,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
 }
 
-/** Variables by which Node and OpenSSL find certificate authorities, and the folder for sockets of drivers. */
+/** Variables that tell Node and OpenSSL the certificate authorities, and the folder for sockets of drivers. */
 const trustVariables = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'] as const
 
 function pick(environment: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
@@ -134,7 +134,7 @@ function readValues(environment: Record<string, string | undefined>): Values {
   return Object.fromEntries(read)
 }
 
-/** Variables of the CLI and of the test suite that may stand in the same environment. */
+/** Variables of the CLI and of the test suite, which may be set in the same environment. */
 const clientVariables = new Set([
   'SKERRY_CRASH_ROUNDS',
   'SKERRY_KEYRING',
@@ -154,7 +154,10 @@ const clientVariables = new Set([
   'SKERRY_REQUIRE_SERVICES',
 ])
 
-/** Behind a proxy, a loopback address is open to everyone who reaches the proxy. */
+/**
+ * True if only this machine can reach the server. Behind a proxy, everyone who reaches the proxy also reaches a
+ * loopback address.
+ */
 function isForThisMachine({ SKERRY_HOST, SKERRY_BASE_URL, SKERRY_TRUSTED_PROXIES }: Values): boolean {
   const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : new URL(SKERRY_BASE_URL).hostname
   return isLoopback(SKERRY_HOST) && isLoopback(shown) && !SKERRY_TRUSTED_PROXIES?.length

@@ -42,7 +42,7 @@ import { feature as tasks } from './features/tasks/feature.ts'
 import { feature as tokens } from './features/tokens/feature.ts'
 import { feature as vault } from './features/vault/feature.ts'
 
-/** Every feature of the server. An endpoint, a page and a job comes in this order in all lists of them. */
+/** Every feature of the server. Lists of endpoints, pages and jobs have this order. */
 export const features = [
   health,
   signup,

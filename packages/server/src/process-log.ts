@@ -2,18 +2,18 @@ import { describe, redactForLog } from './kernel/errors.ts'
 import type { Log } from './kernel/log.ts'
 
 /**
- * Sends everything that Node and libraries print by themselves to the log, so that each line of the output is JSON: warnings,
- * calls of console, and errors that nobody caught, which end the process.
+ * Sends all output of Node and of libraries to the log, so that each line of the output is JSON: warnings, calls of
+ * console, and uncaught errors, which end the process.
  *
  * @param early warnings from before the log was open
  */
 export function logProcess(log: Log, early: readonly Error[]): void {
   const warn = (warning: Error) => logWarning(log, warning)
-  // Node's own listener prints text.
+  // Node's own listener prints plain text.
   process.removeAllListeners('warning')
   process.on('warning', warn)
   for (const warning of early) warn(warning)
-  // The text may hold anything, so only its origin is logged.
+  // The text may contain secrets, so only its origin is logged.
   for (const method of ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'] as const)
     console[method] = () => log.warn('a library wrote to the console', { method, stack: describe(new Error()).stack })
   const end = (message: string) => (error: unknown) => {

@@ -4,21 +4,27 @@ import { openLog } from './kernel/log.ts'
 import { logProcess } from './process-log.ts'
 import { startServer } from './server.ts'
 
-/** Requests are given eight seconds and jobs five; a database that has fallen silent could keep the rest for longer. */
+/**
+ * At shutdown, requests get eight seconds and jobs five. A database that does not answer could take longer than the
+ * rest.
+ */
 const givesUpAfterMs = 20_000
 
-/** Ctrl-C and systemd signal npm and the server, and npm passes it on: what comes twice within this time is one signal. */
+/**
+ * Ctrl-C and systemd signal both npm and the server, and npm forwards its signal. Two signals within this time count as
+ * one.
+ */
 const echoMs = 500
 
 /**
  * Runs a server until a signal ends it.
  *
- * @param warnings what Node has warned of since the process started
+ * @param warnings warnings of Node since the process started
  */
 export async function run(environment: Record<string, string | undefined>, warnings: readonly Error[]): Promise<void> {
-  // Every file that the server makes is its owner's alone.
+  // Only the owner can read the files that the server creates.
   process.umask(0o077)
-  // Who reads the log may go away, or its disk be full: the server stays.
+  // The reader of the log may exit, or its disk may be full. The server keeps running.
   process.stdout.on('error', () => {})
   const config = readConfig(environment)
   const log = openLog(config.logLevel, (line) => process.stdout.write(line))
@@ -28,7 +34,7 @@ export async function run(environment: Record<string, string | undefined>, warni
     log,
     () => new Date(),
     (error) => {
-      // Whatever supervises the server starts it again, and starting recovers.
+      // The supervisor restarts the server, and the start recovers the database.
       log.error('the embedded database has stopped', describe(error))
       process.exit(1)
     },
@@ -36,7 +42,7 @@ export async function run(environment: Record<string, string | undefined>, warni
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
-  // Whatever the log level: the link is a credential, and the only way to the first organization.
+  // Printed at every log level: the link is a credential, and the only way to the first organization.
   if (server.setUpLink !== null)
     openLog('info', (line) => process.stdout.write(line)).info(
       'Nobody has set up this server yet. Open the link within 24 hours to create the first organization and its owner. It works once',
@@ -57,7 +63,7 @@ export async function run(environment: Record<string, string | undefined>, warni
     })
 }
 
-/** Logs in one line why there is no server, whatever the log level. */
+/** Logs in one line why the server cannot start, whatever the log level. */
 export function giveUp(error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error)
   const kind = error instanceof ConfigError ? 'a setting is wrong' : 'cannot start'

@@ -43,20 +43,21 @@ import { openOutbound } from './outbound/outbound.ts'
 export interface RunningServer {
   context: AppContext
   app: FastifyInstance
-  /** Where it listens: `http://127.0.0.1:4700`. */
+  /** The URL on which it listens: `http://127.0.0.1:4700`. */
   url: string
-  /** Where the first person begins, as long as there is none. A secret: for the console, never for a log. */
+  /** The link for the first owner, until somebody has used it. The link is a credential. */
   setUpLink: string | null
   close(): Promise<void>
 }
 
 const meterFlushMs = 10_000
-/** By the clock and not by what is presented, so that what follows a decoy comes at no telling time. */
+/** Decoy use is recorded on a timer. A record at each use would let a caller recognise a decoy by its response time. */
 const tripsFlushMs = 1000
 
 /**
- * Opens everything, in order, and listens last, so that the first answer comes from a complete server. `onStopped` hears of
- * an embedded database that has stopped by itself, after a failed sync for example: only a new process recovers it.
+ * Opens all parts in order and listens last, so that the first answer comes from a complete server. `onStopped` is
+ * called when the embedded database has stopped by itself, for example after a failed sync. Only a new process can
+ * recover it.
  */
 export async function startServer(
   config: Config,
@@ -121,7 +122,10 @@ export async function startServer(
   }
 }
 
-/** A name with several would get a server for each, of which only the first were ours altogether. */
+/**
+ * Resolves the host to one address. With several, Fastify would open a server for each, and only the first would have
+ * all our hooks.
+ */
 const oneAddress = async (host: string): Promise<string> =>
   (
     await lookup(host).catch(() => {
@@ -180,7 +184,7 @@ async function openContext(
   }
 }
 
-/** Everything that this process remembers of its database. Add what would be wrong about another one. */
+/** All caches of this process that depend on its database. Add every state that would be wrong for another database. */
 const memoriesOf = ({ cache, quotaCache, meter, lastUsed, sessionTokens, fullDisk }: AppContext) => [
   cache,
   quotaCache,
@@ -195,7 +199,7 @@ function forgetDatabase(context: AppContext): void {
   context.log.warn('another PostgreSQL server or database answers: everything remembered of the one before is dropped')
 }
 
-/** Asked at start, so that a wrong key is not found on the day it is needed. */
+/** Checked at start, so that a wrong key is not discovered only when it is needed. */
 async function checkServerKey({ config, db, serverKey }: AppContext): Promise<void> {
   if (!serverKey || (await opensDatabase(db, serverKey))) return
   const place = config.serverKey === null ? `${config.dataDir}/server.key` : 'SKERRY_SERVER_KEY'

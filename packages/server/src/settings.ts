@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { findPlan } from '@skerry/contract/billing/plans'
 import { limits } from '@skerry/contract/limits'
 
-/** One row of the settings table: what `docs/operations.md` shows and what start checks. */
+/** One row of the settings table: `docs/operations.md` shows it and the start of the server checks it. */
 interface Setting<T> {
   fallback: T
   parse: (text: string) => T
@@ -31,7 +31,7 @@ function integer(fallback: number, min: number, max: number, help: string): Sett
   return { fallback, parse, help }
 }
 
-/** An address. What is wrong with it is said without repeating it: it may hold a password. */
+/** A URL. The error message does not repeat it, because it may contain a password. */
 function address(schemes: readonly string[], help: string): Setting<string | null> {
   const starts = schemes.map((scheme) => `${scheme}//`)
   const parse = (value: string) => {
@@ -44,8 +44,8 @@ function address(schemes: readonly string[], help: string): Setting<string | nul
 }
 
 /**
- * A `/`, `?` or `#` that stands in a password without being encoded ends the host there. The rest of the password would
- * become a path, which logs show.
+ * An unencoded `/`, `?` or `#` in a password ends the host there. The rest of the password would become a path, which
+ * logs show.
  */
 const databaseUrl: Setting<string | null> = {
   fallback: null,
@@ -60,7 +60,10 @@ const databaseUrl: Setting<string | null> = {
   help: 'URL of a PostgreSQL database, postgres://.... If unset, the server uses its embedded database in SKERRY_DATA_DIR',
 }
 
-/** Fastify reads these. It would refuse a bad one later, when the database is migrated, and without naming the setting. */
+/**
+ * Fastify uses these ranges. It would refuse an invalid one later, after the migration of the database, and without the
+ * name of the setting.
+ */
 const trustedProxies: Setting<string[] | null> = {
   fallback: null,
   parse: (value) => {
@@ -71,7 +74,7 @@ const trustedProxies: Setting<string[] | null> = {
   help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server believes their X-Forwarded-For. Name a proxy on this host, too: `loopback`',
 }
 
-/** Names of ranges that Fastify knows. */
+/** Names of address ranges that Fastify knows. */
 const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
 
 function isRange(range: string): boolean {
@@ -80,7 +83,7 @@ function isRange(range: string): boolean {
   return namedRanges.includes(range) || (isIP(address) !== 0 && Number(bits) >= 1 && Number(bits) <= bitsMax)
 }
 
-/** Networks of the operator that calls to the outside may reach. */
+/** Internal networks that outbound connections may reach. */
 const privateTargets: Setting<string[]> = {
   fallback: [],
   parse: (value) => {
@@ -92,7 +95,7 @@ const privateTargets: Setting<string[]> = {
   help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only there. If unset, only public addresses are allowed',
 }
 
-/** Where the calls of a provider go instead, by its tag. What is wrong is said by the tag alone. */
+/** Alternative origins for the calls of a provider, by its tag. Error messages name only the tag. */
 const providerOrigins: Setting<Record<string, string>> = {
   fallback: {},
   parse: (value) => {
@@ -107,7 +110,7 @@ const providerOrigins: Setting<Record<string, string>> = {
   help: 'Other origins for the calls of providers, as a JSON object with provider tags: {"cloud-a":"https://sts.internal"}',
 }
 
-/** Pages of other origins that may call the API with a bearer of their own. */
+/** Origins whose pages may call the API with their own bearer token. */
 const corsOrigins: Setting<'*' | readonly string[]> = {
   fallback: [],
   parse: (value) => {
@@ -120,7 +123,7 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
   help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. They may send a bearer token, never cookies',
 }
 
-/** The price at Stripe of each plan that is sold. */
+/** The Stripe price of each plan that is sold. */
 const stripePrices: Setting<Record<string, string>> = {
   fallback: {},
   parse: (value) => {
@@ -148,7 +151,7 @@ function parseJson(text: string): unknown {
 
 const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
 
-/** A key is checked at the start, so that a bad one is not found on the day it is needed. */
+/** A key is checked at start, so that an invalid one is not discovered only when it is needed. */
 const keyOf32Bytes = (help: string): Setting<string | null> => ({
   fallback: null,
   parse: (value) => {
@@ -269,5 +272,5 @@ export const settings = {
 
 type Settings = typeof settings
 
-/** What the settings of a server are, given or not. */
+/** The values of all settings, given or default. */
 export type Values = { [K in keyof Settings]: ReturnType<Settings[K]['parse']> | Settings[K]['fallback'] }

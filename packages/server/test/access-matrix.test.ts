@@ -16,8 +16,8 @@ import { openPlace } from './scene.ts'
 import { auditRows, stateOf } from './state.ts'
 import { errorOf } from './world.ts'
 
-// Every request carries an unknown query parameter, which is refused only after access has been decided: a caller that is
-// told of the parameter has been given access, and nothing has changed.
+// Every request carries an unknown query parameter. The server rejects that parameter only after it has decided access.
+// An error about the parameter therefore means that access was given, and the request changes nothing.
 
 interface Row {
   route: AnyRoute
@@ -57,7 +57,7 @@ async function cell({ route, params }: Row, { as }: Caller): Promise<string> {
     headers: as === undefined ? {} : { authorization: as },
   })
   const message = errorOf((await response.json()) as object)?.message
-  // The token endpoint says it without quotes.
+  // The token endpoint has single quotes here, because OAuth allows no double quotes in a description.
   if (response.status === 400 && /^query: unknown field ["']probe["']$/.test(message ?? '')) return 'pass'
   return String(response.status)
 }
@@ -101,12 +101,12 @@ const isOpen = ({ route }: Row) => route.endpoint.surface === 'none'
 const ending = (...cells: string[]) => new RegExp(`: (?:${cells.join('|')})$`)
 
 describe('access', () => {
-  test('of every route and every kind of caller is what the committed matrix says', async () => {
+  test('of every kind of caller to every route equals the committed matrix', async () => {
     expect(new Set(rows.map((row) => row.route)).size).toBe(routes.length)
     await expect(matrix()).toMatchFileSnapshot('access.matrix.txt')
   })
 
-  test('is given or refused with 401, 403 or 404, and nothing else', () => {
+  test('is either given, or refused with 401, 403 or 404', () => {
     const strange = cellsWhere(
       () => true,
       () => true,
@@ -114,7 +114,7 @@ describe('access', () => {
     expect(strange).toEqual([])
   })
 
-  test('is decided before anything is read or written: the whole matrix changed nothing but the trail of denials', async () => {
+  test('is decided before anything is written: the requests of the matrix add only audit entries of denials', async () => {
     const { audit_entries: _before, ...unchanged } = before
     const { audit_entries: _after, ...others } = after
     expect(others).toEqual(unchanged)
@@ -124,8 +124,8 @@ describe('access', () => {
   })
 })
 
-describe('rules that hold whatever the matrix says', () => {
-  test('nobody and no dead credential passes anything but open routes', () => {
+describe('rules that every version of the matrix must follow', () => {
+  test('a request without a valid credential gets 401 on every route that is not open', () => {
     const cells = cellsWhere(
       (row) => !isOpen(row),
       (caller) => caller.from === 'unknown',
@@ -134,7 +134,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('401').test(cell))).toEqual([])
   })
 
-  test('open routes are these, and ask for no credential', () => {
+  test('the open routes are exactly these, and they need no credential', () => {
     expect(
       rows
         .filter(isOpen)
@@ -169,7 +169,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cellsWhere(isOpen, () => true).filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 
-  test('a CLI session passes what its person passes, but for what needs a browser', () => {
+  test('a CLI session may call what its person may call, except routes that need a browser, which answer 403', () => {
     const [person, session] = ['admin', 'CLI session of that admin'].map((name) =>
       callers.findIndex((caller) => caller.name === name),
     ) as [number, number]
@@ -179,7 +179,7 @@ describe('rules that hold whatever the matrix says', () => {
     for (const { cells } of differ) expect(cells[session]).toBe('403')
   })
 
-  test('a credential of the vault passes its own surface, and is unknown on every other one', () => {
+  test('a vault credential is valid on its own surface only, and no other credential is valid there', () => {
     for (const surface of ['platform', 'executor', 'claim'] as const) {
       const own = cellsWhere(
         (row) => row.route.endpoint.surface === surface,
@@ -189,7 +189,7 @@ describe('rules that hold whatever the matrix says', () => {
         (row) => !isOpen(row) && row.route.endpoint.surface !== surface,
         (caller) => caller.surface === surface,
       )
-      // A claim is good for what its link was for.
+      // A claim may call only the routes that its connect link was made for. The others of its surface answer 403.
       expect(own.filter((cell) => !ending('pass', ...(surface === 'claim' ? ['403'] : [])).test(cell))).toEqual([])
       expect(elsewhere.length).toBeGreaterThan(200)
       expect(elsewhere.filter((cell) => !ending('401').test(cell))).toEqual([])
@@ -202,19 +202,19 @@ describe('rules that hold whatever the matrix says', () => {
     expect(strangers.filter((cell) => !ending('401').test(cell))).toEqual([])
   })
 
-  test('a caller of another organization finds nothing there', () => {
+  test('a caller of another organization gets 404 on every route of the organization', () => {
     const cells = cellsWhere(ofOrg, (caller) => caller.from === 'foreign')
     expect(cells.length).toBeGreaterThan(100)
     expect(cells.filter((cell) => !ending('404').test(cell))).toEqual([])
   })
 
-  test('a machine client is refused wherever a key or a person is needed', () => {
+  test('a machine client gets 403 on every route that needs a key or a person', () => {
     const cells = cellsWhere(notForMachines, (caller) => caller.kind === 'machine' && caller.from === 'org')
     expect(cells).toHaveLength(2 * notForMachines.count)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
-  test('a machine client passes every other route of its organization', () => {
+  test('a machine client may call every other route of its organization', () => {
     const cells = cellsWhere(
       (row) => ofOrg(row) && !notForMachines(row),
       (caller) => caller.kind === 'machine' && caller.from === 'org',
@@ -222,7 +222,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 
-  test('no member, person or token, passes an admin route', () => {
+  test('a member gets 403 on every admin route, as a person and as a token', () => {
     const cells = cellsWhere(
       (row) => ofOrg(row) && !forMembers(row),
       (caller) => caller.role === 'member',
@@ -231,7 +231,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
-  test('without a key grant nobody passes where one is needed, owner and admin token included', () => {
+  test('a caller without a key grant gets 403 on every route that needs one, even the owner and an admin token', () => {
     const cells = cellsWhere(
       forHolders,
       (caller) => caller.from === 'org' && caller.kind !== 'machine' && !caller.granted,
@@ -240,7 +240,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
-  test('with one, a member passes everything that members may do', () => {
+  test('a member with a key grant may call every member route', () => {
     const cells = [
       ...cellsWhere(forMembers, (caller) => caller.granted && !caller.bound),
       ...cellsWhere(
@@ -252,7 +252,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 
-  test('a bound token reaches its application: no other, and nothing of the organization that admins manage', () => {
+  test('a bound token gets 403 on routes of other applications and on admin routes of the organization', () => {
     const elsewhere = cellsWhere(
       (row) => ofOrg(row) && !narrowedInside(row) && (ofApplication(row) || !forMembers(row) || notForBound(row)),
       (caller) => caller.bound === 'elsewhere',
@@ -265,7 +265,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect([...elsewhere, ...here].filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
-  test('an admin token that is bound here manages its application as any other admin token does', () => {
+  test('an admin token that is bound here has the same access to its application as an unbound admin token', () => {
     const [free, bound] = ['admin token', 'admin token bound here'].map((name) =>
       callers.findIndex((caller) => caller.name === name),
     ) as [number, number]

@@ -9,14 +9,14 @@ import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { type Actor, newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** A key pair of P-256, by Node's own cryptography: what clients sign with theirs, is verified beside them. */
+/** Creates a P-256 key pair with Node's crypto, independently of the clients' own crypto code. */
 export function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const { crv, kty, x, y } = publicKey.export({ format: 'jwk' }) as Record<string, string>
   return { privateKey, publicKeyJwk: JSON.stringify({ crv, kty, x, y }) }
 }
 
-/** An admin whose private key the test has, to sign policies with. */
+/** An admin whose private key the test knows, so that it can sign policies. */
 export interface Signing extends Actor {
   privateKey: KeyObject
   publicKeyJwk: string
@@ -44,7 +44,7 @@ export const rules: PolicyRule[] = [
 
 const secondsOf = (world: World) => Math.floor(world.clock.now().getTime() / 1000)
 
-/** The body of a policy of the agent, good for a day, as its first version. */
+/** Returns the body of version 1 of the agent's policy, valid for one day. */
 export function policyOf(
   world: World,
   { orgId, agent, publicKeyJwk }: { orgId: string; agent: { id: string; slug: string }; publicKeyJwk: string },
@@ -92,7 +92,7 @@ export async function publish(world: World, { orgId, agent, person }: Publishing
   return { ...answer, bundle }
 }
 
-/** An agent with a policy that was published. */
+/** Creates an agent and publishes a policy for it. */
 export async function newWorkingAgent(world: World, tenant: Tenant, more: object = {}) {
   const { orgId } = tenant
   const person = await newSigning(world, tenant)
@@ -111,7 +111,7 @@ export async function newTask(world: World, { admin }: Tenant, agentRef: string,
 
 export const cell = { host: 'api.example.com', method: 'GET', decision: 'allow', ruleIndex: 0, count: 1 } as const
 
-/** An agent, its policy and a task, from their beginning to their end. */
+/** Steps that create, change and end an agent, its policy and a task. */
 export async function agency(world: World, ids: Record<string, string>, tenant: Tenant): Promise<Step[]> {
   const person = await newSigning(world, tenant)
   const byToken = { as: tenant.admin.as, who: token(tenant.admin) }

@@ -7,7 +7,7 @@ import { ciphertext, wrappedKey } from './blobs.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
 
-/** Another key, while a change waits that was sealed under the old one. */
+/** Steps that rekey an environment while a change request, encrypted with the old key, is pending. */
 export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[] {
   const by = { as: admin.as, who: token(admin) }
   const params = only(ids, { envId: 'envId' })
@@ -38,7 +38,7 @@ export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[]
   ]
 }
 
-/** Two changes proposed as one, and taken back as one: an entry for each. */
+/** Steps that propose two changes in one request and withdraw them in one. Each change gets its own audit entry. */
 function together(ids: Record<string, string>, proposer: Actor): Step[] {
   const entries = (action: AuditAction) =>
     [ids.togetherId, ids.otherId].map((id) => ({ action, resourceId: id as string, actor: token(proposer) }))
@@ -65,7 +65,7 @@ function together(ids: Record<string, string>, proposer: Actor): Step[] {
   ]
 }
 
-/** Each kind of change proposed by a token, and decided in each way by a person. */
+/** Steps in which a token proposes each kind of change, and a person decides them in each possible way. */
 export function approval(ids: Record<string, string>, { admin: proposer }: Tenant, reviewer: Actor): Step[] {
   const byToken = { as: proposer.as, who: token(proposer) }
   const byPerson = { as: reviewer.as, who: user(reviewer) }

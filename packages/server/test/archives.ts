@@ -3,7 +3,7 @@ import { type ArchiveRow, type CheckedArchive, checkArchive } from '@skerry/cont
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** The bytes of an archive, as a client gets them. */
+/** Exports the organization and returns the bytes of the archive. */
 export async function archiveOf(world: World, { orgId, admin }: Tenant, body: object = {}): Promise<Buffer> {
   const response = await fetch(`${world.url}/v1/orgs/${orgId}/export`, {
     method: 'POST',
@@ -14,7 +14,7 @@ export async function archiveOf(world: World, { orgId, admin }: Tenant, body: ob
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Checks an archive with the key that a server publishes, and gives its rows by section. */
+/** Checks an archive, with the server's public signing key if one is given, and returns its rows by section. */
 export async function readArchive(
   bytes: Uint8Array,
   publicKey?: string,
@@ -33,7 +33,7 @@ export async function readArchive(
   return { ...checked, data }
 }
 
-/** Of a size that cuts lines anywhere. */
+/** Yields the bytes in pieces of 1000, so that a piece may end in the middle of a line. */
 async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += 1000) yield bytes.subarray(from, from + 1000)
 }

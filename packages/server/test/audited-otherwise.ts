@@ -46,9 +46,9 @@ import { openWorld, type World } from './world.ts'
 
 export const userAgent = 'audited/1.0 (a suite)'
 
-/** What is recorded although no mutation of the contract was sent, in the world of the suite. */
+/** Tests the audit entries that no mutation of the contract writes. The tests run in the world of the calling suite. */
 export const describeOtherwise = (scene: () => { world: World; place: Place; stripe: Stripe }) =>
-  describe('what happens without a mutation of the contract', () => {
+  describe('an audit entry that no mutation of the contract writes', () => {
     let world: World
     let place: Place
     let stripe: Stripe
@@ -56,7 +56,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ;({ world, place, stripe } = scene())
     })
 
-    test('a first sign-in records the person, and from where, and joins nothing', async () => {
+    test('records the first sign-in of a person with IP address and user agent; the person joins no organization', async () => {
       const external = await openWorld()
       const email = 'joins@example.com'
       await invitePerson(external, await signUp(external), email)
@@ -83,7 +83,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       await external.close()
     })
 
-    test('a person who gets another sign-in from the operator is recorded, with nobody as the actor', async () => {
+    test('records that the operator linked another sign-in to a person, with the system as the actor', async () => {
       const { db, now } = world.server.context
       const kept = await newMember(world, place.tenant)
       const other = await newPerson(world, 'another-sign-in@example.com')
@@ -94,7 +94,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ])
     })
 
-    test('a branch that ends by itself is recorded, with nobody as the actor', async () => {
+    test('records that a branch expired, with the system as the actor', async () => {
       const { orgId, admin } = place.tenant
       const params = { orgId, envId: place.params.envId as string }
       const body = { slug: 'short', ttlSeconds: 60, wrappedDek: wrappedKey() }
@@ -105,7 +105,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(entries).toMatchObject([{ ...nobody, action: 'branch.expired', resourceId: branch.body.branch.id, orgId }])
     })
 
-    test('an organization that is restored is recorded, and a token of it that is registered again', async () => {
+    test('records that an organization was restored and that one of its tokens was registered again', async () => {
       const moved = await signUp(world)
       const admin = await newMember(world, moved, 'admin')
       const { id } = await newToken(world, moved)
@@ -121,7 +121,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(registered).toMatchObject([{ action: 'token.registered', actorId: admin.id, resourceId: id }])
     })
 
-    test('a decoy that is tried is recorded, with from where and nobody as the actor', async () => {
+    test('records that someone used a decoy, with IP address, user agent and the system as the actor', async () => {
       const decoy = await newDecoy(world, place.tenant)
       const entries = await newEntries(world, async () => {
         await world.call(me.get, { as: decoy.as, headers: { 'user-agent': userAgent } })
@@ -132,7 +132,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(entries).toMatchObject([{ ...nobody, ...what, orgId: place.tenant.orgId }])
     })
 
-    test('a token that is sent whole is recorded, in the same way', async () => {
+    test('records that a token was sent with its private part, with IP address, user agent and the system as the actor', async () => {
       const { orgId, admin } = place.tenant
       const { token, bearer: _, privateKey: _key, format: _format, ...ids } = await wholeToken('skerry')
       await world.call(tokens.create, { as: admin.as, params: { orgId }, body: { name: 'Whole', ...ids } })
@@ -145,7 +145,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(entries).toMatchObject([{ ...nobody, ...what, orgId }])
     })
 
-    test('a lease that fails, expires or cannot be removed is recorded; the last can be forgotten', async () => {
+    test('records that a lease failed, expired or could not be ended, and that an admin removed the last one', async () => {
       const { orgId, admin } = place.tenant
       const { db } = world.server.context
       const targetId = place.params.targetId as string
@@ -162,7 +162,8 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
         ['lease.expired', 'system'],
       ])
 
-      // A database that no operator has allowed to be reached, and a day of tries behind it.
+      // The operator has not allowed connections to this database. The server has tried to end the lease for 2 days,
+      // which is longer than its limit.
       const wrapped = await wrappedForBroker(world, place.tenant, 'redis://admin:secret@127.0.0.1:1/0')
       const config = { provider: 'redis', executor: 'in_broker', connection: { host: '127.0.0.1', port: 1, db: 0 } }
       await db.rows('update lease_targets set provider = $2, config = $3, wrapped_admin_secret = $4 where id = $1', [
@@ -176,7 +177,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
               ending_since = created_at - interval '2 days' where id = $1`,
         [lease.id],
       )
-      // Only a database has objects: databases.test.ts asserts the rest of the entry.
+      // Only leases of databases own objects. databases.test.ts asserts the rest of the entry.
       const ending = (await findEnding(db, { orgId, id: lease.id })) as Ending
       const objects = { dropped: ['function app.elevated()'], reassigned: [] }
       expect(await actionsOf(() => recordObjects(world.server.context, ending, objects))).toEqual([
@@ -198,7 +199,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ])
     })
 
-    test('entries that an operator moves into a file are recorded, by the system', async () => {
+    test('records that the operator archived audit entries to a file, with the system as the actor', async () => {
       const { orgId } = await signUp(world)
       const { db } = world.server.context
       await seal(world.server.context)
@@ -210,7 +211,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       await rm(dirname(path), { recursive: true })
     })
 
-    test('a recovery request that runs out is recorded once, by the system', async () => {
+    test('records once that a recovery request expired, with the system as the actor', async () => {
       const { db } = world.server.context
       const id = place.params.recoveryRequestId
       await db.rows('update recovery_requests set expires_at = created_at where id = $1', [id])
@@ -219,7 +220,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(await newEntries(world, () => expire(world.server.context))).toEqual([])
     })
 
-    test('what a payment provider tells and what an operator gives is recorded, by the system', async () => {
+    test('records changes by the payment provider and by the operator, with the system as the actor', async () => {
       const { orgId, admin } = place.tenant
       const { config, db } = world.server.context
       await world.call(billing.checkout, { as: admin.as, params: { orgId }, body: { family: 'platform' } })
@@ -241,7 +242,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(await actionsOf(() => operate('unset', orgId, 'apps'))).toEqual(by('billing.override_removed'))
     })
 
-    test('a rotation is recorded with whose doing it was: the policy an admin’s, the value the rotator’s', async () => {
+    test('records the admin as the actor for a rotation policy and the rotator as the actor for a rotated value', async () => {
       const { tenant } = place
       const env = await newKeyedEnv(world, tenant)
       const { orgId, admin } = tenant
@@ -286,7 +287,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ])
     })
 
-    test('a denied resolve is recorded once, with who was denied and where', async () => {
+    test('records a denied resolve once, with the caller and the environment', async () => {
       const stranger = await newMember(world, place.tenant)
       const envId = place.params.envId as string
       const ask = () =>
@@ -300,7 +301,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(entries).toMatchObject([{ ...who, ...what, orgId: place.tenant.orgId }])
     })
 
-    test('a credential that is not released is recorded, with the executor and the reason', async () => {
+    test('records that the vault refused to release a credential to an executor', async () => {
       const { executor, params } = place.vault
       const as = executor.as
       const entries = await newEntries(world, () =>
@@ -310,7 +311,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(entries).toMatchObject([{ ...what, actorType: 'vault_executor', actorId: executor.id }])
     })
 
-    test('a webhook that failed often enough is disabled, which is recorded', async () => {
+    test('records that a webhook was disabled after too many failures', async () => {
       const { as } = place.tenant.admin
       const { params } = place
       const { vaultWebhookId } = params
@@ -331,7 +332,7 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       ])
     })
 
-    test('a log sink whose collector refuses is disabled, which is recorded', async () => {
+    test('records that a log sink was disabled because its collector refused the logs', async () => {
       const { orgId, admin } = place.tenant
       const collector = await startCollector()
       collector.answer = (response) => {

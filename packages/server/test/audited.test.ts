@@ -25,7 +25,7 @@ let stripe: Stripe
 let world: World
 let walk: Walk
 let place: Place
-/** Every string of every body that the walk sent. */
+/** Every top-level string of the bodies that the walk sent. */
 const sent: string[] = []
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const titleOf = ({ endpoint, note }: Pick<Step, 'endpoint' | 'note'>) =>
 
 async function send({ endpoint, as, params, query, body, headers }: Step, more: Record<string, unknown> = {}) {
   const input = { ...body?.(), ...more }
-  // Which key a credential is wrapped to is public, and the trail names the keys of an executor.
+  // The key thumbprint is left out: it is public, and the audit log names the keys of an executor.
   const { keyThumbprint: _, ...kept } = input
   sent.push(...Object.values(kept).filter((value) => typeof value === 'string'))
   return world.call(endpoint, {
@@ -65,12 +65,12 @@ async function send({ endpoint, as, params, query, body, headers }: Step, more: 
   })
 }
 
-/** OAuth has unknown parameters of the token endpoint ignored. */
+/** Whether the endpoint refuses unknown fields. OAuth requires the token endpoint to ignore unknown parameters. */
 const isClosed = ({ path }: { path: string }) => path !== oauth.token.path
 
 type Answer = Awaited<ReturnType<typeof send>>
 
-/** Sends the step, refused first: that must leave nothing. Then in earnest, and compares what is new in the trail. */
+/** Sends the step with an unknown field, which must write no entry. Then sends it as it is and compares the entries. */
 async function check(step: Step): Promise<AuditAction[]> {
   const refused = await newEntries(world, async () => {
     if (isClosed(step.endpoint))
@@ -112,27 +112,27 @@ interface Placed {
 }
 const placeOf = ({ action, orgId, resourceId }: Placed) => `${action} ${orgId} ${resourceId}`
 
-/** What a walk through a world of many people cannot do, and where it is shown. */
+/** Mutations that the walk cannot perform, each with the reason and the test that covers it. */
 const elsewhere = new Set([
   'POST /v1/sign-in/set-up', // needs a server without people: features/sign-in/sign-in.test.ts
-  'POST /v1/orgs/:orgId/leases/:leaseId/forget', // needs a lease that a day of tries could not end: audited-otherwise.ts
-  'POST /v1/orgs/:orgId/rotation', // names ids that no answer holds: audited-otherwise.ts
+  'POST /v1/orgs/:orgId/leases/:leaseId/forget', // needs a lease that the server failed to end for a day: audited-otherwise.ts
+  'POST /v1/orgs/:orgId/rotation', // its entries name ids that no response contains: audited-otherwise.ts
   'POST /v1/orgs/:orgId/rotation/:rotationId/rotate', // audited-otherwise.ts
   'DELETE /v1/orgs/:orgId/rotation/:rotationId', // audited-otherwise.ts
   // These routes need a change of the issuer: features/identity-links/identity-links.test.ts
   'POST /v1/sign-in/identity-link/confirm',
   'POST /v1/sign-in/identity-link/second-factor',
   'POST /v1/sign-in/identity-link/decline',
-  'POST /v1/sign-in/refresh', // audits only what it refuses: features/sign-in/sessions.test.ts
+  'POST /v1/sign-in/refresh', // audits only refusals: features/sign-in/sessions.test.ts
 ])
-/** Of the other mutations. */
+/** Actions of the other mutations that the walk does not cause. */
 const actionsElsewhere: readonly AuditAction[] = [
   'token.registered', // needs an organization that was restored: audited-otherwise.ts
   'user.identity_linked', // needs a change of the issuer: features/identity-links/identity-links.test.ts
 ]
 
 describe('a mutation', () => {
-  test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {
+  test('writes exactly the audit entries that the contract names, with actor, object, address and request id', async () => {
     const written = new Map<string, Set<string>>()
     for (const step of walk.steps) {
       const key = titleOf({ endpoint: step.endpoint })
@@ -149,7 +149,7 @@ describe('a mutation', () => {
     )
   }, 600_000)
 
-  test('is left out of the trail only for a reason that stands in the contract', () => {
+  test('writes no audit entry only if the contract gives a reason', () => {
     const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read')
     for (const { endpoint } of mutations)
       expect([titleOf({ endpoint }), Boolean(endpoint.unaudited)]).toEqual([
@@ -158,7 +158,7 @@ describe('a mutation', () => {
       ])
   })
 
-  test('that changes nothing, as a second revocation, leaves no entry', async () => {
+  test('that changes nothing, such as a second revocation, writes no audit entry', async () => {
     const target = await newToken(world, place.tenant)
     const params = { orgId: place.tenant.orgId, tokenId: target.id }
     const revoke = () => world.call(tokens.revoke, { as: place.tenant.admin.as, params })
@@ -166,7 +166,7 @@ describe('a mutation', () => {
     expect(await newEntries(world, revoke)).toEqual([])
   })
 
-  test('that is refused late, by a conflict, leaves no entry', async () => {
+  test('that fails late, with a conflict, writes no audit entry', async () => {
     const { orgId, admin } = place.tenant
     const create = () =>
       world.call(apps.create, { as: admin.as, params: { orgId }, body: { name: 'A', slug: 'twice' } })
@@ -175,7 +175,7 @@ describe('a mutation', () => {
     expect(entries).toEqual([])
   })
 
-  test('whose entry cannot be written does not happen', async () => {
+  test('is rolled back if its audit entry cannot be written', async () => {
     const { db } = world.server.context
     await db.script(`create function refuse_entry() returns trigger language plpgsql as $$
       begin if new.action = 'app.created' then raise exception 'no room'; end if; return new; end $$;
@@ -197,7 +197,7 @@ describe('a mutation', () => {
 
 describeOtherwise(() => ({ world, place, stripe }))
 
-test('every other read leaves no entry', async () => {
+test('a successful read writes no audit entry', async () => {
   const { tenant, params } = place
   const person = await newPerson(world, 'reader@example.com')
   const userAdmin = await newMember(world, tenant, 'admin')
@@ -206,7 +206,7 @@ test('every other read leaves no entry', async () => {
   await world.call(recovery.rotate, { as: tenant.admin.as, params, body: shared })
   await seal(world.server.context)
   const [sealed] = await auditRows(world).then((rows) => rows.filter(({ orgId }) => orgId === tenant.orgId))
-  // Claims of the place’s own links have expired by now.
+  // The claims in `place` have expired by now, so this makes new ones.
   const vault = await newSurfaces(world, tenant)
   const queries: Record<string, Record<string, unknown>> = {
     '/v1/resolve': { env: params.envId },
@@ -227,13 +227,13 @@ test('every other read leaves no entry', async () => {
   }
 })
 
-describe('the trail', () => {
-  test('knows every action that the contract names', async () => {
+describe('the audit log', () => {
+  test('has entries of every action that the contract names', async () => {
     const seen = new Set((await auditRows(world)).map((entry) => entry.action))
     expect([...seen].sort()).toEqual(Object.keys(auditActions).sort())
   })
 
-  test('holds no ciphertext, wrapped key, key, hash or bearer, and of addresses of mails only those of invitations', async () => {
+  test('contains no ciphertext, key, hash or bearer token, and e-mail addresses only in entries of invitations', async () => {
     const rows = (await auditRows(world)).map(({ userAgent: _, ...row }) => row)
     const text = JSON.stringify(rows.filter(({ action }) => !/^invite[.]/.test(String(action))))
     const invitations = JSON.stringify(rows.map(({ metadata }) => ({ ...(metadata as object), email: undefined })))
@@ -244,7 +244,7 @@ describe('the trail', () => {
     for (const value of secret) expect(text).not.toContain(value)
   })
 
-  test('refuses UPDATE, DELETE and TRUNCATE, in the table and in each partition, to the owner of the table too', async () => {
+  test('refuses UPDATE, DELETE and TRUNCATE on its table and on each partition, even by the owner of the table', async () => {
     const { db } = world.server.context
     const partitions = await db.rows<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_entries'::regclass`,

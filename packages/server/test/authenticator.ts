@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-// As much of a passkey as a browser's WebAuthn call shows of one: P-256, no attestation, user present and verified.
+// A software passkey that answers as a browser's WebAuthn API does: P-256, no attestation, user present and verified.
 
 export interface Passkey {
   credentialId: string
@@ -52,7 +52,7 @@ const answer = (passkey: Passkey, response: Record<string, unknown>) => ({
   response,
 })
 
-/** What `navigator.credentials.create` answers. */
+/** Returns what `navigator.credentials.create` would return for this passkey. */
 export function register(passkey: Passkey, options: Options, where: Where) {
   const id = Buffer.from(passkey.credentialId, 'base64url')
   const length = Buffer.alloc(2)
@@ -69,7 +69,7 @@ export function register(passkey: Passkey, options: Options, where: Where) {
   })
 }
 
-/** What `navigator.credentials.get` answers. */
+/** Returns what `navigator.credentials.get` would return for this passkey. */
 export function assert(passkey: Passkey, options: Options, where: Where, { isVerified = true } = {}) {
   const client = clientData('webauthn.get', options.challenge, where.origin)
   const data = authenticatorData(where, present | (isVerified ? verified : 0), passkey.signCount)

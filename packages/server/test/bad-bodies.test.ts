@@ -31,20 +31,20 @@ function callerOf(endpoint: Endpoint): string {
   return bearerFor(place.vault, endpoint) ?? inOrg
 }
 
-/** The endpoint's sample with another body, refused as 400. */
+/** The endpoint's sample request with another body, which the server must refuse with 400. */
 function broken(endpoint: Endpoint, what: string, body: string | Uint8Array, says: string): Broken {
   const title = `${titleOf(endpoint)}: ${what}`
   const { as } = sampleOf(endpoint)
   return { title, method: endpoint.method, path: pathOf(endpoint, place.params), as, body, status: 400, says }
 }
 
-/** The sample's JSON text with one field's value replaced, so that a value can be what JSON.stringify does not write. */
+/** Returns the sample as JSON with one value replaced by raw text, because JSON.stringify cannot write all faults. */
 function withField(body: Record<string, unknown>, field: string, value: string): string {
   const others = Object.entries(body).filter(([name]) => name !== field)
   return `{${[...others.map(([name, each]) => `${JSON.stringify(name)}:${JSON.stringify(each)}`), `${JSON.stringify(field)}:${value}`].join(',')}}`
 }
 
-/** Every field of every body with each of its faults. */
+/** Returns one broken request for each fault of each field of each body. */
 const everyField = (faults: (field: string, schema: Schema, sample: unknown) => Fault[]): Broken[] =>
   withBody.flatMap((endpoint) => {
     const { body } = sampleOf(endpoint)
@@ -67,7 +67,7 @@ function publicKeysIn(value: unknown, path: string[] = []): string[] {
   return Object.entries(value).flatMap(([name, each]) => publicKeysIn(each, [...path, name]))
 }
 
-/** A copy of the body whose key there is of the same form, and off its curve. */
+/** Returns a copy of the body in which the key at this path keeps its form but is not on its curve. */
 function offCurveAt(body: Record<string, unknown>, path: string): Record<string, unknown> {
   const [name, ...rest] = path.split('.') as [string, ...string[]]
   const value = body[name]
@@ -85,7 +85,7 @@ function textsIn(value: unknown, path: Path = []): Path[] {
   return [...names].flatMap((name) => textsIn((value as Record<string | number, unknown>)[name], [...path, name]))
 }
 
-/** A copy with another text there. */
+/** Returns a copy in which the text at this path is changed. */
 function withText(value: unknown, [name, ...rest]: Path, change: (text: string) => string): unknown {
   if (name === undefined) return change(value as string)
   const copy = structuredClone(value) as Record<string | number, unknown>
@@ -94,7 +94,7 @@ function withText(value: unknown, [name, ...rest]: Path, change: (text: string) 
 }
 
 describe('samples', () => {
-  test('are sound and hold every field, so that only what a suite breaks is wrong', () => {
+  test('are valid and have every field, so that a broken request has only the fault that the test makes', () => {
     expect(Object.keys(samples).sort()).toEqual(withBody.map(titleOf).sort())
     for (const endpoint of withBody) {
       const { body } = sampleOf(endpoint)
@@ -104,7 +104,7 @@ describe('samples', () => {
   })
 })
 
-describe('a body that is no object of JSON', () => {
+describe('a malformed or oversized body', () => {
   const texts: [string, string, string][] = [
     ['an open brace', '{', 'body: is not JSON'],
     ['cut off', '{"name":"a', 'body: is not JSON'],
@@ -132,7 +132,7 @@ describe('a body that is no object of JSON', () => {
     )
   })
 
-  test('is refused where its bytes are no UTF-8, rather than stored as something else', async () => {
+  test('is refused if its bytes are not valid UTF-8, instead of stored with other characters', async () => {
     const sound = (endpoint: Endpoint) => Buffer.from(JSON.stringify(sampleOf(endpoint).body))
     const spoilt = (endpoint: Endpoint) =>
       Buffer.concat([sound(endpoint).subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])])
@@ -142,7 +142,7 @@ describe('a body that is no object of JSON', () => {
     )
   })
 
-  test('of more than two megabytes is refused, and of less where anyone may send one', async () => {
+  test('is refused above 2 MiB, and above 64 KiB on routes that need no credential', async () => {
     const large = (bodyBytes: number) => JSON.stringify({ name: 'a'.repeat(bodyBytes) })
     const usual = mutations.filter(({ bodyBytes }) => bodyBytes <= limits.bodyBytes)
     expect(usual.length).toBeGreaterThan(mutations.length - 3)
@@ -157,12 +157,12 @@ describe('a body that is no object of JSON', () => {
   })
 })
 
-/** OAuth has unknown parameters of the token endpoint ignored. */
+/** Whether the endpoint refuses unknown fields. OAuth requires the token endpoint to ignore unknown parameters. */
 const isClosed = ({ body }: { body: object }) =>
   (body as { additionalProperties?: unknown }).additionalProperties === false
 
 describe('a field', () => {
-  test('that is unknown is refused and named', async () => {
+  test('that is unknown is refused, and the error names it', async () => {
     const names = [
       'unknown',
       '__proto__',
@@ -187,7 +187,7 @@ describe('a field', () => {
     expect(({} as Record<string, unknown>).a).toBeUndefined()
   })
 
-  test('that is required is missed by name', async () => {
+  test('that is required but missing is named in the error', async () => {
     const all = withBody.flatMap((endpoint) =>
       ((endpoint.body as { required?: string[] }).required ?? []).map((field) => {
         const { [field]: _, ...rest } = sampleOf(endpoint).body
@@ -198,13 +198,13 @@ describe('a field', () => {
     await expectRefused(world, all)
   })
 
-  test('of a wrong type, over its length or range, or with characters that no text has, is refused and named', async () => {
+  test('of a wrong type, too long, out of range or with invalid characters is refused, and the error names it', async () => {
     const all = everyField((_, schema, sample) => faultsOf(schema, sample))
     expect(all.length).toBeGreaterThan(400)
     await expectRefused(world, all)
   })
 
-  test('with a NUL in any text of it, at any depth, is refused and named', async () => {
+  test('with a NUL in any text, at any depth, is refused, and the error names it', async () => {
     const spoil: [string, (text: string) => string][] = [
       ['nothing but a NUL', () => '\u0000'],
       ['a NUL at its end', (text) => `${text}\u0000`],
@@ -226,7 +226,7 @@ describe('a field', () => {
     await expectRefused(world, all)
   })
 
-  test('that is an instant is refused, and named, unless it exists and is in range', async () => {
+  test('that is a time is refused unless it exists and is in range, and the error names it', async () => {
     const all = everyField((_, schema) =>
       isInstantField(schema) ? strayInstants.map((text): Fault => [text, JSON.stringify(text)]) : [],
     )
@@ -238,14 +238,14 @@ describe('a field', () => {
     await expectRefused(world, all)
   })
 
-  test('that is a blob is refused without its prefix and its number of segments', async () => {
+  test('that is an encrypted blob is refused unless its prefix and its number of segments are right', async () => {
     const isBlob = (sample: unknown) => typeof sample === 'string' && /^(sc|wd|pk)1\./.test(sample)
     const all = everyField((_, __, sample) => (isBlob(sample) ? blobFaults(sample as string) : []))
     expect(all.length).toBeGreaterThan(80)
     await expectRefused(world, all)
   })
 
-  test('that has a form of its own is refused in any other', async () => {
+  test('with a format of its own, such as a slug, is refused in any other format', async () => {
     const all = everyField((field, { anyOf = [] }) =>
       (formFaults[field] ?? [])
         .filter(([, value]) => !anyOf.some((literal) => literal.const === value))
@@ -255,7 +255,7 @@ describe('a field', () => {
     await expectRefused(world, all)
   })
 
-  test('that takes a public key is refused, and named, with a point that is not on the curve', async () => {
+  test('that takes a public key is refused if the point is not on the curve, and the error names the field', async () => {
     const all = withBody.flatMap((endpoint) => {
       const { body } = sampleOf(endpoint)
       return publicKeysIn(body).map((path) =>
@@ -268,7 +268,7 @@ describe('a field', () => {
         .filter((field) => /jwk|public.?key|wrappingKey/i.test(field))
         .map((field) => `${titleOf(endpoint)}: ${field === 'wrappingKey' ? 'wrappingKey.jwk' : field}`),
     )
-    // The first is a key of SSH. The second is checked after the provider's own fields: see leases.test.ts.
+    // `publicKey` is an SSH key. `recipientPublicKey` is checked after the provider's own fields: see leases.test.ts.
     const elsewhere = ['publicKey', 'recipientPublicKey'].map((field) => `POST /v1/orgs/:orgId/leases: ${field}`)
     expect([...seen, ...elsewhere]).toEqual(expect.arrayContaining(named))
     await expectRefused(
@@ -277,7 +277,7 @@ describe('a field', () => {
     )
   })
 
-  test('that holds an id is refused with an id of another kind, or of another length', async () => {
+  test('that takes an id is refused with a malformed id or an id of another kind', async () => {
     const idFields = ['groupId', 'tokenId', 'environmentId']
     const all = everyField((field, _, sample) => {
       if (!idFields.includes(field)) return []
@@ -297,7 +297,7 @@ describe('a field', () => {
     await expectRefused(world, all)
   })
 
-  test('of a grant in a branch is refused by the place in the list', async () => {
+  test('of a grant for a new branch is refused, and the error names the position of the grant in the list', async () => {
     const endpoint = withBody.find(({ path }) => path.endsWith('/branches')) as Endpoint
     const { body } = sampleOf(endpoint)
     const [grant] = body.grants as Record<string, unknown>[]
@@ -311,7 +311,7 @@ describe('a field', () => {
     ])
   })
 
-  test('with a ciphertext of a megabyte is taken, with a byte more refused', async () => {
+  test('may contain a ciphertext of the maximum size, but not one byte more', async () => {
     const endpoint = withBody.find(
       ({ method, path }) => method === 'PUT' && path.endsWith('/secrets/:name'),
     ) as Endpoint
@@ -325,7 +325,7 @@ describe('a field', () => {
 })
 
 describe('an empty body', () => {
-  test('is no body: a deletion takes {} and nothing alike', async () => {
+  test('counts as no body: a deletion accepts both {} and nothing', async () => {
     const endpoint = mutations.find(({ method, path }) => method === 'DELETE' && path.endsWith('/:tokenId')) as Endpoint
     for (const body of [undefined, '', '{}']) {
       const answer = await world.call(endpoint, {

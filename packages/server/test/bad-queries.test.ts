@@ -38,7 +38,7 @@ const refusedEach = (endpoints: Endpoint[], queries: string[], says: string) =>
     endpoints.flatMap((endpoint) => queries.map((query) => asked(endpoint, query, says))),
   )
 
-/** What the query needs beside this one. */
+/** The other parameters that the query requires, with values. */
 const restOf = ({ query }: Endpoint, name: string): string =>
   ((query as { required?: string[] }).required ?? [])
     .filter((other) => other !== name)
@@ -46,7 +46,7 @@ const restOf = ({ query }: Endpoint, name: string): string =>
     .join('')
 
 describe('a query parameter', () => {
-  test('that is unknown is refused and named by every endpoint', async () => {
+  test('that is unknown is refused by every endpoint, and the error names it', async () => {
     const names = ['unknown', '__proto__', 'constructor', 'Limit', 'limit[]', '']
     const cases = all.flatMap((endpoint) =>
       names.flatMap((name) =>
@@ -58,7 +58,7 @@ describe('a query parameter', () => {
     await expectRefused(world, cases)
   })
 
-  test('that takes one value is refused with two', async () => {
+  test('that takes one value is refused if it is sent twice', async () => {
     const single = all.flatMap((endpoint) =>
       Object.entries(endpoint.query.properties)
         .filter(([, schema]) => (schema as { type?: string }).type !== 'array')
@@ -68,7 +68,7 @@ describe('a query parameter', () => {
     await expectRefused(world, single)
   })
 
-  test('that is a text is refused, and named, with a NUL in it', async () => {
+  test('that is a text is refused if it contains a NUL, and the error names it', async () => {
     const texts = all.flatMap((endpoint) =>
       Object.entries(endpoint.query.properties)
         .filter(([, schema]) => (schema as Schema).type !== 'integer')
@@ -80,7 +80,7 @@ describe('a query parameter', () => {
     await expectRefused(world, texts)
   })
 
-  test('that is an instant is refused, and named, unless it exists and is in range', async () => {
+  test('that is a time is refused unless it exists and is in range, and the error names it', async () => {
     const beyond = ['9999-12-31T23:59:59.999-01:00', '1970-01-01T00:00:00%2B00:01', ...strayInstants]
     const instants = all.flatMap((endpoint) =>
       Object.entries(endpoint.query.properties)
@@ -91,7 +91,7 @@ describe('a query parameter', () => {
     await expectRefused(world, instants)
   })
 
-  test('limit is refused unless it is a whole number in range', async () => {
+  test('named limit is refused unless it is a whole number in range', async () => {
     const lists = having('limit')
     expect(lists.length).toBeGreaterThan(12)
     const wrong = [
@@ -123,7 +123,7 @@ describe('a query parameter', () => {
     await expectRefused(world, over)
   })
 
-  test('cursor is refused when it is none', async () => {
+  test('named cursor is refused if it is not a cursor', async () => {
     const pack = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`
     const at = '2026-01-01T00:00:00.000Z'
     const wrong = [
@@ -153,7 +153,7 @@ describe('a query parameter', () => {
     await refusedEach(lists, wrong, 'query.cursor: ')
   })
 
-  test('cursor is refused when it is another list’s', async () => {
+  test('named cursor is refused if it comes from another list', async () => {
     const { orgId, admin } = place.tenant
     for (const slug of ['one', 'two'])
       await world.call(apps.create, { as: admin.as, params: { orgId }, body: { name: slug, slug } })
@@ -165,7 +165,7 @@ describe('a query parameter', () => {
     expect(next.status).toBe(200)
   })
 
-  test('of the audit trail is refused unless it is an action, a type or an id', async () => {
+  test('of the audit log is refused unless it is an action, a type or an id', async () => {
     const [trail] = having('resourceType')
     const wrong = (name: string, values: string[]) =>
       values.map((value) => asked(trail as Endpoint, `${name}=${value}`, `query.${name}: `))
@@ -177,7 +177,7 @@ describe('a query parameter', () => {
     ])
   })
 
-  test('of resolve is refused unless it has its form, and not more of them come than are taken', async () => {
+  test('of resolve is refused if it is malformed or sent too many times', async () => {
     const [resolve] = having('branch') as [Endpoint]
     const id = place.params.envId as string
     const many = Array.from({ length: limits.resolveWithMax + 1 }, (_, index) => `with=g${index}:a`).join('&')
@@ -194,7 +194,7 @@ describe('a query parameter', () => {
     ])
   })
 
-  test('expectedVersion of a deletion is refused unless it is a version, and then nothing is deleted', async () => {
+  test('named expectedVersion is refused unless it is a version, and then nothing is deleted', async () => {
     const [deletion] = having('expectedVersion') as [Endpoint]
     await refusedEach(
       [deletion],
@@ -205,7 +205,7 @@ describe('a query parameter', () => {
 })
 
 describe('a limit', () => {
-  test('of one, and the greatest, are taken by every list', async () => {
+  test('of 1 and a limit of the maximum are accepted by every list', async () => {
     await putSecret(world, place.tenant, place.params.envId as string, 'SECOND')
     await newToken(world, place.tenant)
     const reader = await newMember(world, place.tenant, 'admin')

@@ -17,7 +17,7 @@ afterAll(async () => {
   expect((await world.call(me.get, { as })).status).toBe(200)
 })
 
-/** Sends bytes that no HTTP library would, and reads to the end. */
+/** Sends raw bytes that no HTTP library would send, and reads until the connection is closed. */
 async function exchange(...parts: (string | Uint8Array)[]): Promise<string> {
   const { hostname, port } = new URL(world.url)
   const socket = connect(Number(port), hostname)
@@ -41,7 +41,7 @@ const head = (method: string, path: string, headers: Record<string, string> = {}
     '',
   ].join('\r\n')
 
-/** Status and body of an answer as it came. */
+/** Returns the status and body of a raw response. */
 function parsed(answer: string): { status: number; body: unknown } {
   const [headers = '', body = ''] = answer.split('\r\n\r\n')
   expect(headers).toContain('content-type: application/json; charset=utf-8')
@@ -50,8 +50,8 @@ function parsed(answer: string): { status: number; body: unknown } {
 
 const refusal = (message: string) => ({ error: { code: 'invalid_request', message } })
 
-describe('a path or method that is not in the table', () => {
-  test('is not found, with and without a credential', async () => {
+describe('a path or method that no route has', () => {
+  test('is answered with 404, with and without a credential', async () => {
     const paths = [
       '/v1',
       '/v1/',
@@ -89,7 +89,7 @@ describe('a path or method that is not in the table', () => {
     ])
   })
 
-  test('is not found with a body that could not be read either', async () => {
+  test('is answered with 404 even if the body is malformed', async () => {
     const all = ['{', 'a'.repeat(1000)].map((body) => ({
       title: body.slice(0, 20),
       method: 'POST',
@@ -102,7 +102,7 @@ describe('a path or method that is not in the table', () => {
     )
   })
 
-  test('of a method that HTTP does not know is refused as no request', async () => {
+  test('is refused with 400 if HTTP does not know the method', async () => {
     for (const method of ['FOO', 'get', 'G ET', ''])
       expect(parsed(await exchange(head(method, '/v1/me')))).toEqual({
         status: 400,
@@ -112,7 +112,7 @@ describe('a path or method that is not in the table', () => {
 })
 
 describe('a path that cannot be decoded', () => {
-  test('is refused without being repeated', async () => {
+  test('is refused, and the error does not repeat it', async () => {
     const paths = ['/%', '/%zz', '/v1/orgs/%', '/v1/orgs/%c3%28', '/v1/orgs/%ff/apps', '/v1/me%']
     await expectRefused(
       world,
@@ -130,14 +130,14 @@ describe('a path that cannot be decoded', () => {
   })
 })
 
-describe('a body of another type', () => {
+describe('the content type of a body', () => {
   const create = () => pathOf({ path: '/v1/orgs/:orgId/apps' }, place.params)
   const typed = (type: string | undefined, body: string, says: string, path = create()): Broken => ({
     title: `${type}`,
     method: 'POST',
     path,
     as,
-    // Bytes, because for a text fetch would name a type by itself.
+    // Bytes, because fetch adds a content type of its own to a text body.
     body: Buffer.from(body),
     headers: type === undefined ? { 'content-type': '' } : { 'content-type': type },
     status: 400,
@@ -145,7 +145,7 @@ describe('a body of another type', () => {
   })
   const json = '{"name":"Typed","slug":"typed"}'
 
-  test('is refused, JSON or not', async () => {
+  test('is refused if it is not application/json, even if the body is JSON', async () => {
     const types = [
       undefined,
       'text/plain',
@@ -165,7 +165,7 @@ describe('a body of another type', () => {
     ])
   })
 
-  test('is refused when it is encoded, or says so', async () => {
+  test('is refused together with a content-encoding header, whether the body is encoded or not', async () => {
     const encoded = (type: string, encoding: string, path = create()): Broken => ({
       ...typed(type, json, 'body: send it as it is, without content-encoding', path),
       headers: { 'content-type': type, 'content-encoding': encoding },
@@ -177,7 +177,7 @@ describe('a body of another type', () => {
     ])
   })
 
-  test('is taken as JSON whatever the case and parameters of the type', async () => {
+  test('is accepted as JSON in upper and lower case, and with parameters', async () => {
     const types = ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"']
     for (const [index, type] of types.entries()) {
       const response = await fetch(`${world.url}${create()}`, {
@@ -189,7 +189,7 @@ describe('a body of another type', () => {
     }
   })
 
-  test('that is the form of the token endpoint is held to the same rules', async () => {
+  test('may be a form at the token endpoint, whose parameters are checked like the fields of JSON', async () => {
     const [id, secret] = Buffer.from(place.tenant.machine.as.slice(6), 'base64').toString().split(':')
     const form = (text: string, says: string) => ({
       ...typed('application/x-www-form-urlencoded', text, says, oauth.token.path),
@@ -208,13 +208,13 @@ describe('a body of another type', () => {
   })
 })
 
-describe('an answer', () => {
-  test('is kept by nothing on its way, and taken for nothing but JSON', async () => {
+describe('a response', () => {
+  test('may not be stored by shared caches, and its content type may not be guessed', async () => {
     for (const { endpoint } of routes.filter(({ endpoint }) => endpoint.method === 'GET'))
       for (const headers of [{}, { authorization: as }] as Record<string, string>[]) {
         const answer = await fetch(`${world.url}${pathOf(endpoint, place.params)}`, { headers })
         await answer.arrayBuffer()
-        // A resolve may be kept by its caller, and is asked for again each time.
+        // The caller may cache a resolve response, but must revalidate it before each use.
         const kept = answer.headers.has('etag') ? 'private, no-cache' : 'no-store'
         expect([endpoint.path, answer.headers.get('cache-control')]).toEqual([endpoint.path, kept])
         expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
@@ -223,7 +223,7 @@ describe('an answer', () => {
 })
 
 describe('HEAD', () => {
-  test('answers as GET does, without a body, and asks for the same credential', async () => {
+  test('answers with the status of GET and no body, and needs the same credential', async () => {
     const reads = routes.filter(({ endpoint }) => endpoint.method === 'GET')
     for (const { endpoint } of reads) {
       const path = `${world.url}${pathOf(endpoint, place.params)}`
@@ -235,14 +235,14 @@ describe('HEAD', () => {
     }
   })
 
-  test('of what only takes a body is not found', async () => {
+  test('is answered with 404 on a path that only has POST', async () => {
     const response = await fetch(`${world.url}/v1/signup`, { method: 'HEAD' })
     expect(response.status).toBe(404)
   })
 })
 
-describe('bytes that are no request', () => {
-  test('are refused in the one error shape, and the connection is closed', async () => {
+describe('malformed requests', () => {
+  test('are refused with the usual error body, and the connection is closed', async () => {
     const unreadable = { status: 400, body: refusal('the request could not be read') }
     const before = await stateOf(world)
     for (const bytes of [
@@ -262,16 +262,16 @@ describe('bytes that are no request', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('a request that names no host is refused, but for one of HTTP/1.0', async () => {
+  test('a request without a Host header is refused, except with HTTP/1.0', async () => {
     const bare = (version: string) => `GET /health HTTP/${version}\r\nconnection: close\r\n\r\n`
     expect(parsed(await exchange(bare('1.1')))).toEqual({ status: 400, body: refusal('Host: is required') })
     expect(parsed(await exchange(bare('1.0')))).toEqual({ status: 200, body: { status: 'ok' } })
   })
 
-  test('a request that names two hosts is refused on every path, also where memory would answer', async () => {
+  test('a request that names two hosts is refused on every path, even if the answer is cached', async () => {
     const { params } = place
     const env = `/v1/resolve?env=${params.envId}`
-    // The second answer comes from memory.
+    // The server answers the second request from its cache.
     for (let n = 0; n < 2; n++)
       expect((await fetch(`${world.url}${env}`, { headers: { authorization: as } })).status).toBe(200)
     const twice = (path: string, second: string) =>
@@ -284,32 +284,32 @@ describe('bytes that are no request', () => {
         ])
   })
 
-  test('a body that says it is too large is refused before it has come', async () => {
+  test('a body whose content-length is too large is refused before it arrives', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': String(limits.openBodyBytes + 1) }
     const answer = parsed(await exchange(head('POST', '/v1/signup', headers)))
     expect(answer).toEqual({ status: 400, body: refusal(`body: larger than ${limits.openBodyBytes} bytes`) })
   })
 
-  test('a body of unsaid length is refused once it is too large', async () => {
+  test('a chunked body is refused once it is too large', async () => {
     const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
     const answer = parsed(await exchange(head('POST', '/v1/signup', headers), chunk, chunk, '0\r\n\r\n'))
     expect(answer).toEqual({ status: 400, body: refusal(`body: larger than ${limits.openBodyBytes} bytes`) })
   })
 
-  test('a request that trickles in is not waited for without end', () => {
+  test('a slow request times out: after 60 s for its headers, after 300 s for all of it', () => {
     const { requestTimeout, headersTimeout } = world.server.app.server
     expect([requestTimeout, headersTimeout]).toEqual([300_000, 60_000])
   })
 
-  test('a body on a read is not looked at', async () => {
+  test('the body of a GET request is ignored', async () => {
     for (const text of ['{', '{"a":1}', 'x'.repeat(1000)]) {
       const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
       expect(parsed(await exchange(head('GET', '/v1/me', headers), text)).status).toBe(200)
     }
   })
 
-  test('a caller without a credential is refused before its body is read', async () => {
+  test('a caller without a valid credential is refused before the body is read', async () => {
     const headers = { authorization: 'Bearer nobody', 'content-type': 'application/json', 'content-length': '1000000' }
     const answer = parsed(await exchange(head('POST', '/v1/orgs', headers)))
     expect(answer.status).toBe(401)

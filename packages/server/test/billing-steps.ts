@@ -4,7 +4,7 @@ import { known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** The way to a payment, a plan that a code gives, and its end. */
+/** Steps that start a checkout, open the payment portal, redeem a promotion code and cancel the plan. */
 export async function subscribing(
   world: World,
   ids: Record<string, string>,

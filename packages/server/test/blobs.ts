@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
-// Well-formed opaque blobs. The server looks at prefix and segment count alone, so suites about its rules need no keys.
+// Well-formed opaque blobs. The server checks only prefix and segment count, so suites about its rules need no keys.
 
 const segment = (bytes: number) => randomBytes(bytes).toString('base64url')
 

@@ -37,32 +37,32 @@ import {
 import { newSurfaces, type Surfaces } from './vault-scene.ts'
 import type { World } from './world.ts'
 
-/** Whom a caller's row of facts is about: what follows from it, a suite asserts without looking at the matrix. */
+/** Facts about one caller. The suite derives rules from these facts, independently of the committed matrix. */
 export interface Caller {
   name: string
   as: string | undefined
-  /** unknown: no valid credential. foreign: a valid one of another organization. vault: one of a surface of its own. */
+  /** unknown: no valid credential. foreign: a valid one of another organization. vault: one of the vault's surfaces. */
   from: 'unknown' | 'foreign' | 'org' | 'vault'
   kind: 'nobody' | 'person' | 'token' | 'machine'
   role: 'none' | 'member' | 'admin'
   granted: boolean
-  /** Of the vault. */
+  /** The surface that a vault credential is for. */
   surface?: Surface
-  /** A token that is bound to the environment of the paths, or to one of another application. */
+  /** Set for a bound token: it is bound to the environment in the paths, or to one of another application. */
   bound?: 'here' | 'elsewhere'
 }
 
-/** One organization with one of everything that a path can name. */
+/** One organization with one object of each kind that a path can name. */
 export interface Place {
   tenant: Tenant
   params: Record<string, string>
   branchId: string
-  /** Who holds a share of the recovery key. */
+  /** A person with a share of the recovery key. */
   custodian: Actor
   vault: Surfaces
 }
 
-/** The environment, its branch and the ids of the rest; the callers hold their grants afterwards. */
+/** Creates the organization and its objects. `buildCallers` creates the key grants of the callers later. */
 export async function buildPlace(world: World): Promise<Place> {
   const tenant = await signUp(world)
   const { orgId } = tenant
@@ -86,7 +86,7 @@ export async function buildPlace(world: World): Promise<Place> {
   const keyed = await newKeyedEnv(world, tenant)
   const rotated = await newRotation(world, tenant, await generatedRotation(world, tenant, keyed))
   const rotationId = rotated.rotation.id
-  // Nothing has to answer there for what is asked of everyone.
+  // No platform has to answer, because the suites that send requests to every route do not contact it.
   const connection = await connect(world, tenant, { token: 'fm2_lJPECAAAAAAAAAAB' })
   const bindingId = (await bind(world, tenant, connection, [await vaultedEnv(world, tenant)], 'shop')).id
   const jobId = newId('provisionerJob')
@@ -102,7 +102,7 @@ export async function buildPlace(world: World): Promise<Place> {
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
-  // Of nobody: what is a person’s own is looked for only after access.
+  // These ids belong to nobody: the server looks up a person’s own objects only after it has decided access.
   const personal = { webSessionId: newId('session'), signInPasskeyId: newId('signInPasskey') }
   const clientId = (await newMachineClient(world, tenant)).id
   const ofMachines = { clientId, targetId, leaseId, rotationId, jobId, kmsKeyId, recoveryRequestId }
@@ -127,7 +127,7 @@ export async function buildPlace(world: World): Promise<Place> {
   }
 }
 
-/** Every kind of caller that there is, in the order of the matrix. */
+/** Creates one caller of each kind, in the order of the matrix. */
 export async function buildCallers(world: World, place: Place): Promise<Caller[]> {
   return [
     ...(await unknownCallers(world, place)),
@@ -168,7 +168,7 @@ async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]
   ]
 }
 
-/** Bearers that once worked, or never did. Admin ones, so that nothing but their death keeps them out. */
+/** An unknown, a revoked, an expired and a deleted bearer. They were for admin tokens, so only their state matters. */
 export async function deadTokens(world: World, tenant: Tenant) {
   const { orgId } = tenant
   const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
@@ -209,7 +209,7 @@ async function people(world: World, place: Place): Promise<Caller[]> {
   ]
 }
 
-/** An organization that signed up has no owner, so the one role that no invitation gives is written by hand. */
+/** Inserts an owner by SQL: an organization that signed up has none, and no invitation can give that role. */
 async function newOwnerOf(world: World, { params }: Place): Promise<Actor> {
   const person = await newPerson(world, 'owner@example.com')
   await world.server.context.db.rows(

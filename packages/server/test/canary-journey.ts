@@ -15,13 +15,13 @@ export interface Journey {
   orgId: string
   envId: string
   admin: CreatedServiceToken
-  /** May each be in one answer, the one that hands it out. */
+  /** Each of these values may be in one response only, the one that issues it. */
   shownOnce: Needle[]
-  /** May be nowhere. */
+  /** These values must not appear anywhere. */
   secret: Needle[]
 }
 
-/** A client as people use it, whose answers the world keeps. */
+/** An ordinary client whose responses are also stored in `world.answers`. */
 export function clientOf(world: World, credential?: ClientSettings['credential']): Client {
   return createClient({
     baseUrl: world.url,
@@ -36,7 +36,7 @@ const keeping = (world: World) => async (url: string, init: RequestInit) => {
   return response
 }
 
-/** What a team does with secrets, leases, rotation and managed keys, with the cryptography that it does it with. */
+/** Uses secrets, leases, rotation and managed keys as a team does, with the real cryptography of the clients. */
 export async function travel(world: World, canary: string): Promise<Journey> {
   const { org, m2m } = (await world.call(signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })).body
   const machine = clientOf(world, m2m)
@@ -90,7 +90,7 @@ async function keyedPerson(world: World, admin: Client, orgId: string) {
   return { id: principal.id, publicKeyJwk, secret: [needle('session', jwt), needle('private key', pkcs8)] }
 }
 
-/** The form of a private key sealed under a passphrase; under which key does not matter here. */
+/** Returns the private key in the format of one encrypted with a passphrase. The key is random: nobody decrypts it. */
 function sealed(pkcs8: Uint8Array): string {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', randomBytes(32), iv)
@@ -127,7 +127,7 @@ interface Work {
   canary: string
 }
 
-/** Writes the value everywhere, restores it, and reads it with a token of each form. Returns the tokens. */
+/** Writes the value to every environment, restores it and reads it with a token of each format. Returns the tokens. */
 async function writeAndRead(world: World, client: Client, { orgId, places, canary }: Work) {
   for (const { id: envId, key } of places.all)
     for (const value of [canary, `${canary}!`]) {

@@ -12,7 +12,8 @@ import { type Needle, needle } from './needles.ts'
 import { missingPostgres } from './services/postgres.ts'
 import { openShop, type Shop } from './shop.ts'
 
-// What the canary suite does where the server reaches out, and holds keys for that; and with keys that it only stores.
+// The part of the canary suite on leases and rotation, for which the server has keys, and on managed keys, which the
+// server only stores.
 
 interface Traveller {
   orgId: string
@@ -20,7 +21,7 @@ interface Traveller {
   env: { id: string; key: EnvironmentKey }
 }
 
-/** A lease and rotations of a database’s account -> what only the target and clients may know of them. */
+/** Mints a lease and rotates passwords of a database -> the values that only the target and clients may know. */
 export async function useDatabase(client: Client, traveller: Traveller): Promise<Needle[]> {
   if (missingPostgres() !== undefined) return [needle('rotated value', await rotate(client, traveller, 'RANDOM', {}))]
   const shop = await openShop(['app'])
@@ -39,7 +40,7 @@ export async function useDatabase(client: Client, traveller: Traveller): Promise
       await rotate(client, traveller, 'RANDOM', {}),
     ]
     if (!(await shop.signsIn('app', rotated[0]))) throw new Error('a rotated password signs in')
-    // Fails on the target, and again where the lease is to end.
+    // From here on the target refuses the admin, so that the rotation and the end of the lease fail.
     await shop.root.query('ALTER ROLE skerry_admin NOLOGIN')
     await rotate(client, traveller, 'DB_PASSWORD', { ...more, rotateNow: true }).catch(() => {})
     await client.leases.revoke({ params: { orgId: traveller.orgId, leaseId: lease.lease.id } })
@@ -61,7 +62,7 @@ const addShop = (client: Client, { orgId }: Traveller, { connection }: Shop, adm
     adminSecret: `postgres://skerry_admin:${adminSecret}@127.0.0.1:${connection.port}/${connection.database}`,
   })
 
-/** What a client does that takes the verifier for the password. */
+/** Sends the password as the verifier, as a faulty client might. The server must refuse it. */
 async function sendInClear(client: Client, { orgId }: Traveller, targetId: string, verifier: string): Promise<void> {
   const body = { provider: 'postgres' as const, targetId, roleName: 'in_clear', verifier, ttlSeconds: 600 }
   await client.leases.create({ params: { orgId }, body }).then(
@@ -82,7 +83,7 @@ async function rotate(client: Client, { orgId, env }: Traveller, secretName: str
   return openSecret(ciphertext, env.key.dek, env.id, secretName)
 }
 
-/** Managed keys, made, rotated and used -> their material. What is encrypted with them never reaches the server. */
+/** Creates, rotates and uses managed keys -> their key material. Data encrypted with them never reaches the server. */
 export async function useManagedKeys(client: Client, { orgId, admin }: Traveller, canary: string): Promise<Needle[]> {
   const { tokenId: principalId, publicKeyJwk, privateKey } = admin
   const grantees = [{ principalType: 'service_token' as const, principalId, publicKeyJwk }]

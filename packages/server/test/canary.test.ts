@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** What the embedded database has written since, its log of changes included; and mails in the outbox. */
+/** The files in the data directory written since the start: the database with its write-ahead log, and the outbox. */
 async function fileDump(): Promise<Place[]> {
   const folder = world.server.context.config.dataDir
   const places: Place[] = []
@@ -35,7 +35,7 @@ async function fileDump(): Promise<Place[]> {
       if ((await stat(path)).mtimeMs < startedAt) continue
       places.push({ where: `file ${path}`, text: await readFile(path, 'latin1') })
     } catch (error) {
-      // The database renames its files when it likes.
+      // The database may rename or remove a file at any time.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
   }
@@ -66,7 +66,7 @@ async function send({ method, path, body, headers = {} }: Mistake): Promise<numb
   return response.status
 }
 
-/** Every way to put a value where it does not belong, or in a form that is refused. */
+/** Sends the value in many wrong places and forms. The server must refuse each of them. */
 async function mistakes(): Promise<void> {
   const { canary, orgId, envId } = journey
   const url = encodeURIComponent(canary)
@@ -125,7 +125,7 @@ async function mistakes(): Promise<void> {
   }
 }
 
-/** An error of the database quotes the row that it chokes on, and a row holds what was in a body. */
+/** Causes a database error that quotes the row, which contains a value from the request body. */
 async function failure(): Promise<void> {
   const { db } = world.server.context
   await db.script(`create function choke() returns trigger language plpgsql as $$
@@ -136,37 +136,40 @@ async function failure(): Promise<void> {
   await db.script('drop trigger choke on applications; drop function choke()')
 }
 
-describe('what clients keep to themselves', () => {
+describe('a secret that only clients may know', () => {
   test('is in no column of any table', async () => {
     const places = await tableDump(world)
     expect(places.length).toBeGreaterThan(25)
     expect(findings([...journey.secret, ...journey.shownOnce], places)).toEqual([])
   })
 
-  test('is in no line of the log, at its most talkative', () => {
+  test('is in no line of the log at level debug', () => {
     expect(world.server.context.config.logLevel).toBe('debug')
     expect(world.log.length).toBeGreaterThan(100)
     expect(findings([...journey.secret, ...journey.shownOnce], logged())).toEqual([])
   })
 
-  test('is in no answer, those to broken requests included', () => {
+  test('is in no response, not even to a malformed request', () => {
     expect(world.answers.length).toBeGreaterThan(200)
     expect(findings(journey.secret, answers())).toEqual([])
   })
 
-  test('a client secret and an access token are each in one answer, the one that hands them out', () => {
+  test('is only in the response that issues it, if it is a client secret or an access token', () => {
     expect(findings(journey.shownOnce, answers())).toHaveLength(journey.shownOnce.length)
   })
 
-  test.runIf(engine() === 'embedded')('is in no file of the data directory, the log of changes included', async () => {
-    const places = await fileDump()
-    expect(places.some(({ where }) => where.includes('pg_wal'))).toBe(true)
-    expect(findings([...journey.secret, ...journey.shownOnce], places)).toEqual([])
-  })
+  test.runIf(engine() === 'embedded')(
+    'is in no file of the data directory, not even in the write-ahead log',
+    async () => {
+      const places = await fileDump()
+      expect(places.some(({ where }) => where.includes('pg_wal'))).toBe(true)
+      expect(findings([...journey.secret, ...journey.shownOnce], places)).toEqual([])
+    },
+  )
 })
 
 describe('the search', () => {
-  test('finds what is there, in every form that it looks for', async () => {
+  test('finds a secret in every encoding that it looks for', async () => {
     const found = (what: Needle, text: string) => findings([what], [{ where: 'here', text }]).length === 1
     const text = 'ein Schlüssel, der hier nicht stehen darf'
     const key = randomBytes(32)
@@ -184,7 +187,7 @@ describe('the search', () => {
     expect(found(needle('it', text), 'nothing of it')).toBe(false)
   })
 
-  test('sees tables, answers and files: a name, which is no secret, is found in all three', async () => {
+  test('covers tables, responses and files: it finds the name of an application in all three', async () => {
     const name = `planted ${randomBytes(8).toString('hex')}`
     const client = clientOf(world, { bearer: journey.admin.parsed.bearer })
     await client.apps.create({ params: { orgId: journey.orgId }, body: { name, slug: 'planted' } })

@@ -8,7 +8,7 @@ import type { Principal } from '../src/kernel/principal.ts'
 import { tablesOf } from './state.ts'
 import { openWorld, type World } from './world.ts'
 
-/** Tables without an org_id that is never null, and why. */
+/** Tables without a non-null org_id, each with the reason. */
 const notOfOneTenant: Record<string, string> = {
   organizations: 'is the tenant: its id is the org_id of all others',
   users: 'a person may be in several organizations',
@@ -37,7 +37,7 @@ const notOfOneTenant: Record<string, string> = {
   sign_in_passkeys: 'belongs to a person, who may be in several organizations',
 }
 
-/** Unique without org_id, and why one tenant may notice that another has the value. */
+/** Unique indexes without org_id, with the reason why one tenant may notice that another has the value. */
 const uniqueAcrossTenants: Record<string, string> = {
   organizations_pkey: 'is the tenant',
   organizations_slug: 'slugs of organizations are public names',
@@ -84,7 +84,7 @@ const uniqueAcrossTenants: Record<string, string> = {
   sign_in_passkeys_credential: 'looked up by what a caller presents, before the person is known',
 }
 
-/** Tables that resolve reads and that need no trigger of their own, and why. */
+/** Tables that resolve reads and that need no trigger of their own, each with the reason. */
 const changesWithAnother: Record<string, string> = {
   organizations: 'resolve shows id and slug, which never change',
 }
@@ -136,7 +136,7 @@ const indexes = () =>
       where t.relnamespace = 'public'::regnamespace and not t.relispartition order by 1`,
   )
 
-/** Triggers that fire as usual, as `table event level`. */
+/** Lists the enabled triggers that call these functions, as `table event level`. */
 async function triggers(functionPattern: string): Promise<string[]> {
   const rows = await db.rows<{ name: string; type: number }>(
     `select tgrelid::regclass::text as name, tgtype as type from pg_trigger
@@ -152,7 +152,7 @@ async function triggers(functionPattern: string): Promise<string[]> {
 }
 
 describe('tenants', () => {
-  test('every table belongs to one tenant by an org_id that is never null, or is excepted with a reason', async () => {
+  test('every table has a non-null org_id, or is listed with the reason why not', async () => {
     const withOrg = await db.rows<{ name: string }>(
       `select attrelid::regclass::text as name from pg_attribute where attname = 'org_id' and attnotnull`,
     )
@@ -171,18 +171,18 @@ describe('tenants', () => {
       expect([name, columns]).toEqual([name, ['org_id']])
   })
 
-  test('every key that holds org_id leads with it, so that a tenant’s rows lie together', async () => {
+  test('every index that contains org_id starts with it, so that a tenant’s rows lie together', async () => {
     const keyed = (await indexes()).filter(({ columns }) => columns.includes('org_id'))
     expect(keyed.length).toBeGreaterThan(15)
     expect(keyed.filter(({ columns }) => columns[0] !== 'org_id')).toEqual([])
   })
 
-  test('every primary key and unique index holds org_id, or is excepted with a reason', async () => {
+  test('every primary key and unique index contains org_id, or is listed with the reason why not', async () => {
     const unique = (await indexes()).filter((index) => index.isUnique && !index.columns.includes('org_id'))
     expect(unique.map((index) => index.name).sort()).toEqual(Object.keys(uniqueAcrossTenants).sort())
   })
 
-  test('every table has a primary key, but for those that are only ever appended to', async () => {
+  test('every table has a primary key, except the two to which rows are only appended', async () => {
     const primary = await db.rows<{ name: string }>(
       `select conrelid::regclass::text as name from pg_constraint where contype = 'p'`,
     )
@@ -190,7 +190,7 @@ describe('tenants', () => {
     expect(tables.filter((table) => !keyed.has(table))).toEqual(['audit_entries', 'cache_invalidations'])
   })
 
-  test('every foreign key has an index on its side, so that a deletion does not read whole tables', async () => {
+  test('every foreign key has an index on its own columns, so that a deletion does not read whole tables', async () => {
     const all = await indexes()
     const bare = (await foreignKeys()).filter(
       ({ from, columns }) =>
@@ -201,7 +201,7 @@ describe('tenants', () => {
 })
 
 describe('the resolve cache', () => {
-  test('hears of every change to every table that resolve reads', async () => {
+  test('is notified of every change to every table that resolve reads', async () => {
     const read = await tablesReadByResolve()
     expect(read.length).toBeGreaterThan(8)
     const needed = read.filter((table) => !(table in changesWithAnother))
@@ -214,7 +214,7 @@ describe('the resolve cache', () => {
   })
 })
 
-/** As the planner sees it: what the queries name, whatever views or CTEs stand between. */
+/** Reads the table names from the query plans, so that it also finds tables behind views and CTEs. */
 async function tablesReadByResolve(): Promise<string[]> {
   const asked = { environmentId: 'env_a', branch: 'b', groups: ['g'], slugs: ['s'], now: new Date().toISOString() }
   const token = { type: 'service_token', id: 'skt_a', orgId: 'org_a' } as Principal
@@ -238,21 +238,21 @@ async function tablesReadByResolve(): Promise<string[]> {
   return [...read].sort()
 }
 
-describe('the audit trail', () => {
-  test('is given a month’s partition once, by however many servers start at once', async () => {
+describe('the audit log', () => {
+  test('gets one partition per month, even if several servers create it at once', async () => {
     const make = () => db.rows(`select create_audit_partition('2032-07-15')`)
     await Promise.all([make(), make(), make(), make(), make()])
     const made = await db.row<{ name: string }>(`select to_regclass('audit_entries_2032_07')::text as name`)
     expect(made?.name).toBe('audit_entries_2032_07')
   })
 
-  test('refuses change in the table and in every partition, those of months to come included', async () => {
+  test('has triggers that refuse changes to the table and to every partition, including those of future months', async () => {
     await db.rows(`select create_audit_partition('2031-05-01')`)
     const partitions = await db.rows<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_entries'::regclass`,
     )
     expect(partitions.map((row) => row.name)).toContain('audit_entries_2031_05')
-    // What is in an archive may be deleted: archiving.test.ts shows that nothing else is.
+    // Archived entries may be deleted. archiving.test.ts shows that no other entry can be.
     const refused = [...(await triggers('^refuse_change$')), ...(await triggers('^refuse_unarchived$'))]
     for (const { name } of [{ name: 'audit_entries' }, ...partitions])
       expect(refused).toEqual(

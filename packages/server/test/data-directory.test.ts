@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startProcess } from './crash/server-process.ts'
 import { builtIn, call } from './world.ts'
 
-/** Paths in a data directory that others than the owner may read, write or enter, with their modes. */
+/** Paths in a data directory that anyone except the owner may read, write or enter, with their modes. */
 async function openPaths(folder: string): Promise<string[]> {
-  // PostgreSQL's own files are open, inside a folder that is not.
+  // PostgreSQL's own files are readable by others, but their folder is not.
   const names = (await readdir(folder, { recursive: true })).filter((name) => !name.startsWith('postgres/'))
   const modes = await Promise.all(names.map(async (name) => ({ name, mode: (await stat(join(folder, name))).mode })))
   return modes
@@ -19,7 +19,7 @@ async function openPaths(folder: string): Promise<string[]> {
 test.each([
   ['a new data directory', []],
   ['a data directory of an earlier release', ['owner.lock']],
-])('every file that a server makes in %s is its owner’s alone', async (_, earlier) => {
+])('only the owner can access the files that a server makes in %s', async (_, earlier) => {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-modes-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   for (const name of earlier) await writeFile(join(folder, name), '', { mode: 0o644 })

@@ -16,7 +16,7 @@ import { until } from './until.ts'
 import { longMs } from './wait-limits.ts'
 import { call, openWorld, type World } from './world.ts'
 
-/** A tenant whose token's resolve comes from memory. */
+/** A tenant, and a token whose resolve the server answers from its cache. */
 interface Scene {
   world: World
   tenant: Tenant
@@ -48,7 +48,7 @@ const untilFromMemory = (scene: Scene) =>
     async () => (await ask(scene)).status === 200 && remembered(scene) !== undefined,
   )
 
-/** A request that may never be answered; undefined where it was not within the time. */
+/** Returns the status of a request, or undefined if no response came within the time. */
 async function statusWithin(ms: number, url: string, as?: string): Promise<number | undefined> {
   const headers: Record<string, string> = as === undefined ? {} : { authorization: as }
   try {
@@ -63,9 +63,9 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
   let service: PostgresService
   let scene: Scene
   let wire: Wire
-  /** Not the world's own call, which shows every 500: here they are what is wanted. */
+  /** Calls the server without the world's own call, which prints every 500. Here 500 is expected. */
   const quietly: World['call'] = (endpoint, input) => call(scene.world.url, scene.world.answers, endpoint, input)
-  /** Behind the wire, on a database of its own. */
+  /** A scene with its own database, whose connections go through the wire. */
   let silenced: Scene
 
   beforeAll(async () => {
@@ -82,13 +82,13 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
   })
 
   describe('is silent', () => {
-    test('no answer comes from memory once changes have not been heard for a second, and readiness says no', async () => {
+    test('no response comes from the cache after a second without a poll for changes, and /ready answers 503', async () => {
       const { world, envId, token } = silenced
       const { cache } = world.server.context
       const url = `${world.url}/v1/resolve?env=${envId}`
       await untilFromMemory(silenced)
       wire.fallSilent()
-      // A poll whose answer has passed already may count still.
+      // A poll that the database answered just before the silence may still be recorded.
       for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
       cache.polled(performance.now() + longMs)
       expect(await statusWithin(longMs, url, token.as)).toBe(200)
@@ -109,7 +109,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
   })
 
   describe('takes no writes', () => {
-    /** As a primary does that has become a standby: connections break, and new ones can only read. */
+    /** Acts like a primary that became a standby: connections break, and new ones can only read. */
     async function turn(readOnly: 'on' | 'off') {
       const admin = openPostgres(service.url)
       await admin.script(`alter database down set default_transaction_read_only = ${readOnly}`)
@@ -117,7 +117,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       await admin.close()
     }
 
-    test('readiness for writes says no, and yes once it does again; for reads it says yes, and they are answered', async () => {
+    test('/ready/writes answers 503 until it accepts writes again; /ready answers 200, and reads work', async () => {
       const untilReadyIs = (expected: number, message?: string) =>
         until(`ready for writes is ${expected}`, async () => {
           const { status, error } = await quietly(health.readyWrites)
@@ -140,7 +140,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
 
     beforeAll(async () => {
       await untilFromMemory(scene)
-      // The outage before this one must be over, or both would be one.
+      // The outage before this one must be over, or the log would show both as one.
       const { log } = scene.world
       const countOf = (text: string) => log.filter((line) => line.includes(text)).length
       await until('the last outage is over', () =>
@@ -151,7 +151,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       stoppedAt = performance.now()
     })
 
-    test('no answer comes from memory once changes have not been heard for a second', async () => {
+    test('no response comes from the cache after a second without a poll for changes', async () => {
       const statuses = new Set<number>()
       let askedAt = 0
       do {
@@ -163,7 +163,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       expect([...statuses]).toEqual([500])
     })
 
-    test('every request that needs it is 500 in the one error shape, which tells nothing, and none is 401', async () => {
+    test('every request that needs it is answered with a 500 without details, and none with 401', async () => {
       const { tenant } = scene
       const params = { orgId: tenant.orgId }
       const callers = [tenant.admin.as, tenant.machine.as, `Bearer ${tenant.admin.id}_${bearerSecret()}`]
@@ -181,7 +181,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       }
     })
 
-    test('readiness says no and liveness yes', async () => {
+    test('the readiness checks answer 503 and the liveness check 200', async () => {
       for (const endpoint of [health.ready, health.readyWrites]) {
         const { status, error } = await quietly(endpoint)
         expect([status, error?.message]).toEqual([503, 'not ready: the database does not answer'])
@@ -189,7 +189,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       expect((await quietly(health.live)).status).toBe(200)
     })
 
-    test('nothing of it is lost or needs a restart once it is back', async () => {
+    test('the server needs no restart once it is back, and no data is lost', async () => {
       const { world, tenant, envId } = scene
       await service.restart()
       await until('ready', async () => (await quietly(health.ready)).status === 200)
@@ -212,13 +212,13 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       await until('the mail is in the outbox', async () => (await mails()).length === before + 1)
     })
 
-    test('the log has one line about it, and one when it is over, whatever failed meanwhile', async () => {
+    test('the log has one line about the outage and one about its end, however many requests failed', async () => {
       const { log } = scene.world
       const loud = () =>
         log.slice(loggedBefore).flatMap((line) => {
           const { level, message } = JSON.parse(line)
           const isLoud = level === 'warn' || level === 'error'
-          // A server that was started again may be another one, which empties the caches.
+          // A restarted PostgreSQL may count as another server. Skerry then empties its caches and logs that.
           return isLoud && !message.startsWith('another PostgreSQL server') ? [message] : []
         })
       await until('the line at its end', () => loud().includes('the database answers again'))
@@ -229,7 +229,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
     })
   })
 
-  test('nothing of what it was asked is in the log', () => {
+  test('is down, no id and no token from a request gets into the log', () => {
     const lines = scene.world.log.join('')
     expect(lines).toContain('the database does not answer')
     expect(lines).not.toContain(scene.tenant.orgId)

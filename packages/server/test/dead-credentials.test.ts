@@ -4,12 +4,12 @@ import { deadTokens } from './callers.ts'
 import { openEnv } from './scene.ts'
 import { grantKey, newToken, signUp } from './tenant.ts'
 
-// A credential that does not work tells nothing about why.
+// The response to an invalid credential does not tell why it is invalid.
 
 const { world, tenant, envId } = await openEnv()
 const elsewhere = await signUp(world)
 
-/** All that a caller can see of an answer, but for what differs between any two. */
+/** Everything that a caller sees of a response, except the headers that always differ. */
 async function seen(path: string, as: string, { method = 'GET', body }: { method?: string; body?: object } = {}) {
   const response = await fetch(`${world.url}${path}`, {
     method,
@@ -20,7 +20,7 @@ async function seen(path: string, as: string, { method = 'GET', body }: { method
   return { status: response.status, headers, body: await response.text() }
 }
 
-test('a credential that does not work is answered in the same bytes, whether unknown, revoked, expired or deleted', async () => {
+test('an unknown, a revoked, an expired and a deleted credential get exactly the same response', async () => {
   const dead = await deadTokens(world, tenant)
   for (const path of ['/v1/me', '/v1/resolve', `/v1/orgs/${tenant.orgId}/tokens`]) {
     const answers = await Promise.all(Object.values(dead).map((as) => seen(path, as)))
@@ -32,7 +32,7 @@ test('a credential that does not work is answered in the same bytes, whether unk
   }
 })
 
-describe('a token that memory knows, and that has ended in another way, is answered as an unknown one', () => {
+describe('a cached token that was ended in the database gets the same response as an unknown one', () => {
   const { orgId } = tenant
   const app = { name: 'Name', slug: 'late' }
   const sql = (text: string, id: string) => world.server.context.db.rows(text, [id])
@@ -43,9 +43,15 @@ describe('a token that memory knows, and that has ended in another way, is answe
   }
 
   test.each([
-    ['writing a secret', 'member', 'PUT', `/v1/orgs/${orgId}/envs/${envId}/secrets/A`, { ciphertext: ciphertext() }],
-    ['at what is for admins', 'member', 'POST', `/v1/orgs/${orgId}/apps`, app],
-    ['with a bad body', 'admin', 'POST', `/v1/orgs/${orgId}/apps`, { ...app, name: 1 }],
+    [
+      'when it writes a secret',
+      'member',
+      'PUT',
+      `/v1/orgs/${orgId}/envs/${envId}/secrets/A`,
+      { ciphertext: ciphertext() },
+    ],
+    ['on a route for admins', 'member', 'POST', `/v1/orgs/${orgId}/apps`, app],
+    ['with a malformed body', 'admin', 'POST', `/v1/orgs/${orgId}/apps`, { ...app, name: 1 }],
     ['in another organization', 'admin', 'POST', `/v1/orgs/${elsewhere.orgId}/apps`, app],
   ] as const)('%s', async (_, role, method, path, body) => {
     const unknown = await seen(path, `Bearer ${tenant.admin.id}_${bearerSecret()}`, { method, body })
@@ -61,7 +67,7 @@ describe('a token that memory knows, and that has ended in another way, is answe
   })
 })
 
-test('a credential of any broken form is 401, never an error of the server', async () => {
+test('a malformed credential gets 401, never a server error', async () => {
   const { admin, machine } = tenant
   const [id, secret] = Buffer.from(machine.as.slice('Basic '.length), 'base64').toString().split(':')
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`

@@ -14,7 +14,7 @@ interface Scene {
   tenant: Tenant
 }
 
-/** For a suite on decoys: a world with one organization, and ways to register, present and look up decoys in it. */
+/** Sets up a suite on decoys: a world with one organization, and functions that register, use and look up decoys. */
 export function decoys() {
   const scene = {} as Scene
   beforeAll(async () => {

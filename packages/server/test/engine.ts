@@ -7,13 +7,13 @@ import { copyFolder } from './scratch.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     engine: 'embedded' | 'postgres'
-    /** Who signs people in: an issuer’s half that makes tokens, Skerry itself, or a real provider with its pages. */
+    /** Signs people in: a test issuer that only makes tokens, Skerry itself, or a real provider with its pages. */
     signIn: 'issuer' | 'built_in' | 'provider'
     /** The folder of this run for what its tests throw away. */
     scratch: string
     /** Embedded: a data directory to copy. */
     templateDir: string
-    /** PostgreSQL: a cluster of this run's own, and a database in it to copy. */
+    /** PostgreSQL: the URL of this run's own cluster, which has a template database to copy. */
     postgresUrl: string
   }
 }

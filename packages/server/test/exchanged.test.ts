@@ -6,20 +6,20 @@ import { type Actor, grantKey, newApp, newEnv, newToken, putSecret, signUp, type
 import { until } from './until.ts'
 import { call, openWorld, type World } from './world.ts'
 
-describe.runIf(engine() === 'postgres')('once a restored copy has taken the place of the database', () => {
+describe.runIf(engine() === 'postgres')('after a restored copy has replaced the database', () => {
   let service: PostgresService
   let world: World
   let tenant: Tenant
   let envId: string
   let reader: Actor
-  /** Registered after the backup. */
+  /** A token that was registered after the backup. */
   let later: Actor
   /** The key that signed a session after the backup. */
   let laterKid: string
 
   const ask = (as: string) => call(world.url, world.answers, resolve.get, { as, query: { env: envId } })
   const memory = ({ id }: Actor) => world.server.context.cache.find(`${id} env=${envId}`, 0)
-  /** Nobody is connected while these run: PostgreSQL asks for that. */
+  /** Runs statements while nobody else is connected, as PostgreSQL requires for them. */
   async function alone(...statements: string[]) {
     await service.ask('alter database skerry allow_connections false')
     await service.ask(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = 'skerry'`)
@@ -70,20 +70,20 @@ describe.runIf(engine() === 'postgres')('once a restored copy has taken the plac
     await service.dispose()
   })
 
-  test('no answer and no token comes from memory of the one before', async () => {
+  test('no response and no token comes from caches of the old database', async () => {
     const { status, body } = await ask(reader.as)
     expect([status, body.layers[0]?.secrets.map(({ name }) => name)]).toEqual([200, ['FIRST']])
     expect((await ask(later.as)).status).toBe(401)
   })
 
-  test('sessions are signed with a key that this database has, for other servers verify them', async () => {
+  test('the server signs sessions with a key in the new database, so that other servers can verify them', async () => {
     const kid = await sign()
     expect(kid).not.toBe(laterKid)
     const { db } = world.server.context
     expect(await db.rows('select id from signing_keys where id = $1', [kid])).toHaveLength(1)
   })
 
-  test('what is left of quotas is counted anew, and the use of tokens noted anew', async () => {
+  test('the server counts quotas again, and records the use of tokens again', async () => {
     const { db, meter, quotaCache } = world.server.context
     expect(meter.over('resolves', tenant.orgId)).toBeUndefined()
     expect(quotaCache.reserve(envId, 1)).toBe(false)

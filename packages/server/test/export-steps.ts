@@ -2,7 +2,7 @@ import { exporting } from '@skerry/contract/export/endpoints'
 import { known, only, type Step, step, token } from './step.ts'
 import type { Tenant } from './tenant.ts'
 
-/** An archive of the organization, by its admin token. */
+/** The step that exports the organization with its admin token. */
 export const exportSteps = (ids: Record<string, string>, tenant: Tenant): Step[] => [
   step(
     exporting.create,

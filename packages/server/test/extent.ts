@@ -1,2 +1,2 @@
-/** Whether this is `npm test`, and not `npm run test:all` or a suite that was asked for by its name. */
+/** True in `npm test`. False in `npm run test:all`, and when someone runs a suite by its name. */
 export const isQuick = process.env.SKERRY_TESTS === 'quick'

@@ -1,7 +1,7 @@
 import { givenInstantPattern, instantPattern } from '@skerry/contract/patterns'
 import { bearerSecret } from './blobs.ts'
 
-/** A JSON schema, as far as faults are told from it. */
+/** The keywords of a JSON schema that are used to make faults. */
 export interface Schema {
   type?: string
   anyOf?: Schema[]
@@ -15,11 +15,11 @@ export interface Schema {
   additionalProperties?: unknown
 }
 
-/** Whether a field takes an instant. */
+/** Whether a field is an instant. */
 export const isInstantField = ({ pattern, anyOf = [] }: Schema): boolean =>
   anyOf.some(isInstantField) || [instantPattern, givenInstantPattern].includes(pattern ?? '')
 
-/** Instants of the right form that do not exist, or that the database or a time span before them cannot hold. */
+/** Well-formed instants that do not exist, or that are too early for the database or for a time span before them. */
 export const strayInstants = [
   '0000-01-01T00:00:00.000Z',
   '0001-01-01T00:00:00.000Z',
@@ -27,12 +27,12 @@ export const strayInstants = [
   '2026-02-30T00:00:00.000Z',
 ]
 
-/** What is wrong, and the JSON text of a value that is wrong so. */
+/** The description of a fault, and a value with that fault as JSON text. */
 export type Fault = [what: string, json: string]
 
 const json = (faults: [string, unknown][]): Fault[] => faults.map(([what, value]) => [what, JSON.stringify(value)])
 
-/** Wrong values for a field of this schema, of which `sample` is a sound one. */
+/** Returns wrong values for a field of this schema. `sample` is a valid value. */
 export function faultsOf(schema: Schema, sample: unknown): Fault[] {
   const nullable = schema.anyOf?.some((one) => one.type === 'null') ?? false
   const rest = (schema.anyOf ?? [schema]).filter((one) => one.type !== 'null')
@@ -84,7 +84,7 @@ function objectFaults(sample: Record<string, unknown>): Fault[] {
 const mapFaults = (sample: Record<string, unknown>): Fault[] =>
   Object.values(sample).some((value) => typeof value === 'string') ? headersFaults : versionsFaults
 
-/** Headers by name. */
+/** Faults of a map of headers by name. */
 const headersFaults = json([
   ['a text', 'x'],
   ['a number', 1],
@@ -95,7 +95,7 @@ const headersFaults = json([
   ['a name that is too long', { ['n'.repeat(101)]: 'a' }],
 ])
 
-/** Versions by name. */
+/** Faults of a map of versions by name. */
 const versionsFaults = json([
   ['a text', 'x'],
   ['a number', 1],
@@ -106,7 +106,7 @@ const versionsFaults = json([
   ['a name that is too long', { ['N'.repeat(256)]: 1 }],
 ])
 
-/** One that takes fields that it does not name. */
+/** Faults of an object whose schema allows any field. */
 const openObjectFaults = json([
   ['a text', 'x'],
   ['a number', 1],
@@ -150,7 +150,7 @@ function stringFaults(schema: Schema, sample: string): Fault[] {
   return json(faults)
 }
 
-/** Wrong spellings of an opaque blob. */
+/** Malformed variants of an opaque blob. */
 export function blobFaults(sample: string): Fault[] {
   const [prefix, ...segments] = sample.split('.') as [string, ...string[]]
   return json([
@@ -171,7 +171,7 @@ export function blobFaults(sample: string): Fault[] {
 
 const jwk = { kty: 'EC', crv: 'P-256', x: bearerSecret(), y: bearerSecret() }
 
-/** Wrong values of fields that have a form of their own, by the field's name. */
+/** Wrong values of fields with a format of their own, by the name of the field. */
 export const formFaults: Record<string, [string, unknown][]> = {
   slug: ['UPPER', '-a', 'a-', 'a b', 'ä', 'a.b', 'a/b', '-', 'a'.repeat(64)].map((text) => [text, text]),
   email: ['a', 'a@', '@b.c', 'a b@c.d', 'a@b', 'a@b@c.d', 'a@.', 'a@b.c d'].map((text) => [text, text]),

@@ -23,7 +23,7 @@ import {
 } from './tenant.ts'
 import { call, openWorld, start, type World } from './world.ts'
 
-/** What the API promises: within a second. The poll of a busy machine gets the rest of the second. */
+/** The API promises changes within a second. Servers poll more often, which leaves the rest of it to a busy machine. */
 const withinMs = 1000
 
 describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
@@ -51,8 +51,8 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     call(other.url, world.answers, resolve.get, { as, query: { env: envId, ...more } })
 
   /**
-   * Keeps asking the other server, as programs do, so that its cache is warm when the change comes -> when the last
-   * request was sent that got the old answer: how long the new one took says more of the machine.
+   * Keeps asking the other server, as programs do, so that its cache is warm when the change comes -> the time at which
+   * the last request with the old answer was sent. The duration of the first new answer depends more on the machine.
    */
   async function until(
     changed: (answer: Awaited<ReturnType<typeof askOther>>) => boolean,
@@ -67,13 +67,13 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     }
   }
 
-  /** Answers come from memory, or the suite proves nothing. */
+  /** Waits until answers come from the cache. Without that the suite would prove nothing. */
   async function warm(as = token.as) {
     await until(() => other.context.cache.find(`${idOf(as)} env=${envId}`, Date.now()) !== undefined, as)
   }
   const idOf = (as: string) => as.slice('Bearer '.length).split('_').slice(0, 2).join('_')
 
-  test('a write on one is answered by the other within a second', async () => {
+  test('a write through one is visible through the other within a second', async () => {
     for (const name of ['W1', 'W2', 'W3', 'W4', 'W5']) {
       await warm()
       await putSecret(world, tenant, envId, name)
@@ -82,7 +82,7 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     }
   })
 
-  test('a composed group shows within a second', async () => {
+  test('a group that is composed or removed is visible through the other within a second', async () => {
     const group = await newGroup(world, tenant)
     const groupEnv = await newGroupEnv(world, tenant, group.id)
     await grantKey(world, tenant, groupEnv.id, token)
@@ -109,7 +109,7 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     expect(await until(({ status }) => status === 401, second.as)).toBeLessThan(withinMs)
   })
 
-  test('a deleted application is gone within a second', async () => {
+  test('a deleted application is answered with 404 within a second', async () => {
     const app = await newApp(world, tenant)
     const doomed = await newEnv(world, tenant, app.id)
     const ask = () => call(other.url, world.answers, resolve.get, { as: tenant.admin.as, query: { env: doomed.id } })
@@ -120,14 +120,14 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
       expect(sentMs).toBeLessThan(withinMs)
   })
 
-  test('a branch made on one is there on the other', async () => {
+  test('a branch created through one can be read through the other', async () => {
     const params = { orgId: tenant.orgId, envId }
     const body = { slug: 'shared-branch', wrappedDek: wrappedKey() }
     await world.call(branches.create, { as: tenant.admin.as, params, body })
     expect((await askOther(tenant.admin.as, { branch: 'shared-branch' })).status).toBe(200)
   })
 
-  test('a writer that stays open does not hide what others commit', async () => {
+  test('an open transaction does not delay the changes that others commit', async () => {
     await warm()
     const open = await held(world.server.context.db, (tx) =>
       tx.rows('update organizations set updated_at = now() where id = $1', [tenant.orgId]),
@@ -140,7 +140,7 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     expect(tookMs).toBeLessThan(withinMs)
   })
 
-  test('what a writer changed that stayed open over several looks is heard once it commits', async () => {
+  test('a change of a long transaction is noticed once it commits, even after several polls', async () => {
     const second = await newToken(world, tenant)
     await grantKey(world, tenant, envId, second)
     const revoking = await held(world.server.context.db, (tx) =>

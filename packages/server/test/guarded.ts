@@ -6,13 +6,13 @@ import { ciphertext } from './blobs.ts'
 import { type Actor, newApp, newEnv, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** How an environment is to be protected; what is left out takes its default. */
+/** The protection settings of an environment. Missing fields get their defaults. */
 export interface Settings {
   requiredApprovals?: number
   allowSelfApproval?: boolean
 }
 
-/** An environment of an application of its own, protected unless told otherwise; the tenant's admin token holds its key. */
+/** Creates a new application with an environment, protected unless `settings` is null. The admin token has its key. */
 export async function newGuarded(world: World, tenant: Tenant, settings: Settings | null = {}): Promise<string> {
   const app = await newApp(world, tenant)
   const envId = (await newEnv(world, tenant, app.id)).id
@@ -29,7 +29,7 @@ export async function protect(world: World, { orgId, machine }: Tenant, envId: s
 export const unprotect = (world: World, { orgId, machine }: Tenant, envId: string) =>
   world.call(protection.delete, { as: machine.as, params: { orgId, envId } })
 
-/** The change request of an answer that must be one: 202, and nothing else. */
+/** Returns the change request of a response, which must be a 202. */
 export function queuedIn<B extends object>({ status, body }: { status: number; body: B }) {
   if (status !== 202 || !('queued' in body)) throw new Error(`not queued: ${status}`)
   return (body as unknown as Static<typeof Queued>).changeRequest
@@ -48,7 +48,7 @@ export async function proposePut(
   return queuedIn(await world.call(secrets.put, { as: by.as, params, body: { ciphertext: text }, headers }))
 }
 
-/** Proposes values and deletions as one, by the tenant's admin token or by another holder of a grant. */
+/** Proposes values and deletions in one request, by the tenant's admin token or by another holder of a grant. */
 export async function proposeGroup(
   world: World,
   tenant: Tenant,

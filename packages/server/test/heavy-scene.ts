@@ -4,7 +4,7 @@ import { buildPlace } from './callers.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** A heavy read, with everything that its path names. */
+/** A request for a heavy read. Every object in its path exists. */
 export interface HeavyRequest {
   title: string
   method: string
@@ -20,7 +20,7 @@ const queries: Record<string, string> = {
   'GET /v1/orgs/:orgId/audit/proof/consistency': 'from=0',
 }
 
-/** An organization that has something behind each path, and all heavy reads that there are. */
+/** Creates an organization with an object for each path parameter, and returns requests for all heavy reads. */
 export async function openGreedy(world: World): Promise<{ tenant: Tenant; requests: HeavyRequest[] }> {
   const { tenant, params } = await buildPlace(world)
   const requests = routes.flatMap(({ endpoint, heavy }) => {
@@ -32,7 +32,7 @@ export async function openGreedy(world: World): Promise<{ tenant: Tenant; reques
   return { tenant, requests }
 }
 
-/** Entries as writes of secrets leave them, by SQL. */
+/** Inserts audit entries by SQL, in the form that writes of secrets have. */
 export const seedAudit = (world: World, orgId: string, count: number) =>
   world.server.context.db.rows(
     `insert into audit_entries (org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata,

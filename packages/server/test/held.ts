@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../src/db/database.ts'
 
-/** A transaction that has done its work, and stays open with the locks that it took until it is told to commit. */
+/** Does the work in a transaction, and keeps it open with its locks until `commit` is called. */
 export async function held(db: Database, work: (tx: Tx) => Promise<unknown>): Promise<{ commit: () => Promise<void> }> {
   const done = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -9,7 +9,7 @@ export async function held(db: Database, work: (tx: Tx) => Promise<unknown>): Pr
     done.resolve()
     await released.promise
   })
-  // Work that fails ends the transaction, and is said here.
+  // If the work fails, the transaction ends and its error is thrown here.
   await Promise.race([done.promise, transaction])
   return {
     commit: () => {
@@ -19,7 +19,7 @@ export async function held(db: Database, work: (tx: Tx) => Promise<unknown>): Pr
   }
 }
 
-/** How many sessions of this database wait for a lock. On PostgreSQL alone: the embedded database has one. */
+/** Counts the sessions of this database that wait for a lock. PostgreSQL only: the embedded database has just one. */
 export async function waiting(db: Database): Promise<number> {
   const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   return (await db.rows(waits)).length

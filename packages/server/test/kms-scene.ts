@@ -4,7 +4,7 @@ import { encryptKey, kmsGrant, newKmsKey } from './kms-steps.ts'
 import { openEnv } from './scene.ts'
 import type { Actor } from './tenant.ts'
 
-/** For a suite on managed keys: a world with one organization, and ways to make, grant and look up keys in it. */
+/** Sets up a suite on managed keys: a world with one organization, and functions that make, grant and look up keys. */
 export async function openKms() {
   const scene = await openEnv()
   const { world, tenant } = scene
@@ -36,7 +36,7 @@ export async function openKms() {
   return { ...scene, named, at, make, newKey, own, grant, rotate, act, holders, trail }
 }
 
-/** What a refusal says: its status and its words. */
+/** Returns the status and the message of a refusal. */
 export const refusal = ({ status, error }: { status: number; error?: { message: string } | undefined }) => [
   status,
   error?.message,

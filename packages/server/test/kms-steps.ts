@@ -7,7 +7,7 @@ import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { type Actor, newMember, newToken, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** A grant as the server sees one: it looks at the form of what is wrapped, and no further. */
+/** A grant with a random wrapped key, of which the server checks only the form. */
 export const kmsGrant = ({ id }: Pick<Actor, 'id'>, more: object = {}) => ({
   principalType: id.startsWith('usr_') ? ('user' as const) : ('service_token' as const),
   principalId: id,
@@ -38,7 +38,7 @@ export async function newKmsKey(world: World, { orgId, admin }: Tenant, body: Re
   return answer.body.key
 }
 
-/** A key, from its beginning to its end; two who hold it go before, and one replaces the keypair. */
+/** Steps that create, use and delete a managed key. Before the end two holders leave and one replaces the key pair. */
 export async function keeping(
   world: World,
   ids: Record<string, string>,

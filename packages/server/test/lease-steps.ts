@@ -17,7 +17,7 @@ const text = (value: string | Buffer) => {
   return Buffer.concat([length, bytes])
 }
 
-/** A new key of a person or of a certificate authority, in the forms of OpenSSH and PEM. */
+/** Makes a key pair of a person or a certificate authority: the public key for OpenSSH, the private key as PEM. */
 export function newSshKey(): { publicKey: string; privateKey: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x as string, 'base64url')
@@ -34,7 +34,7 @@ export async function wrappedForBroker(world: World, { orgId, admin }: Tenant, c
   return wrapKey(new TextEncoder().encode(credential), body.publicKeyJwk)
 }
 
-/** The body that registers an SSH target. Nothing has to run for it: certificates are made on the server. */
+/** The body that registers an SSH target. No host has to run, because the server makes the certificates itself. */
 export async function sshTarget(world: World, tenant: Tenant, more: object = {}) {
   const { publicKey: caPublicKey, privateKey } = newSshKey()
   return {
@@ -66,7 +66,7 @@ export async function newSshLease(world: World, tenant: Tenant, targetId: string
   return answer.body
 }
 
-/** A target and a lease, from their beginning to their end. */
+/** Steps that create, change and end a lease target and a lease. */
 export async function leasing(
   world: World,
   ids: Record<string, string>,
@@ -103,7 +103,7 @@ export async function leasing(
   ]
 }
 
-/** The settings of a database in a network that this server does not reach. */
+/** The settings of a database in a network that only a provisioner can reach. */
 export const provisionedConfig = (provisionerTokenId: string, more: object = {}) => ({
   provider: 'postgres' as const,
   executor: 'provisioner' as const,
@@ -114,7 +114,7 @@ export const provisionedConfig = (provisionerTokenId: string, more: object = {})
   ...more,
 })
 
-/** A target that a provisioner has signed in to. */
+/** Creates a target to which a provisioner has signed in. */
 export async function newProvisionedTarget(
   world: World,
   tenant: Tenant,
@@ -131,14 +131,14 @@ export async function newProvisionedTarget(
   return answer.body.target
 }
 
-/** The next work of a token, waited for. */
+/** Waits for the next job of a provisioner's token. */
 export async function claimJob(world: World, { as }: { as: string }) {
   const { job } = (await world.call(provisioner.claim, { as, body: { waitSeconds: 20 } })).body
   if (!job) throw new Error('no job came')
   return job
 }
 
-/** The same on targets of a provisioner: what is asked while it is away, and what it reports. */
+/** Steps on targets of a provisioner: its reports, and requests that are made while it is away. */
 export async function provisioning(
   world: World,
   ids: Record<string, string>,
@@ -198,7 +198,7 @@ const accountLease = (targetId: string, roleName: string) => ({
   ttlSeconds: 600,
 })
 
-/** Lets the time be up that a request waits for a provisioner, once what it asks for is written down. */
+/** Waits until the job is stored, and then moves the clock past the time that a request waits for a provisioner. */
 const waitOut = (world: World, targetId: string, what: 'a check' | 'a lease') => async () => {
   const unclaimed = `select 1 from provisioner_jobs
                       where target_id = $1 and (lease_id is null) = $2 and claimed_until is null`

@@ -7,8 +7,8 @@ import { signUp, type Tenant } from './tenant.ts'
 import { openWorld, type World } from './world.ts'
 
 /**
- * For a suite on log sinks: a world that ships nothing by itself, and a collector. What a test makes the collector answer
- * ends with the test. At the top of its file:
+ * Sets up a suite on log sinks: a world that sends no logs by itself, and a collector. After each test the collector
+ * answers normally again. Call it at the top of the file:
  *
  * @example const { world, collector, withSink, deliver } = await openLogSinks()
  */
@@ -28,20 +28,20 @@ export async function openLogSinks() {
     forget()
   })
   const { context } = world.server
-  // Delivery is what is tried here: nobody else sends anything meanwhile.
+  // The queue is stopped, so that only the tests deliver logs.
   await context.queue.stop()
 
   const ask = <E extends Parameters<World['call']>[0]>(endpoint: E, of: Tenant, body?: object) =>
     world.call(endpoint, { as: of.admin.as, params: { orgId: of.orgId }, ...(body ? { body } : {}) } as never)
   const set = (of: Tenant, more: object = {}) => ask(logSink.set, of, { endpoint: collector.url, ...more })
   const shown = async (of: Tenant) => (await ask(logSink.get, of)).body.logSink
-  /** As the jobs would, now. */
+  /** Seals and sends the entries now, as the jobs would. */
   const deliver = async (of: Tenant) => {
     await seal(context)
     await shipAll(context, of.orgId)
   }
 
-  /** An organization with a sink, of which everything so far has been sent. */
+  /** Creates an organization with a sink that has received all entries so far. */
   async function withSink(more: object = {}): Promise<Tenant> {
     const of = await signUp(world)
     const { error } = await set(of, more)

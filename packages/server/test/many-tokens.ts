@@ -1,7 +1,7 @@
 import { publicKeyJwk } from './blobs.ts'
 import type { World } from './world.ts'
 
-/** Tokens as an organization would have them after years of making some, by SQL. */
+/** Inserts tokens by SQL, as an organization might have them after years. */
 export const seedTokens = (world: World, orgId: string, count: number) =>
   world.server.context.db.rows(
     `insert into service_tokens (org_id, id, token_hash, name, role, public_key_jwk, created_by_type, created_by_id, created_at)

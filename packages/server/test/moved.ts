@@ -3,7 +3,7 @@ import { archiveOf } from './archives.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** Takes an organization away with all its rows, as if it had never been here, and restores it from an archive of before. */
+/** Exports an organization, deletes all its rows as if it had never existed, and restores it from the archive. */
 export async function restoreHere(world: World, tenant: Tenant): Promise<void> {
   const { db, archiveSections } = world.server.context
   const archive = await archiveOf(world, tenant)

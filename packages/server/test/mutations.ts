@@ -34,7 +34,7 @@ export interface Walk {
   steps: Step[]
 }
 
-/** Every mutation of the contract, in an order in which each has what it needs. */
+/** Steps for every mutation of the contract, in an order in which each finds the objects that it needs. */
 export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token'>): Promise<Walk> {
   const tenant = await signUp(world)
   const people = {
@@ -42,11 +42,11 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     joined: await newMember(world, tenant, 'member', { keys: false }),
     alone: await newPerson(world, 'alone@example.com', { keys: false }),
   }
-  // Else the first member who is made an admin would own the organization.
+  // Otherwise the first member who becomes an admin would become the owner.
   await world.server.context.db.rows(`update memberships set role = 'owner' where user_id = $1`, [people.admin.id])
   const ids: Record<string, string> = { orgId: tenant.orgId }
   const steps = [
-    // First, because it moves the clock, and a later step counts on what expires.
+    // First, because it moves the clock, and a later step depends on an expiry.
     ...(await provisioning(world, ids, tenant, people.admin)),
     ...identity(tenant, people),
     ...own(ids, people.joined, await askForCliSession(world), await askForCliSession(world)),
@@ -206,7 +206,7 @@ function sharing(ids: Record<string, string>, tenant: Tenant, admin: Actor): Ste
   ]
 }
 
-/** A branch whose time is up makes way for one of the same name: two entries. */
+/** The step that replaces an expired branch by a new one of the same name, which writes two entries. */
 function replacement(world: World, ids: Record<string, string>, { admin }: Tenant): Step {
   return {
     endpoint: branches.create,

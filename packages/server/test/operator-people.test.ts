@@ -18,14 +18,14 @@ import {
 } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
 
-// Repairs of people by the operator, with the program as it is run on the machine.
+// The operator repairs accounts of people with the real `skerry-server people` program.
 
 const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
 
 let world: World
 let [acme, shop, shared]: Tenant[] = []
 let ada: Actor
-/** Adds the same human being again, with another subject, as after a change of the issuer. */
+/** A second account of Ada, with another subject, as after a change of the issuer. */
 let stranded: Actor
 const address = 'ada@example.com'
 
@@ -46,7 +46,7 @@ async function join(tenant: Tenant, email: string, role: 'admin' | 'member' = 'm
   return person
 }
 
-/** Runs `skerry-server people`. The embedded database is free only while no server runs. */
+/** Runs `skerry-server people`. With the embedded database the server is stopped meanwhile. */
 async function people(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { config } = world.server.context
   if (engine() === 'embedded') await world.server.close()
@@ -73,7 +73,7 @@ const refusalOf = async (...args: string[]) => {
   return stderr
 }
 
-/** Entries of an organization that nobody with a credential made. */
+/** The entries of an organization that have the system as the actor. */
 async function entriesOf(tenant: Tenant) {
   const params = { orgId: tenant.orgId }
   const { entries } = (await world.call(audit.list, { as: tenant.machine.as, params, query: {} })).body
@@ -83,12 +83,12 @@ async function entriesOf(tenant: Tenant) {
     .reverse()
 }
 
-test.runIf(engine() === 'embedded')('a running server keeps the command out of its embedded database', async () => {
+test.runIf(engine() === 'embedded')('the command refuses an embedded database that a running server uses', async () => {
   const { code, stderr } = await operate('list')
   expect([code, stderr]).toEqual([1, expect.stringContaining(`is in use by process ${process.pid}`)])
 })
 
-test('people are listed with their sign-in and organizations', async () => {
+test('the list shows people with their sign-in and organizations', async () => {
   const { stdout } = await people('list', '--email', 'ADA@example.com')
   const issuer = world.issuer.url
   expect(stdout).toBe(
@@ -118,7 +118,7 @@ test('people are listed with their sign-in and organizations', async () => {
   expect(await refusalOf('list', '--org', 'nowhere')).toContain('There is no organization nowhere.')
 })
 
-test('unknown people, an address of two, and the same person twice are refused', async () => {
+test('the command refuses unknown people, an address of two people, and the same person twice', async () => {
   const unknown = newId('user')
   expect(await refusalOf('link', unknown, stranded.id)).toContain(`There is no person ${unknown}.`)
   expect(await refusalOf('link', ada.id, unknown)).toContain(`There is no person ${unknown}.`)
@@ -129,7 +129,7 @@ test('unknown people, an address of two, and the same person twice are refused',
   expect(await people('make-owner', ada.id)).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('an address that nobody verified finds no person, and the list says so', async () => {
+test('an unverified address finds no person, and the list marks it as unverified', async () => {
   const claimed = 'claimed@example.com'
   const stranger = await newPerson(world, claimed, { claims: { sub: 'stranger', email_verified: false } })
   for (const args of [
@@ -148,7 +148,7 @@ test('an address that nobody verified finds no person, and the list says so', as
   expect(made.stdout).toContain(`${claimed} [${owner.id}] is an owner of shared.`)
 })
 
-test('two members of one organization are not linked', async () => {
+test('the command does not link two members of one organization', async () => {
   const twin = await join(shared as Tenant, 'twin@example.com')
   expect(await refusalOf('link', ada.id, twin.id)).toContain(
     'The two people are both members of shared. Remove twin@example.com [',
@@ -164,8 +164,8 @@ test('a person with keys cannot be merged into another, because nobody else coul
   expect((await world.call(me.get, { as: holder.as })).body.orgs).toHaveLength(1)
 })
 
-test('a link moves the sign-in and the memberships, and each organization’s audit log says so', async () => {
-  // A stranded person may have made an organization of their own.
+test('a link moves the sign-in and the memberships, and the audit log of each organization records it', async () => {
+  // The second account may already own an organization.
   await invitePerson(world, shop as Tenant, address, 'admin')
   await acceptInvites(world, stranded)
   const { stdout } = await people('link', ada.id, stranded.id)
@@ -187,18 +187,18 @@ test('a link moves the sign-in and the memberships, and each organization’s au
   }
   const entry = { action: 'user.identity_linked', resourceId: ada.id, metadata }
   expect(await entriesOf(acme as Tenant)).toEqual([entry])
-  // Entries of one transaction may have the same instant, and then no order.
+  // Entries of one transaction may have the same time, so their order is undefined.
   const ofShop = (await entriesOf(shop as Tenant)).toSorted((one, other) => one.action.localeCompare(other.action))
   expect(ofShop).toEqual([
     { action: 'member.joined', resourceId: ada.id, metadata: { role: 'owner', mergedUserId: stranded.id } },
     { action: 'member.removed', resourceId: stranded.id, metadata: { role: 'owner', environmentIds: [] } },
     entry,
   ])
-  // The former sign-in is nobody's: it makes a new person.
+  // The former sign-in belongs to nobody now, so it creates a new person.
   expect((await world.call(me.get, { as: ada.as })).body.user?.id).not.toBe(ada.id)
 })
 
-test('a person is made an owner, without keys, and the audit log says so', async () => {
+test('make-owner makes a person an owner, but gives no keys, and the audit log records it', async () => {
   const outsider = await newPerson(world, 'outsider@example.com')
   const { stdout } = await people('make-owner', 'outsider@example.com', '--org', 'acme')
   expect(stdout).toContain(`outsider@example.com [${outsider.id}] is an owner of acme.\nThis gives no keys`)

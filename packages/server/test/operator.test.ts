@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const startServer = () => start(readConfig(settings), [], () => new Date())
 
-/** A mail whose only attempt finds no SMTP server. */
+/** Queues a mail whose last attempt fails, because no SMTP server runs. */
 async function failForGood(to: string): Promise<void> {
   const { db, queue } = server.context
   await db.transaction(async (tx) => {
@@ -58,7 +58,7 @@ async function failForGood(to: string): Promise<void> {
   await until('it to be kept', () => db.row(`select 1 from jobs where state = 'dead' and data->>'to' = $1`, [to]))
 }
 
-/** What `skerry-server` says and how it ends, with the settings of the server. */
+/** Runs `skerry-server` with the settings of the server, and returns its output and exit code. */
 const operate = (...args: string[]) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     const env = { PATH: process.env.PATH, ...settings }
@@ -73,14 +73,14 @@ async function listed(): Promise<DeadLetter[]> {
   return JSON.parse(stdout).jobs
 }
 
-test.runIf(engine() === 'embedded')('a running server keeps commands out of its embedded database', async () => {
+test.runIf(engine() === 'embedded')('commands refuse an embedded database that a running server uses', async () => {
   const { code, stdout, stderr } = await operate('jobs', 'list')
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain(`${dataDir} is in use by process ${process.pid}`)
 })
 
-test('jobs that failed for good are listed, shown, dropped and run again', async () => {
-  // PostgreSQL is shared with the server, which goes on running.
+test('the operator can list, show, drop and retry jobs that failed for good', async () => {
+  // With PostgreSQL the server can keep running.
   if (engine() === 'embedded') await server.close()
   const [dropped, kept] = (await listed()) as [DeadLetter, DeadLetter]
   expect([dropped, kept]).toMatchObject([
@@ -108,7 +108,7 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
   await mails.close()
 }, 600_000)
 
-test('plans, overrides and promo codes are the operator’s to give, and what an organization gets stands in its trail', async () => {
+test('the operator can give plans, overrides and promo codes, and the organization’s audit log records them', async () => {
   const signedUp = await call(server.url, [], signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
   const { clientId, clientSecret } = signedUp.body.m2m
   const as = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
@@ -138,7 +138,7 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
   const archive = async (before: string) =>
     (await operate('audit', 'archive', 'acme', '--before', before, '--out', join(dataDir, 'trail.jsonl'))).stderr
   expect(await archive('2999-01')).toContain('--before is a month such as 2026-01, and not one to come.')
-  // Only beside the embedded database does a server make a key of its own.
+  // A server makes its own server key only with the embedded database.
   expect(await archive('2020-01')).toContain(
     engine() === 'embedded'
       ? 'no sealed entries from before'
@@ -157,7 +157,7 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
   ).toEqual(['billing.plan_assigned', 'billing.override_set', 'billing.override_set', 'billing.override_removed'])
 }, 600_000)
 
-test('a command that cannot be done says so and ends with 1 or 2', async () => {
+test('a command that fails prints the reason and exits with 1 or 2', async () => {
   expect(await operate('jobs', 'retry')).toMatchObject({ code: 1 })
   expect(await operate('jabs')).toMatchObject({ code: 2, stdout: '' })
   settings = { ...settings, SKERRY_DATABASE_URL: '', SKERRY_DATA_DIR: join(dataDir, 'elsewhere') }

@@ -12,14 +12,14 @@ const ca = pem('ca.pem')
 
 interface Listening {
   port: number
-  /** How many connections it took. */
+  /** The number of accepted connections. */
   connections: number
   requests: IncomingMessage[]
 }
 
 const hello: RequestListener = (_, response) => response.end('hello')
 
-/** Servers on loopback for a suite on outgoing calls, each until the end of its test. */
+/** Starts servers on loopback for a suite on outgoing calls. Each is closed after its test. */
 export function outboundTargets() {
   const open: { close(): unknown }[] = []
   const closeAll = () => Promise.all(open.splice(0).map((one) => one.close()))
@@ -51,7 +51,7 @@ export function outboundTargets() {
   return { listen, http, https, closeAll }
 }
 
-/** Names lead where a test says, one answer after the other, the last one for ever. */
+/** A DNS resolver that answers from the table: one address per query, and then the last one again and again. */
 export function names(table: Record<string, string[]>) {
   const asked: string[] = []
   const resolve = async (host: string): Promise<Address[]> => {

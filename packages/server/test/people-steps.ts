@@ -83,7 +83,7 @@ export function identity(tenant: Tenant, { joined, alone }: Record<'joined' | 'a
   ]
 }
 
-/** What a person has. */
+/** Steps with a person's own objects: CLI sessions, a passkey and notification settings. */
 export function own(
   ids: Record<string, string>,
   person: Actor,
@@ -121,7 +121,7 @@ export function own(
   ]
 }
 
-/** What strangers and others ask of a person: one invitation is accepted, one declined. */
+/** Steps in which a person accepts one invitation and declines another. */
 export async function invitations(world: World, one: Tenant, other: Tenant): Promise<Step[]> {
   const email = 'asked@example.com'
   const person = await newPerson(world, email)

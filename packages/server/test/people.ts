@@ -7,10 +7,10 @@ import { signInAt } from './services/browser.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
 
-/** What browsers send by themselves with a request of a page of this server. */
+/** The header that browsers add to a request from a page of this server. */
 export const fromOwnPage = { 'sec-fetch-site': 'same-origin' }
 
-/** Someone signed in at a browser, with the built-in sign-in. */
+/** A person who is signed in to a browser with the built-in sign-in. */
 export interface SignedInBrowser {
   as: string
   sessionId: string
@@ -26,13 +26,13 @@ export function browserOf(answer: { body: { session: { id: string; token: string
   return { as: `Bearer ${token}`, sessionId: id, cookie: cookieOf(answer.headers) }
 }
 
-/** The Authorization header of a person who has just signed in as this world’s people do, known before or not. */
+/** Signs in a person, new or known, with the sign-in of this world. Returns their Authorization header. */
 export async function signInAs(world: World, email: string): Promise<string> {
   if (world.provider) return `Bearer ${(await signInAt(world.provider.url, email)).accessToken}`
   if (world.server.context.oidc)
     return `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })}`
-  // A link goes to people who are known or invited, so the person is made known first. And a suite may sign someone in more
-  // often than a mailbox gets links.
+  // The server mails links only to known or invited people, so the person is inserted first. The attempts are deleted,
+  // because a suite may sign someone in more often than a mailbox may get links.
   await world.server.context.db.rows('delete from attempts')
   await world.server.context.db.rows(
     `insert into users (id, issuer, subject, email, created_at) values ($1, $2, $3, $3, $4) on conflict do nothing`,
@@ -41,7 +41,7 @@ export async function signInAs(world: World, email: string): Promise<string> {
   return (await signInByLink(world, email)).as
 }
 
-/** The first person, by the link that the console shows: owner of an organization. */
+/** Signs in the first person with the set-up link of the console. They become the owner of an organization. */
 export async function setUp(world: World, email = 'first@example.com', orgSlug = 'first'): Promise<SignedInBrowser> {
   const token = world.server.setUpLink?.split('#')[1] as string
   const answer = await world.call(signIn.setUp, {
@@ -51,14 +51,14 @@ export async function setUp(world: World, email = 'first@example.com', orgSlug =
   return browserOf(answer)
 }
 
-/** Signs someone in by the link that is mailed to them: they must be a user, or invited. */
+/** Signs in a person with a mailed link. They must be a user or invited. */
 export async function signInByLink(world: World, email: string): Promise<SignedInBrowser> {
   const answer = await world.call(signIn.redeemLink, { body: { token: await mailedToken(world, email) } })
   if (answer.status !== 200) throw new Error(answer.error?.message)
   return browserOf(answer)
 }
 
-/** Asks for a link, and takes its token out of the mail. */
+/** Requests a sign-in link and returns the token in the mail. */
 export async function mailedToken(world: World, email: string, body: object = {}): Promise<string> {
   return tokenOf(world, email, 'Sign in to Skerry', async () => {
     const { error } = await world.call(signIn.requestLink, { body: { email, ...body } })
@@ -66,7 +66,7 @@ export async function mailedToken(world: World, email: string, body: object = {}
   })
 }
 
-/** The token in the mail to this address with that subject which something makes the server send. */
+/** Returns the token in the mail that `cause` makes the server send to this address with this subject. */
 export async function tokenOf(world: World, email: string, subject: string, cause: () => Promise<unknown>) {
   const before = new Set(await outbox(world))
   await cause()

@@ -2,7 +2,7 @@ import { readConfig } from '../src/config.ts'
 import { openLog } from '../src/kernel/log.ts'
 import { startServer } from '../src/server.ts'
 
-/** Lets a server make and migrate its database, and closes it again. */
+/** Starts a server, which creates and migrates its database, and closes it again. */
 export async function prepare(settings: Record<string, string>): Promise<void> {
   const config = readConfig({ SKERRY_PORT: '0', SKERRY_LOG_LEVEL: 'silent', ...settings })
   const server = await startServer(
@@ -10,7 +10,8 @@ export async function prepare(settings: Record<string, string>): Promise<void> {
     openLog('silent', () => {}),
     () => new Date(),
   )
-  // Sealed under the key of this server. A server on a copy has another one. A sealing that still runs would make it again.
+  // The export signing key is encrypted with the key of this server, and a server on a copy has another one. The queue
+  // is stopped first, because a seal job that still runs would create the key again.
   await server.context.queue.stop()
   await server.context.db.rows('delete from export_signing_keys')
   await server.close()

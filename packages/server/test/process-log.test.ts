@@ -33,20 +33,20 @@ interface Line {
 
 interface Running {
   child: ChildProcess
-  /** It has ended, and everything that it printed is here. */
+  /** Resolves when the process has ended and all its output has been read. */
   closed: Promise<unknown>
-  /** Everything that was printed, on either stream. Fails on a line that is not JSON. */
+  /** All printed lines of both streams. Throws if a line is not JSON. */
   lines(): Line[]
   find(text: string): Line | undefined
 }
 
 /**
- * A real server.
+ * Starts a real server.
  *
  * @param fault a script that runs in it beside the server
  */
 function start(settings: Record<string, string>, fault = ''): Running {
-  // In a file: a stack names where it was thrown, and must not quote the script.
+  // In a file, so that a stack trace names the file and does not quote the script.
   const preload = join(dataDir, 'fault.mjs')
   writeFileSync(preload, fault)
   const child = spawn(process.execPath, ['--import', preload, main], {
@@ -80,14 +80,14 @@ const ended = async ({ child, closed }: Running): Promise<number | null> => {
   return child.exitCode
 }
 
-/** Runs once the server listens, on a signal. */
+/** A script that runs the code when the process gets SIGUSR2. */
 const onSignal = (code: string) => `process.on('SIGUSR2', () => { ${code} })`
 
 const isComplete = ({ level, message, time }: Line) =>
   ['error', 'warn', 'info'].includes(level) && message !== '' && !Number.isNaN(Date.parse(String(time)))
 
 describe('every line of a server’s output is JSON', () => {
-  test('where it starts, and the link to set it up is one of them at any level', async () => {
+  test('when it starts, including the set-up link, which is printed at any log level', async () => {
     const server = start({ SKERRY_LOG_LEVEL: 'silent' })
     const { link, level } = await until('the link', () => server.find('Nobody has set up this server'))
     expect([level, link]).toEqual(['info', expect.stringMatching(/\/set-up#[\w-]{43}$/)])
@@ -100,9 +100,9 @@ describe('every line of a server’s output is JSON', () => {
       { SKERRY_DATABSE_URL: 'hunter2' },
       'a setting is wrong: SKERRY_DATABSE_URL: no such setting',
     ],
-    ['a host that is none', { SKERRY_HOST: 'nowhere.invalid', SKERRY_ALLOW_PLAINTEXT: 'yes' }, 'SKERRY_HOST'],
+    ['an unknown host name', { SKERRY_HOST: 'nowhere.invalid', SKERRY_ALLOW_PLAINTEXT: 'yes' }, 'SKERRY_HOST'],
     ['a wrong server key', { SKERRY_SERVER_KEY: Buffer.alloc(32, 9).toString('base64url') }, 'a setting is wrong'],
-  ])('where it cannot start because of %s', async (_, settings, says) => {
+  ])('when it cannot start because of %s', async (_, settings, says) => {
     const server = start(settings)
     expect(await ended(server)).toBe(1)
     expect(server.lines().at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining(says) })
@@ -110,7 +110,7 @@ describe('every line of a server’s output is JSON', () => {
     expect(JSON.stringify(server.lines())).not.toContain('hunter2')
   })
 
-  test('where its port is in use', async () => {
+  test('when its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const server = start({ SKERRY_PORT: String((other.address() as AddressInfo).port) })
@@ -119,7 +119,7 @@ describe('every line of a server’s output is JSON', () => {
     other.close()
   })
 
-  test('where Node warns, a library prints and the SMTP server is away', async () => {
+  test('when Node warns, a library prints and the SMTP server is away', async () => {
     const early = `process.emitWarning('early', { code: 'EARLY' })`
     const later = `process.emitWarning('later'); console.log('hunter2'); console.error('hunter2')`
     const server = start(
@@ -128,7 +128,7 @@ describe('every line of a server’s output is JSON', () => {
     )
     await until('it to listen', () => server.find('listens on'))
     server.child.kill('SIGUSR2')
-    // Node warns a moment later than it is asked to.
+    // Node emits the warning a moment after the call.
     await until('the warning and both calls of console', () => {
       const lines = server.lines()
       return (
@@ -143,7 +143,7 @@ describe('every line of a server’s output is JSON', () => {
   test.each([
     ['an error that nobody caught', `throw new TypeError('hunter2')`, 'an error that nobody caught'],
     ['a rejection that nobody handled', `Promise.reject(new TypeError('hunter2'))`, 'a rejection that nobody handled'],
-  ])('where %s ends it', async (_, code, says) => {
+  ])('when %s ends it', async (_, code, says) => {
     const server = start({}, onSignal(code))
     await until('it to listen', () => server.find('listens on'))
     server.child.kill('SIGUSR2')

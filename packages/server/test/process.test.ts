@@ -21,11 +21,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test('a server whose log nobody reads any more goes on answering', async () => {
+test('a server keeps answering after the reader of its log has closed', async () => {
   await server.closeLog()
   for (let time = 0; time < 5; time++) expect((await call(server.url, [], me.get)).status).toBe(401)
 })
 
-test('and ends with 0 when it is asked to stop', async () => {
+test('such a server exits with 0 when it gets SIGTERM', async () => {
   expect(await server.stop()).toBe(0)
 })

@@ -7,8 +7,8 @@ import { openTenant } from './scene.ts'
 import { newToken } from './tenant.ts'
 
 /**
- * For a suite on targets that a provisioner signs in to: the server's part, so that claims make no accounts. With a real
- * database: cli/test/provisioner.test.ts. At the top of its file:
+ * Sets up a suite on targets of a provisioner. It covers only the server, so claimed jobs create no accounts. The suite
+ * with a real database is cli/test/provisioner.test.ts. Call it at the top of the file:
  *
  * @example const { world, own, mint, jobOf, report } = await openProvisioner()
  */
@@ -22,7 +22,7 @@ export async function openProvisioner() {
     const token = await newToken(world, tenant)
     return { token, target: await newProvisionedTarget(world, tenant, token, { name }) }
   }
-  /** Of each test its own: the clock moves, and what one has left behind would be the next one's work. */
+  /** A new token and target for each test: the clock moves, and the next test would claim the jobs that one left. */
   const own = {} as Awaited<ReturnType<typeof newOwn>>
   let count = 0
   beforeEach(async () => {
@@ -42,7 +42,7 @@ export async function openProvisioner() {
   const read = async (leaseId: string) => (await world.call(leases.get, { as, params: { orgId, leaseId } })).body.lease
   const newest = async () => (await world.call(leases.list, { as, params, query: { limit: 1 } })).body.leases[0]
 
-  /** Lets the time be up that a request waits for a provisioner. */
+  /** Moves the clock past the time that a request waits for a provisioner. */
   const waitOut = async <T>(answer: Promise<T>): Promise<T> => {
     world.clock.advance(21)
     return answer
@@ -60,5 +60,5 @@ export async function openProvisioner() {
   return { world, tenant, own, claim, report, jobOf, mint, read, newest, waitOut, made }
 }
 
-/** What a provisioner reports that could not do its work. */
+/** The report of a provisioner that could not do its job. */
 export const failure = (changedNothing: boolean) => ({ ok: false, error: { message: 'it said no', changedNothing } })

@@ -6,7 +6,7 @@ import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { type Actor, newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** The body that sets recovery up, in the form that clients make: the server can look at no more than that. */
+/** The body that sets up recovery, with random values in the right form. The server can check only the form. */
 export const recoveryBody = (custodians: { id: string }[], threshold: number, environmentIds: string[] = []) => ({
   recoveryPublicKeyJwk: publicKeyJwk(),
   threshold,
@@ -42,7 +42,7 @@ export async function openRequest(world: World, tenant: Tenant, target: Actor) {
   return answer.body.request
 }
 
-/** From the first recovery key to none: a drill, a request, what cancels others, and custodians who go. */
+/** Steps that enable and disable recovery, with a drill, a request, cancelled requests and custodians who leave. */
 export async function recovering(
   world: World,
   ids: Record<string, string>,

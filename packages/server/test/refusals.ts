@@ -6,9 +6,9 @@ import { expect } from 'vitest'
 import { stateOf } from './state.ts'
 import type { World } from './world.ts'
 
-/** A request as it goes out, however broken. */
+/** A broken request that the server must refuse. */
 export interface Broken {
-  /** What is wrong with it, for the reader of a failure. */
+  /** Describes the fault in the output of a failed test. */
   title: string
   method: string
   /** With its query, as it is sent. */
@@ -16,15 +16,15 @@ export interface Broken {
   as?: string | undefined
   body?: string | Uint8Array | undefined
   headers?: Record<string, string>
-  /** What must be answered. */
+  /** The expected status. */
   status: 400 | 401 | 403 | 404 | 409
-  /** How the message begins: it names the place. */
+  /** The expected beginning of the message, which names the wrong field. */
   says?: string
 }
 
 const oauthRefusal = Compile(OAuthErrorBody)
 
-/** Sends it and says what is wrong with the answer; undefined where it is what was asked for. */
+/** Sends the request and describes what is wrong with the response. Undefined if it is as expected. */
 async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
   const { title, method, path, as, body, headers = {}, status, says = '' } = broken
   const response = await fetch(`${world.url}${path}`, {
@@ -45,7 +45,7 @@ async function complaintOf(world: World, broken: Broken): Promise<string | undef
   return `${title}: ${response.status} ${message}, not ${status} ${says}`
 }
 
-/** The message of an answer in the one error shape; undefined of any other answer. */
+/** Returns the message of a response with the usual error body, and undefined for any other response. */
 function messageOf(response: Response, text: string): string | undefined {
   if (response.headers.get('content-type') !== 'application/json; charset=utf-8') return undefined
   const parsed = parse(text) as { error?: { code: ErrorCode; message: string } } | undefined
@@ -66,7 +66,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * Every one is refused as it says; and together they have changed no row and left in the log only what no body holds.
+ * Expects that each request is refused as described, changes no row, and leaves no content of its body in the log.
  */
 export async function expectRefused(world: World, all: Broken[]): Promise<void> {
   const before = await stateOf(world)
@@ -81,7 +81,7 @@ export async function expectRefused(world: World, all: Broken[]): Promise<void> 
   expect(world.log.slice(logged).filter((line) => !isPlain(line))).toEqual([])
 }
 
-/** Facts of a request that its sender does not choose, but for the method and which of our routes it matched. */
+/** Log fields that the sender of a request cannot choose, except the method and which of our routes it matched. */
 const plainKeys = ['time', 'level', 'message', 'requestId', 'method', 'route', 'status', 'ms']
 
 function isPlain(line: string): boolean {

@@ -15,8 +15,8 @@ interface Scene {
 }
 
 /**
- * For a suite on re-keying: before each test an environment with A at version 1 and B at version 2, held by the admin
- * token, by a member token and by a person who is an admin.
+ * Sets up a suite on re-keying. Before each test it makes an environment with A at version 1 and B at version 2. The
+ * admin token, a member token and a person who is an admin have its key.
  */
 export function rekeying() {
   const scene = {} as Scene

@@ -25,8 +25,8 @@ import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
 
-// What a customer's move comes to: an archive made while others write, restored on an embedded database, and every secret
-// opened there by everyone who could open it before.
+// A customer moves to a new server: an archive is made while others write, and restored to an embedded database. People
+// who could open a secret before must be able to open it there.
 
 interface Person {
   client: Client
@@ -81,7 +81,7 @@ afterAll(async () => {
 })
 
 const settings = () => ({
-  // Nobody has made it, nor the folder above it.
+  // Neither this folder nor its parent exists yet.
   SKERRY_DATA_DIR: join(folder, 'server', 'data'),
   SKERRY_PORT: '0',
   SKERRY_OIDC_ISSUER: world.issuer.url,
@@ -89,7 +89,7 @@ const settings = () => ({
   SKERRY_RATE_LIMITS: 'off',
 })
 
-/** A person with a keyring, in the organization. */
+/** Adds a person with a keyring to the organization. */
 async function joined(email: string, role: 'admin' | 'member'): Promise<Person> {
   const bearer = await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
   const client = createClient({ baseUrl: world.url, credential: { bearer } })
@@ -102,7 +102,7 @@ async function joined(email: string, role: 'admin' | 'member'): Promise<Person> 
   return { client, bearer, id: principal.id, keys }
 }
 
-/** An environment that the admin, the member and a service token can read. */
+/** Creates an environment that the admin, the member and a service token can read. */
 async function newPlace(): Promise<Place> {
   const { orgId } = tenant
   const { app } = await admin.client.apps.create({ params: { orgId }, body: { name: 'Web', slug: 'web' } })
@@ -126,7 +126,7 @@ async function newPlace(): Promise<Place> {
 const write = (name: string, value: string) =>
   putSecret(admin.client, { orgId: tenant.orgId, envId: place.id, name }, value, place.key.dek)
 
-/** Something, while somebody writes one version after the other. */
+/** Does the work while versions of a secret are written one after the other. */
 async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
   let isDone = false
   let count = 0
@@ -143,7 +143,7 @@ async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What `skerry-server` says, with the settings of the target. */
+/** Runs `skerry-server` with the settings of the new server, and returns its output and exit code. */
 const operate = (...args: string[]) => operateIn(settings().SKERRY_DATA_DIR, ...args)
 
 const operateIn = (dataDir: string, ...args: string[]) =>
@@ -155,14 +155,14 @@ const operateIn = (dataDir: string, ...args: string[]) =>
     )
   })
 
-test('an archive that was made under writes is whole, and of one moment', async () => {
+test('an archive that is made during writes is complete and consistent', async () => {
   const { data } = await readArchive(archive, publicKey)
   const versions = new Map<unknown, unknown>()
   for (const { secretId, version } of data.secretVersions!) versions.set(secretId, version)
   for (const { id, currentVersion } of data.secrets!) expect(versions.get(id)).toBe(currentVersion)
 })
 
-test('restoring it says what is there, and by name what could not come along', () => {
+test('the restore command prints what it restored, and names what it could not restore', () => {
   expect([said.code, said.stderr]).toEqual([0, ''])
   expect(said.stdout).toContain(`A new database was made in ${settings().SKERRY_DATA_DIR}.`)
   expect(said.stdout).toContain('is restored as it was at')
@@ -174,7 +174,7 @@ test('restoring it says what is there, and by name what could not come along', (
   expect(said.stdout).toMatch(/Machine clients, /)
 })
 
-test('it is not restored where it is already, nor without a word on who made it', async () => {
+test('the restore command refuses an existing organization, a missing or wrong key, and a changed archive', async () => {
   const path = join(folder, 'archive.json')
   expect(await operate('org', 'restore', path, '--key', publicKey)).toMatchObject({
     code: 1,
@@ -197,7 +197,7 @@ test('it is not restored where it is already, nor without a word on who made it'
   expect(respelled.stderr).toContain(`applications, row ${row}: is not`)
 })
 
-test('an archive that a formatter has written again is restored as well', async () => {
+test('an archive that was reformatted can still be restored', async () => {
   const path = join(folder, 'formatted.json')
   const { signature, manifest, ...rest } = JSON.parse(archive.toString())
   await writeFile(path, JSON.stringify({ signature, manifest, ...rest }, null, 2))
@@ -205,7 +205,7 @@ test('an archive that a formatter has written again is restored as well', async 
   expect([code, stdout]).toEqual([0, expect.stringContaining('Its audit trail is the one that was signed')])
 })
 
-test('an archive that is damaged, or not there, leaves no new database behind', async () => {
+test('a damaged or missing archive leaves no new database behind', async () => {
   const nowhere = join(folder, 'nowhere')
   for (const name of ['damaged.json', 'missing.json']) {
     const { code, stdout } = await operateIn(nowhere, 'org', 'restore', join(folder, name), '--key', publicKey)
@@ -214,7 +214,7 @@ test('an archive that is damaged, or not there, leaves no new database behind', 
   await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('people read every secret there, and tokens do once they are registered again with the same keys', async () => {
+test('people can read every secret on the new server, and tokens can once they are registered again', async () => {
   target = await start(readConfig(settings()), [], () => new Date())
   const baseUrl = target.url
   const read = (person: Person) =>
@@ -246,7 +246,7 @@ test('people read every secret there, and tokens do once they are registered aga
 
 const at = (person: Person) => createClient({ baseUrl: target.url, credential: { bearer: person.bearer } })
 
-/** An environment's own secrets there, each opened with the key that this person was granted. */
+/** Returns an environment's own secrets on the new server, opened with the key that this person was granted. */
 async function valuesThere(person: Person, envId: string): Promise<Record<string, string>> {
   const params = { orgId: tenant.orgId, envId }
   const { dek } = await environmentKey(at(person), params, person.keys.privateKey)
@@ -256,7 +256,7 @@ async function valuesThere(person: Person, envId: string): Promise<Record<string
   return Object.fromEntries(await Promise.all(secrets.map(open)))
 }
 
-/** Opens every version of every secret -> how many there are. */
+/** Opens every version of every secret of an environment -> the number of versions. */
 async function openVersions(person: Person, envId: string): Promise<number> {
   const params = { orgId: tenant.orgId, envId }
   const { dek } = await environmentKey(at(person), params, person.keys.privateKey)
@@ -269,7 +269,7 @@ async function openVersions(person: Person, envId: string): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }
 
-test('every secret of every environment opens there for those who held the key, in each of its versions', async () => {
+test('the admin can open every version of every secret of every environment on the new server', async () => {
   const { data } = await readArchive(archive)
   const counted = { environments: 0, versions: 0 }
   for (const { id } of data.environments!) {
@@ -285,7 +285,7 @@ test('every secret of every environment opens there for those who held the key, 
   expect((await read.resolve()).values).toMatchObject(values)
 })
 
-test('a change that waited is approved there, and what a managed key had encrypted before its rotation opens', async () => {
+test('a pending change can be approved on the new server, and a managed key decrypts data from before its rotation', async () => {
   const { orgId } = tenant
   const { envId, changeRequestId, name, value } = rich.pending
   const params = { orgId, changeRequestId }
@@ -302,7 +302,7 @@ test('a change that waited is approved there, and what a managed key had encrypt
   expect(await key.decrypt(await key.encrypt(plaintext))).toEqual(plaintext)
 })
 
-test('custodians recover there, for a member, what they covered before; an agent keeps its signed policy', async () => {
+test('custodians can recover a covered environment on the new server, and an agent keeps its signed policy', async () => {
   const { orgId } = tenant
   const { recoveryPublicKeyJwk, pending, agent } = rich
   const { envId } = pending
@@ -332,14 +332,14 @@ test('custodians recover there, for a member, what they covered before; an agent
   expect(policies.map(({ bundle }) => bundle)).toEqual([agent.bundle])
 })
 
-test('only the sealed private key of the person who made the archive came along', async () => {
+test('the archive has the sealed private key of the person who made it, and of nobody else', async () => {
   const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
   expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })
   const own = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
   expect((await own.me.getKeys()).encryptedPrivateKey).toMatch(/^pk1\./)
 })
 
-test('the audit trail goes on there from what the first server had signed', async () => {
+test('the audit log continues on the new server after the entries that the first server signed', async () => {
   const before = await fetchCheckpoint(admin.client, tenant.orgId)
   await seal(target.context)
   const here = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })

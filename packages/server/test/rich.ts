@@ -14,9 +14,9 @@ import { bindingBody, connect } from './sync-scene.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-// An organization that has some of everything, under real keys: what is restored of it has to open.
+// An organization with objects of many kinds and real keys, so that a test can decrypt what was restored.
 
-/** A person with a keyring, and a client that speaks for them. */
+/** A person with a keyring, and a client with their credential. */
 export interface Keyed {
   id: string
   client: Client
@@ -24,21 +24,21 @@ export interface Keyed {
 }
 
 export interface Rich {
-  /** By environment: its own secrets in the clear. */
+  /** The plaintexts of an environment's own secrets, by environment id. */
   values: Map<string, Record<string, string>>
-  /** A branch of an environment with groups: what a resolve of it gives. */
+  /** A branch of an environment with groups, and the values that its resolve returns. */
   branched: { envId: string; branch: string; values: Record<string, string> }
-  /** In an environment that is protected. */
+  /** A pending change in a protected environment. */
   pending: { envId: string; changeRequestId: string; name: string; value: string }
-  /** A managed key that was rotated, with what version 1 encrypted. */
+  /** A managed key that was rotated, with data that its version 1 encrypted. */
   kms: { kmsKeyId: string; context: string; blob: string; plaintext: Bytes }
   recoveryPublicKeyJwk: string
   agent: { agentId: string; bundle: string }
-  /** What stays behind, by the label that an operator is told. */
+  /** The labels of objects that cannot be restored, as the operator sees them. */
   left: string[]
 }
 
-/** @param custodians of whom any two open what is covered; the admin is the first */
+/** @param custodians any two of them can open the covered environments; the first one is the admin */
 export async function enrich(world: World, tenant: Tenant, custodians: [Keyed, ...Keyed[]]): Promise<Rich> {
   const { orgId } = tenant
   const [admin] = custodians
@@ -64,7 +64,7 @@ interface Scene {
   /** Keys of the environments that were made. */
   opened: Map<string, EnvironmentKey>
   values: Rich['values']
-  /** Of groups, composed into an environment. */
+  /** The ids of group environments that are composed into an environment. */
   composed: string[]
 }
 
@@ -87,7 +87,7 @@ async function write({ orgId, admin, opened, values }: Scene, envId: string, sec
   values.set(envId, { ...values.get(envId), ...secrets })
 }
 
-/** An environment with two groups composed into it, and a branch of it that is open. */
+/** Creates an environment with two composed groups, and a branch of it. */
 async function layered(scene: Scene, appId: string): Promise<Rich['branched']> {
   const { orgId, admin, opened } = scene
   const envId = await newEnv(scene, { appId }, 'development')
@@ -135,7 +135,7 @@ async function rotatedKey({ orgId, admin }: Scene): Promise<Rich['kms']> {
   return { kmsKeyId: key.id, context, blob, plaintext }
 }
 
-/** What this server itself can read, and so what no archive takes elsewhere. */
+/** Creates objects with credentials that this server itself can decrypt. An archive does not contain them. */
 async function serverReaders(world: World, tenant: Tenant, scene: Scene, envId: string): Promise<string[]> {
   const { admin, orgId, opened, composed } = scene
   const { bytes } = opened.get(envId) as EnvironmentKey

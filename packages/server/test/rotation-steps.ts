@@ -6,15 +6,15 @@ import { known, only, type Step, step, user } from './step.ts'
 import { type Actor, newApp, newEnv, putSecret, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** An environment whose key the suite knows, and with it what is in there. */
+/** An environment whose key the suite knows, so that it can read and write secrets. */
 export interface KeyedEnv {
   envId: string
   bytes: ReturnType<typeof newDek>
   dek: Dek
   put(name: string, value: string): Promise<void>
-  /** The current value; undefined where there is none. */
+  /** The current value, or undefined if there is none. */
   read(name: string): Promise<string | undefined>
-  /** All of one moment. */
+  /** All current values, from a single request. */
   readAll(): Promise<Map<string, string>>
 }
 
@@ -62,13 +62,13 @@ export async function wrappedForRotator(
   return wrapKey(bytes, body.publicKeyJwk)
 }
 
-/** The environment gets a secret first if it has none: without one the server cannot check the key that it is given. */
+/** The body of a new rotation. An empty environment gets a secret first, because the server checks the key with it. */
 export async function generatedRotation(world: World, tenant: Tenant, env: KeyedEnv, more: object = {}) {
   if ((await env.readAll()).size === 0) await env.put('PRESENT', 'since before')
   return rotationBody(world, tenant, env, more)
 }
 
-/** The same for an environment that has a secret. */
+/** The body of a new rotation in an environment that has a secret. */
 export async function rotationBody(
   world: World,
   tenant: Tenant,
@@ -85,7 +85,7 @@ export async function rotationBody(
   }
 }
 
-/** Configures one; throws where that is refused. */
+/** Creates a rotation policy. Throws if the server refuses it. */
 export async function newRotation(world: World, tenant: Tenant, body: object) {
   const answer = await world.call(rotation.create, {
     as: tenant.admin.as,
@@ -96,7 +96,7 @@ export async function newRotation(world: World, tenant: Tenant, body: object) {
   return answer.body
 }
 
-/** A policy in an environment of its own. What else becomes of one names ids that no answer holds: see audited.test.ts. */
+/** The step that pauses a policy. Entries of other steps name ids that no response has: see audited-otherwise.ts. */
 export async function rotating(
   world: World,
   ids: Record<string, string>,

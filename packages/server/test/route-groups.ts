@@ -1,4 +1,4 @@
-// Which routes a kind of caller may pass, by their titles: what the suite on access holds against the committed matrix.
+// Groups of routes by what kinds of callers may call them. The suite on access compares them with the committed matrix.
 
 interface Titled {
   /** `GET /v1/orgs/:orgId`, with a note where one route has two kinds of object. */
@@ -7,11 +7,11 @@ interface Titled {
 
 interface Group {
   (row: Titled): boolean
-  /** How many routes it has. */
+  /** The number of routes. */
   count: number
 }
 
-/** Those with these titles, in which `org` stands for the path that most begin with. */
+/** Makes the group of routes with these titles, in which `org` stands for `/v1/orgs/:orgId`. */
 function titled(list: string): Group {
   const wanted = new Set(list.trim().split('\n'))
   const has = ({ title }: Titled) => wanted.has(title.replace('/v1/orgs/:orgId', 'org'))
@@ -20,7 +20,7 @@ function titled(list: string): Group {
 
 export const ofOrg = ({ title }: Titled) => title.includes('/:orgId')
 
-/** What a member may do; the specification marks everything else in an organization (admin). */
+/** Routes that a member may call. The specification marks all other routes of an organization with (admin). */
 export const forMembers = titled(`
 GET org
 GET org/members
@@ -55,16 +55,16 @@ GET org/kms/keys/:kmsKeyId/key
 GET org/kms/keys/:kmsKeyId/public
 `)
 
-/** Routes that name an application, an environment or a change of one: there a bound token reaches its own application. */
+/** Routes that name an application, an environment or a change request. A bound token may call its application's. */
 export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
 
-/** What members may do and a token that is bound here may not: that change is of an environment elsewhere. */
+/** Routes that a member may call, but not a token that is bound here: the change request is in another application. */
 export const notForBound = titled(`
 DELETE org/members/:userId
 GET org/change-requests/:changeRequestId
 `)
 
-/** Routes that a bound token passes, for its own environment alone: the suites of rotation and agents show it. */
+/** Routes that a bound token may call for its own environment only. The suites of rotation and agents test that. */
 export const narrowedInside = titled(`
 GET org/rotation
 POST org/rotation
@@ -87,7 +87,7 @@ POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 `)
 
-/** Routes that need a key or a person: a machine client holds no key and is no person. */
+/** Routes that need a key or a person. A machine client has no key and is not a person. */
 export const notForMachines = titled(`
 GET org/recovery/share
 POST org/recovery/requests/:recoveryRequestId/shares

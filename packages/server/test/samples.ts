@@ -12,7 +12,7 @@ import { newMember, newPerson } from './tenant.ts'
 import { registration, returnOrigin, sealed, slotOf, webhookBody } from './vault-scene.ts'
 import type { World } from './world.ts'
 
-/** A caller who passes the access of an endpoint, and a body with every field that is sound but for what a suite breaks. */
+/** A caller who has access to an endpoint, and a valid body with every field. A suite then breaks one part of it. */
 export interface Sample {
   as: string | undefined
   body: Record<string, unknown>
@@ -20,19 +20,19 @@ export interface Sample {
 
 export const titleOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => `${method} ${path}`
 
-/** What only a person may call; everything else an admin token may. */
+/** Whether only a person may call the endpoint. */
 export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cli-login\/:code)/.test(path)
 
-/** What only a holder of a share of the recovery key may call. */
+/** Whether only a custodian, who has a share of the recovery key, may call the endpoint. */
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
-/** What only an admin in person may call. */
+/** Whether only an admin who is a person may call the endpoint. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
   /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
     path,
   ) ||
   (method === 'POST' && /:agentId\/policies$/.test(path))
 
-/** By `METHOD path`, for every endpoint that takes a body. */
+/** Builds a sample for every endpoint with a body, by `METHOD path`. */
 export async function buildSamples(world: World, place: Place): Promise<Record<string, Sample>> {
   const { tenant, params } = place
   const { as } = tenant.admin
@@ -330,7 +330,7 @@ async function recoverySamples(world: World, { tenant, params, custodian }: Plac
   }
 }
 
-/** A path with the place's ids in it. */
+/** Returns the path with these ids as its parameters. */
 export function pathOf({ path }: Pick<Endpoint, 'path'>, params: Record<string, string>): string {
   return path.replace(/:(\w+)/g, (_, name) => {
     const value = params[name]

@@ -6,7 +6,7 @@ import { newApp, newEnv, signUp } from './tenant.ts'
 import { openWorld } from './world.ts'
 
 /**
- * For a suite on what one organization does: a world and a tenant in it, until the suite's end. At the top of its file:
+ * Opens a world with one tenant, until the end of the suite. Call it at the top of the file:
  *
  * @example const { world, tenant } = await openTenant()
  */
@@ -16,7 +16,7 @@ export async function openTenant(settings?: Record<string, string>) {
   return { world, tenant: await signUp(world) }
 }
 
-/** The same with an application and an environment of it. */
+/** Like `openTenant`, with an application and an environment. */
 export async function openEnv(settings?: Record<string, string>) {
   const { world, tenant } = await openTenant(settings)
   const appId = (await newApp(world, tenant)).id
@@ -24,16 +24,16 @@ export async function openEnv(settings?: Record<string, string>) {
   return { world, tenant, appId, envId }
 }
 
-/** The same with a platform that its server pushes to. What a test makes the platform answer ends with the test. */
+/** Like `openTenant`, with a platform to which the server pushes. Before each test the platform answers normally. */
 export async function openSync() {
   const platform = await startAppPlatform()
-  // Hooks run in reverse: the world, which may still have calls there, ends first.
+  // Hooks run in reverse order: the world, which may still call the platform, is closed first.
   afterAll(() => platform.stop())
   beforeEach(() => platform.answer(null))
   return { platform, ...(await openTenant(platform.settings)) }
 }
 
-/** A world with one of everything that a path can name, in which nothing changes by itself. */
+/** Opens a world with one object of each kind that a path can name. No scheduled job changes anything in it. */
 export async function openPlace() {
   const world = await openWorld()
   afterAll(() => world.close())

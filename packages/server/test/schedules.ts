@@ -8,8 +8,8 @@ const minuteMs = 60_000
 const aheadMinutes = 180
 
 /**
- * Stops the schedules of these jobs on every server of this database, and waits until none of them waits or runs. A job of
- * each coming period counts as run already.
+ * Stops the schedules of these jobs on every server of this database, and waits until none of them waits or runs. It
+ * stores the jobs of the coming periods as completed.
  */
 export async function stopScheduled(db: Database, jobs: readonly AnyJob[]): Promise<void> {
   const scheduled = jobs.filter(({ schedule }) => schedule !== null)

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node'
 import { prepare } from './prepare.ts'
 import { openScratch } from './scratch.ts'
 
-/** Makes one data directory, migrated, for every world of the run to copy: creating one takes seconds. */
+/** Makes one migrated data directory that every world of the run copies, because creating one takes seconds. */
 export async function setup(project: TestProject) {
   const scratch = await openScratch()
   const templateDir = join(scratch, 'template')

@@ -5,9 +5,9 @@ import { prepare } from './prepare.ts'
 import { openScratch } from './scratch.ts'
 import { startPostgres } from './services/postgres.ts'
 
-/** Starts a PostgreSQL of the run's own, with one migrated database for every world to copy. */
+/** Starts a PostgreSQL for this run, with one migrated database that every world copies. */
 export async function setup(project: TestProject) {
-  // Whether a commit survives a crash is tested apart (test/crash), on a cluster that syncs.
+  // No fsync here. The suites in test/crash test that commits survive a crash, on clusters with fsync.
   const postgres = await startPostgres({ fsync: false })
   if (!postgres) throw new Error('no PostgreSQL on this machine; scripts/test.ts leaves this project out and says so')
   const url = await postgres.createDatabase('template_skerry')

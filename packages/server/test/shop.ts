@@ -8,11 +8,11 @@ import { startPostgres } from './services/postgres.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** A PostgreSQL of a customer, with an application’s accounts and one for Skerry that may change them. */
+/** A customer's PostgreSQL, with accounts of an application and an account for Skerry that may change them. */
 export interface Shop {
   root: pg.Client
   connection: { host: string; port: number; database: string }
-  /** Whether the account takes the password. */
+  /** Whether the account can sign in with the password. */
   signsIn(user: string, password: string | undefined): Promise<boolean>
   stop(): Promise<void>
 }
@@ -58,7 +58,7 @@ export async function openShop(accounts: readonly string[]): Promise<Shop> {
   }
 }
 
-/** Registers it as a lease target. */
+/** Registers the shop as a lease target. */
 export async function newShopTarget(world: World, tenant: Tenant, { connection }: Shop): Promise<string> {
   const config = { provider: 'postgres', executor: 'in_broker', connection, accessLevel: 'readonly', schema: 'public' }
   const { port, database } = connection

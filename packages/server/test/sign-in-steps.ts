@@ -10,7 +10,7 @@ import type { Seen, Step } from './step.ts'
 import { type Actor, acceptInvites, invitePerson, newMember, signUp, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** Every mutation of signing in, in a world in which Skerry itself signs people in. */
+/** Steps for every mutation about signing in, in a world with the built-in sign-in. */
 export async function signInSteps(world: World, tenant: Tenant): Promise<Step[]> {
   const person = await newMember(world, tenant)
   const second = await signUp(world)
@@ -46,7 +46,7 @@ async function awaitingSecondFactor(world: World, tenant: Tenant): Promise<Step[
   ]
 }
 
-/** Enrolled by a member of two organizations, who signs in with it and removes it. */
+/** Steps in which a member of two organizations enrolls a passkey, signs in with it and removes it. */
 async function passkeys(world: World, second: Tenant, { as, id }: Actor): Promise<Step[]> {
   const { port } = new URL(world.url)
   const here = { origin: `http://localhost:${port}`, rpId: 'localhost' }

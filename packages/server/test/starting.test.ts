@@ -34,7 +34,7 @@ describe.runIf(engine() === 'postgres')('servers that start at once on an empty 
     onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close()))))
     expect(outcomes.flatMap((one) => (one.status === 'rejected' ? String(one.reason) : []))).toEqual([])
     const statuses = () => Promise.all(servers.map(async ({ url }) => (await call(url, [], health.ready)).status))
-    // Each says no where the database takes longer than two seconds at first.
+    // A server answers 503 at first if the database takes longer than two seconds.
     await expect.poll(statuses).toEqual([200, 200, 200])
   })
 })

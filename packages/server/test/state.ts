@@ -6,8 +6,8 @@ import { until } from './until.ts'
 import type { World } from './world.ts'
 
 /**
- * What may be written although a request has changed nothing: notes of use, taken off its path, of tries, and of what to look at; and what is
- * derived of the audit trail every ten seconds.
+ * Tables that may change although a request changed nothing: records of use, which are written later, of attempts and
+ * of pending work, and data that is derived from the audit log every ten seconds.
  */
 const notesOfUse = [
   ...['service_token_uses', 'machine_client_uses', 'cli_session_uses', 'vault_uses'],
@@ -15,7 +15,7 @@ const notesOfUse = [
   ...['audit_sealing', 'audit_trees', 'audit_leaves', 'audit_nodes', 'export_signing_keys'],
 ]
 
-/** Every table of Skerry's own schema; a partitioned one stands for its partitions. */
+/** Every table of Skerry's own schema. A partitioned table is listed without its partitions. */
 export async function tablesOf({ server }: World): Promise<string[]> {
   const rows = await server.context.db.rows<{ relname: string }>(
     `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
@@ -24,7 +24,7 @@ export async function tablesOf({ server }: World): Promise<string[]> {
   return rows.map((row) => row.relname)
 }
 
-/** Every column of every row of every table, those of the job queue too, as text. */
+/** Every column of every row of every table, including those of the job queue, as text. */
 export async function tableDump({ server }: World): Promise<Place[]> {
   const { db } = server.context
   const tables = await db.rows<{ name: string }>(
@@ -70,11 +70,11 @@ export interface AuditRow {
   requestId: string | null
 }
 
-/** The trail of all organizations, as stored. */
+/** The audit entries of all organizations, as stored. */
 export const auditRows = ({ server }: World): Promise<AuditRow[]> =>
   server.context.db.rows<AuditRow>(`select ${entryColumns} from audit_entries order by created_at, id`)
 
-/** Entries that `work` leaves behind. */
+/** Returns the audit entries that `work` adds. */
 export async function newEntries({ server }: World, work: () => Promise<unknown>): Promise<AuditRow[]> {
   const { db } = server.context
   const before = await db.rows<{ id: string }>('select id from audit_entries')
@@ -83,12 +83,12 @@ export async function newEntries({ server }: World, work: () => Promise<unknown>
   return db.rows<AuditRow>(added, [before.map(({ id }) => id)])
 }
 
-/** Stops everything that the server does by itself, so that a suite causes every change that it sees. */
+/** Stops all scheduled jobs of the server, so that a suite causes every change that it sees. */
 export const stopSchedules = ({ server }: World): Promise<void> => stopScheduled(server.context.db, jobs)
 
 /**
- * Until the mails that were asked for have been written, those too that wait a minute for others of their kind: one that
- * invites leaves the link behind that stands in it.
+ * Waits until all requested mails have been written, including those that wait a minute for others of their kind. The
+ * job that writes an invitation also stores its link.
  */
 export const mailsWritten = ({ server }: World) =>
   until('mails are written', async () => {

@@ -2,7 +2,7 @@ import type { AuditAction } from '@skerry/contract/actions'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import type { Actor } from './tenant.ts'
 
-/** What an entry must say; where `orgId` is left out, the organization of the walk. */
+/** An expected audit entry. Without `orgId` it belongs to the organization of the walk. */
 interface Expected {
   action: AuditAction
   resourceId: string
@@ -10,33 +10,33 @@ interface Expected {
   orgId?: string | null
 }
 
-/** An answer, as far as a walk looks: the ids in it. */
+/** The parts of a response that a walk reads: the ids in it. */
 export type Seen = Record<string, Record<string, string>>
 
-/** One mutation, sent once and successfully. Later steps find what earlier ones made in `ids`. */
+/** One mutation, which is sent once and must succeed. Steps store the ids of new objects in `ids`, for later steps. */
 export interface Step {
   endpoint: Endpoint
-  /** Where one endpoint does several things. */
+  /** Tells several steps of one endpoint apart. */
   note?: string
   as?: () => string
   headers?: Record<string, string>
   params?: () => Record<string, string>
   query?: () => Record<string, string>
   body?: () => Record<string, unknown>
-  /** What has to happen before the answer comes. */
+  /** Runs while the request waits for its response. */
   meanwhile?: () => Promise<void>
-  /** The entries of the answer. May note ids for later. */
+  /** Returns the expected entries for a response. May store ids for later steps. */
   entries: (seen: Seen) => Expected[]
 }
 
-/** Who an entry says did it. */
+/** The actor of an expected entry. */
 export const user = ({ id }: Actor) => ({ type: 'user', id })
 export const machine = ({ id }: Actor) => ({ type: 'm2m', id })
 export const token = ({ id }: Actor) => ({ type: 'service_token', id })
 
 export const idOf = (seen: Seen, noun: string) => (seen[noun] as Record<string, string>).id as string
 
-/** A step of one entry by one actor: most are. `keep` is the id that the answer's noun is kept under. */
+/** Makes a step with one entry by one actor, as most steps are. */
 export function step(
   endpoint: Endpoint,
   action: AuditAction,
@@ -63,7 +63,7 @@ export function step(
   }
 }
 
-/** Remembers the id of what was made. */
+/** Stores the id of the created object. */
 export const keeps = (ids: Record<string, string>, key: string, noun: string) => (seen: Seen) => {
   ids[key] = idOf(seen, noun)
   return ids[key]

@@ -12,8 +12,8 @@ import { deksFor, erase, keyOf, runNow, type Vaulted, vaultedEnv, wrapped, write
 import { signUp, type Tenant } from './tenant.ts'
 import { openWorld, type World } from './world.ts'
 
-// Every destination from the API to the strict fake of the service: what the server decides and what the adapter sends, at
-// once. What came of it is the table of docs/sync.md; with SKERRY_WRITE_TABLE=1 it is written anew.
+// Runs every destination from the API to a strict fake of the service, so that decisions of the server and requests of
+// the adapter are tested together. The results are the table in docs/sync.md. SKERRY_WRITE_TABLE=1 writes it again.
 
 const page = join(import.meta.dirname, '../../../docs/sync.md')
 const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
@@ -24,7 +24,7 @@ const columns = [
 ]
 
 const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
-/** One that takes all in one call, one with names of its own, and one with rules about how values are used. */
+/** A destination that takes all names in one call, one with its own form of names, and one with options for values. */
 const quick: SyncTag[] = ['app-platform-f', 'cloud-c-key-vault', 'env-platform']
 const tried = isQuick ? quick : tags
 
@@ -53,13 +53,13 @@ interface Scene {
   fake: Fake
   env: Vaulted
   bindingId: string
-  /** As the API lists a name. */
+  /** The name as the API lists it. */
   own: (name: string) => string
-  /** As the service holds it. */
+  /** The name as the service stores it. */
   there: (name: string) => string
 }
 
-/** An environment with three secrets, connected and bound as clients do. */
+/** Creates an environment with three secrets, and connects and binds it as clients do. */
 async function bound(tag: SyncTag): Promise<Scene> {
   const fake = fakes.get(tag) as Fake
   fake.reset()
@@ -89,7 +89,7 @@ const formOf = (form: NameRule['form'], name: string) => (form === 'dashed' ? na
 
 const onBinding = ({ bindingId }: Scene) => ({ as: tenant.admin.as, params: { orgId: tenant.orgId, bindingId } })
 
-/** A run, and how many requests it made that change something. How far apart pushes stand is tried elsewhere. */
+/** Runs a sync and counts its requests that write. There is no pause between pushes, because other tests cover that. */
 async function pushed({ bindingId, fake }: Scene) {
   await world.server.context.db.rows('update sync_places set last_pushed_at = null')
   const before = fake.writes()
@@ -103,7 +103,7 @@ const edit = async (scene: Scene, body: object) =>
 const requests = (count: number) => `${count} ${count === 1 ? 'request' : 'requests'}`
 
 describe('a destination, from the API to the service', () => {
-  test.for(tried)('%s: is written, kept up to date and cleaned up, and nothing of others is touched', async (tag) => {
+  test.for(tried)('%s: gets new, changed and deleted secrets, and secrets of others stay untouched', async (tag) => {
     const scene = await bound(tag)
     const cells = [`\`${tag}\``]
     cells.push(...(await writes(scene)), ...(await removals(scene)))
@@ -112,8 +112,8 @@ describe('a destination, from the API to the service', () => {
     rows.set(tag, `| ${cells.join(' | ')} |`)
   })
 
-  test('is written once more, and keeps its ledger, where only the way changes in which values are used there', async () => {
-    // Two bindings of one organization never write the same name in one place.
+  test('gets all values again, and keeps its ledger, if only the setting for the use of values changes', async () => {
+    // Two bindings of one organization never write the same name to one destination.
     tenant = await signUp(world)
     const scene = await bound('env-platform')
     const { fake, env, own } = scene
@@ -128,7 +128,7 @@ describe('a destination, from the API to the service', () => {
   })
 
   test.runIf(tried.includes('app-platform-b'))(
-    'is pushed to within 5 seconds, also right after a push, although it wants longer pauses between full pushes',
+    'gets a change within 5 seconds, even right after a push, although full pushes need longer pauses',
     async () => {
       tenant = await signUp(world)
       const { bindingId, env } = await bound('app-platform-b')
@@ -141,7 +141,7 @@ describe('a destination, from the API to the service', () => {
     },
   )
 
-  test('is the same one by its name and by its id, and another one once its name leads elsewhere', async () => {
+  test('counts as the same one by name and by id, and as another one once its name belongs to another app', async () => {
     tenant = await signUp(world)
     const heroku = fakes.get('app-platform-f') as unknown as Awaited<
       ReturnType<(typeof syncFakes)['app-platform-f']>
@@ -160,10 +160,10 @@ describe('a destination, from the API to the service', () => {
     const keys = { wrappedDeks: await deksFor([scene.env], key), acknowledgedDecryption: true }
     const refused = await world.call(sync.createBinding, { ...org, body: { ...again, ...keys } })
     expect([refused.status, refused.error?.message]).toEqual([409, expect.stringContaining(scene.bindingId)])
-    // An edit of something else asks nothing, and keeps what was written.
+    // An edit of another setting sends no request to the service, and keeps the ledger.
     await edit(scene, { onDelete: 'delete' })
     expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [], unchanged: 3 })
-    // The same names in another app of that name are not ours.
+    // The same secrets in another app of that name do not belong to the binding.
     heroku.rename('99999999-89ab-4def-8123-456789abcdef')
     const run = await pushed(scene)
     expect([run.status, run.pushed, run.skipped.length, run.requests]).toEqual(['succeeded', [], 3, 0])
@@ -171,7 +171,7 @@ describe('a destination, from the API to the service', () => {
 
   const keepsDeleted: SyncTag[] = ['cloud-a-secrets-manager', 'cloud-c-key-vault']
   test.for(tried.filter((tag) => keepsDeleted.includes(tag)))(
-    '%s: a deleted secret of somebody else is neither restored nor written over, unless it is adopted',
+    '%s: a deleted secret of somebody else is neither restored nor overwritten, unless it is adopted',
     async (tag) => {
       tenant = await signUp(world)
       const scene = await bound(tag)
@@ -187,13 +187,13 @@ describe('a destination, from the API to the service', () => {
       await edit(scene, { adopt: true })
       expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [own('FIRST_NAME')] })
       expect(fake.values().get(there('FIRST_NAME'))).toBe('value of FIRST_NAME')
-      // One that this binding wrote is its own, also after somebody has deleted it.
+      // A secret that this binding wrote still belongs to it after somebody has deleted it.
       fake.softDelete?.(there('FIRST_NAME'))
       expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [own('FIRST_NAME')] })
     },
   )
 
-  test('is in the table of docs/sync.md as it was tried here', () => {
+  test('has the row in the table of docs/sync.md that these tests give it', () => {
     expect([...rows.keys()]).toEqual(tried)
     const text = readFileSync(page, 'utf8')
     if (process.env.SKERRY_WRITE_TABLE) writeFileSync(page, withTable(text))
@@ -249,7 +249,7 @@ async function drift(scene: Scene): Promise<string> {
   return 'put right'
 }
 
-/** Somebody else changes a name that is then deleted here: it is theirs, where the destination shows the change. */
+/** Somebody else changes a secret that is then deleted here. It stays if the destination shows the change. */
 async function takenOver(scene: Scene): Promise<string> {
   const { fake, env, own, there } = scene
   await write(world, tenant, env, 'TAKEN_NAME', 'ours')
@@ -265,7 +265,7 @@ async function takenOver(scene: Scene): Promise<string> {
   return 'stays'
 }
 
-/** A name that was removed and is wanted again is still the binding’s, also where the destination kept it as deleted. */
+/** A name that was removed and then added again belongs to the binding, even if the destination keeps deleted names. */
 async function returned(scene: Scene): Promise<string> {
   const { fake, env, own, there } = scene
   await write(world, tenant, env, 'THIRD_NAME', 'back again')
@@ -307,7 +307,7 @@ async function refusal(scene: Scene): Promise<string> {
   return 'fails alone'
 }
 
-/** What was sent comes back in the error, with the credential: none of it may come out anywhere. */
+/** The service repeats the value and the credential in its error. Neither may appear in a response or in the log. */
 async function echo(scene: Scene): Promise<string> {
   const { fake, env } = scene
   const value = `canary ${crypto.randomUUID()}`

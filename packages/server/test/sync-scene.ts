@@ -10,11 +10,11 @@ import type { AppPlatform } from './services/app-platform.ts'
 import { newApp, newEnv, newGroup, newGroupEnv, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-// Environments with real keys, so that the server can open what it was granted: what clients do, in a few lines.
+// Environments with real keys, so that the server can decrypt secrets. These functions do in few lines what clients do.
 
 type Caller = Pick<World, 'call'>
 
-/** An environment whose key the test knows; the tenant’s admin token holds a grant. */
+/** An environment whose key the test knows. The tenant’s admin token has a key grant. */
 export interface Vaulted {
   id: string
   dek: Uint8Array
@@ -25,7 +25,7 @@ const known = (id: string): Vaulted => ({ id, dek: newDek() })
 export const vaultedEnv = async (world: World, tenant: Tenant, slug = 'production'): Promise<Vaulted> =>
   known((await newEnv(world, tenant, (await newApp(world, tenant)).id, slug)).id)
 
-/** A group with an environment of that slug, composed into `into`. */
+/** Creates a group with an environment of that slug, and composes it into `into`. */
 export async function composedGroup(world: World, tenant: Tenant, into: Vaulted, slug = 'production') {
   const { id: groupId } = await newGroup(world, tenant)
   const env = known((await newGroupEnv(world, tenant, groupId, slug)).id)
@@ -68,7 +68,7 @@ export async function keyOf(world: Caller, tenant: Tenant, connectionId = newId(
 export const wrapped = (text: string, { publicKeyJwk }: Connected) =>
   wrapKey(new TextEncoder().encode(text), publicKeyJwk)
 
-/** The body that creates a connection, under a key of its own. */
+/** The body that creates a connection, and the key of that connection. */
 export async function connectionBody(world: Caller, tenant: Tenant, token: string, name?: string) {
   const key = await keyOf(world, tenant)
   const wrappedCredential = await wrapped(token, key)
@@ -96,7 +96,7 @@ export const deksFor = (envs: readonly Vaulted[], { publicKeyJwk }: Connected) =
     })),
   )
 
-/** The body that binds an environment, with its groups, to an app. By hand unless asked for otherwise. */
+/** The body that binds an environment, with its groups, to an app. The mode is `manual` unless `more` has another. */
 export async function bindingBody(
   connection: Connected,
   [env, ...groups]: readonly [Vaulted, ...Vaulted[]],

@@ -5,7 +5,7 @@ import { bindingBody, connectionBody, vaultedEnv, write } from './sync-scene.ts'
 import type { Actor, Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** A connection and a binding, from their beginning to their end, with a run that succeeds and one that fails. */
+/** Steps that create, change and delete a connection and a binding, with one run that succeeds and one that fails. */
 export async function syncing(
   world: World,
   ids: Record<string, string>,
@@ -48,7 +48,7 @@ export async function syncing(
     }),
     step(sync.updateBinding, 'sync_binding.updated', byPerson, {
       params: inBinding,
-      // No name there ends so: the run after it fails.
+      // The platform refuses names with this suffix, so the next run fails.
       body: () => ({ nameTransform: { suffix: '-refused' } }),
       resource: known(ids, 'bindingId'),
     }),

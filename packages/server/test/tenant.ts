@@ -16,7 +16,7 @@ import { bearerSecret, ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } 
 import { signInAs } from './people.ts'
 import type { World } from './world.ts'
 
-/** Someone who calls: the Authorization header, and who that is. */
+/** A caller: the Authorization header and the id. */
 export interface Actor {
   as: string
   id: string
@@ -43,7 +43,7 @@ export async function signUp(
   return { ...tenant, admin: await newToken(world, tenant, { role: 'admin' }) }
 }
 
-/** Registers a service token, by the machine client. */
+/** Registers a service token with the tenant's machine client. */
 export async function newToken(
   world: World,
   tenant: Pick<Tenant, 'orgId' | 'machine'>,
@@ -57,7 +57,7 @@ export async function newToken(
   return { as: `Bearer ${bearer}`, id }
 }
 
-/** Another machine client than the one that the organization signed up with, made by an admin in person. */
+/** Creates a second machine client of the organization, as an admin who is a person. */
 export async function newMachineClient(world: World, tenant: Tenant): Promise<Actor> {
   const { as } = await newMember(world, tenant, 'admin')
   const answer = await world.call(machineClients.create, {
@@ -118,7 +118,7 @@ export async function putSecret(world: World, tenant: Tenant, envId: string, nam
   return written(answer.body).secret
 }
 
-/** A decoy, with the header that presents it. */
+/** Creates a decoy. `as` is the header that presents it. */
 export async function newDecoy(world: World, tenant: Tenant, placement = 'a wiki'): Promise<Actor> {
   const tokenId = newId('serviceToken')
   const bearer = `${tokenId}_${bearerSecret()}`
@@ -131,13 +131,13 @@ export async function newDecoy(world: World, tenant: Tenant, placement = 'a wiki
   return { as: `Bearer ${bearer}`, id: answer.body.honeyToken.id }
 }
 
-/** What was done at once: in an environment that is not protected, every write is. */
+/** Returns the result of a write, which must not be queued. In an unprotected environment no write is. */
 export function written<B extends object>(body: B): Exclude<B, { queued: true }> {
   if ('queued' in body) throw new Error('queued for approval')
   return body as Exclude<B, { queued: true }>
 }
 
-/** A session of the person with that address. Claims say more of it: `withFactor` for one. */
+/** Returns the header of a session of the person with that address. `claims` are added, for example `withFactor`. */
 export const sessionOf = async (world: World, email: string, claims = {}): Promise<string> =>
   `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true, ...claims })}`
 
@@ -148,8 +148,8 @@ export const withFactor = (world: World, agoSeconds = 0) => ({
 })
 
 /**
- * A person who signs in as this world’s people do; claims are for worlds with the issuer of tests. With keys, unless asked
- * for without.
+ * Signs in a person with the sign-in of this world. `claims` need a world with the test issuer. Uploads keys unless
+ * `keys` is false.
  */
 export async function newPerson(
   world: World,
@@ -169,7 +169,7 @@ export async function newPerson(
 export const invitePerson = (world: World, tenant: Tenant, email: string, role: 'admin' | 'member' = 'member') =>
   world.call(invites.create, { as: tenant.machine.as, params: { orgId: tenant.orgId }, body: { email, role } })
 
-/** Joins every organization that invites this person. */
+/** Accepts all invitations of this person. */
 export async function acceptInvites(world: World, { as }: Pick<Actor, 'as'>): Promise<void> {
   for (const { id: inviteId } of (await world.call(ownInvites.list, { as })).body.invites) {
     const { error } = await world.call(ownInvites.accept, { as, params: { inviteId } })
@@ -177,7 +177,7 @@ export async function acceptInvites(world: World, { as }: Pick<Actor, 'as'>): Pr
   }
 }
 
-/** A person invited into the tenant, who has accepted since. */
+/** Creates a person who is invited to the tenant and has accepted. */
 export async function newMember(
   world: World,
   tenant: Tenant,
@@ -187,7 +187,7 @@ export async function newMember(
   await invitePerson(world, tenant, email, role)
   const person = await newPerson(world, email, more)
   await acceptInvites(world, person)
-  // The first admin in person owns what nobody owned; a suite that asks for an admin wants no owner.
+  // The first admin who is a person becomes the owner. A suite that asks for an admin wants none, so this undoes it.
   await world.server.context.db.rows(
     `update memberships set role = $3 where org_id = $1 and user_id = $2 and role = 'owner'`,
     [tenant.orgId, person.id, role],
@@ -195,7 +195,7 @@ export async function newMember(
   return person
 }
 
-/** A person who created an organization, and so owns it. */
+/** Creates a person who owns an organization, because they created it. */
 export async function newOwner(world: World): Promise<Actor & { orgId: string }> {
   const person = await newPerson(world, `owner-${++count}@example.com`)
   const { body } = await world.call(orgs.create, { as: person.as, body: { name: 'Own', slug: `own-${++count}` } })
@@ -212,7 +212,7 @@ export async function askForCliSession(world: World, more: Record<string, unknow
   return { id, as: `Bearer ${bearer}`, ...answer.body }
 }
 
-/** A CLI session that this person has approved. */
+/** Creates a CLI session that this person has approved. */
 export async function newCliSession(world: World, person: Pick<Actor, 'as'>): Promise<Actor & { code: string }> {
   const asked = await askForCliSession(world)
   const answer = await world.call(cliLogin.approve, { as: person.as, params: { code: asked.code } })

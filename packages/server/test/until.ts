@@ -1,4 +1,4 @@
-/** Looks again and again until there is something to see; fails with what was waited for when the deadline passes. */
+/** Calls `look` again and again until it returns a value. Throws an error with `what` after the deadline. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,

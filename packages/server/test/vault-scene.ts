@@ -33,7 +33,7 @@ export const catalog: Static<typeof VaultCatalog> = { providers: [apiKey, oauth,
 
 export const returnOrigin = 'https://app.example.com'
 
-/** A key pair’s public half, as an executor registers it. */
+/** Makes a public key in the form in which an executor registers it. */
 export function newWrappingKey() {
   const { publicKeyJwk } = newKey()
   return { jwk: JSON.parse(publicKeyJwk), thumbprint: sha256(publicKeyJwk) }
@@ -41,7 +41,7 @@ export function newWrappingKey() {
 
 type WrappingKey = ReturnType<typeof newWrappingKey>
 
-/** The answer of a call that has to be given. */
+/** Returns the body of a call that must succeed. */
 export async function sent<E extends Endpoint>(world: World, endpoint: E, input: Parameters<typeof world.call<E>>[1]) {
   const answer = await world.call(endpoint, input)
   if (answer.status >= 300) throw new Error(`${endpoint.path}: ${answer.error?.message}`)
@@ -53,7 +53,7 @@ export async function newProject(world: World, { orgId, admin }: Tenant) {
   return (await sent(world, vaultProjects.create, { as: admin.as, params: { orgId }, body })).project
 }
 
-/** By an admin in person, who may mint. */
+/** Creates a platform key, as an admin who is a person. */
 export async function newPlatformKey(world: World, { orgId }: Tenant, projectId: string, person: { as: string }) {
   const made = { as: person.as, params: { orgId, projectId }, body: { name: 'backend' } }
   const { key, secret } = await sent(world, vaultProjects.createKey, made)
@@ -83,7 +83,7 @@ export interface Vault {
   executor: { id: string; as: string; key: WrappingKey }
 }
 
-/** A project with a platform key and an executor. */
+/** Creates a project with a platform key and an executor. */
 export async function newVault(world: World, tenant: Tenant): Promise<Vault> {
   const person = await newMember(world, tenant, 'admin')
   const projectId = (await newProject(world, tenant)).id
@@ -103,13 +103,13 @@ export const newLink = async (world: World, { platform }: Pick<Vault, 'platform'
 export const newManageLink = async (world: World, { platform }: Pick<Vault, 'platform'>, userRef = 'user-1') =>
   (await sent(world, vaultPlatform.createManageSession, { as: platform.as, body: { userRef } })).session
 
-/** What a browser gets that opens a link. */
+/** Opens a link, as a browser does. */
 export async function open(world: World, { token }: { token: string }) {
   const { claimToken, session } = await sent(world, vaultConnect.claim, { body: { token } })
   return { claimToken, as: `Bearer ${claimToken}`, session }
 }
 
-/** A link that a person has opened, and agreed to. */
+/** Creates a link that a person has opened and consented to. */
 export async function consented(world: World, vault: Pick<Vault, 'platform'>, more: object = {}) {
   const link = await newLink(world, vault, more)
   const opened = await open(world, link)
@@ -128,14 +128,14 @@ export const slotOf = (vault: Pick<Vault, 'executor'>, slot: VaultSlot = 'api_ke
   ...sealed(vault),
 })
 
-/** An API key that a person has connected. */
+/** Connects an API key of a person -> the id of the connection. */
 export async function newConnection(world: World, vault: Vault, more: object = {}): Promise<string> {
   const { as } = await consented(world, vault, more)
   const { connectionId } = await sent(world, vaultConnect.submit, { as, body: { slots: [slotOf(vault)] } })
   return connectionId
 }
 
-/** A connection of any method: the page captures an API key, and the executor everything else. */
+/** Connects with any method: the page captures an API key, and the executor captures everything else. */
 export async function newConnectionOf(world: World, vault: Vault, provider: Provider): Promise<string> {
   if (provider.method === 'api_key') return newConnection(world, vault)
   const { id } = await consented(world, vault, { providerId: provider.id })
@@ -145,10 +145,10 @@ export async function newConnectionOf(world: World, vault: Vault, provider: Prov
   return answer.connectionId
 }
 
-/** An address that no server of a test may reach, so that nobody is asked. */
+/** A webhook at an address that a server in a test may not reach, so that nothing is sent. */
 export const webhookBody = () => ({ url: 'https://10.0.0.1/hook', description: 'Backend' })
 
-/** A webhook with a delivery. It is disabled: nothing is sent to it by itself. */
+/** Creates a webhook with a delivery. It is disabled, so that the server sends nothing to it by itself. */
 async function newSending(world: World, { tenant: { orgId, admin }, projectId, platform }: Vault) {
   const { endpoint } = await sent(world, vaultPlatform.createWebhook, { as: platform.as, body: webhookBody() })
   const params = { orgId, projectId, vaultWebhookId: endpoint.id }
@@ -159,13 +159,13 @@ async function newSending(world: World, { tenant: { orgId, admin }, projectId, p
 
 /** A vault with a credential for each of its surfaces. */
 export interface Surfaces extends Vault {
-  /** Claim tokens of a link to connect, and of one to manage. */
+  /** The Authorization headers for a link to connect and for a link to manage. */
   connects: string
   manages: string
   params: Record<string, string>
 }
 
-/** With one of everything that a path of the vault can name. */
+/** Creates a vault with one object of each kind that a path of the vault can name. */
 export async function newSurfaces(world: World, tenant: Tenant): Promise<Surfaces> {
   const vault = await newVault(world, tenant)
   const vaultConnectionId = await newConnection(world, vault)
@@ -180,7 +180,7 @@ export async function newSurfaces(world: World, tenant: Tenant): Promise<Surface
   return { ...vault, connects, manages, params }
 }
 
-/** The credential that passes an endpoint of the vault; undefined for all others. */
+/** Returns the credential for an endpoint of the vault, and undefined for all other endpoints. */
 export function bearerFor(surfaces: Surfaces, { surface, path }: Pick<Endpoint, 'surface' | 'path'>) {
   if (surface === 'platform') return surfaces.platform.as
   if (surface === 'executor') return surfaces.executor.as

@@ -19,18 +19,18 @@ const wrappingKey = newWrappingKey()
 const holder = { executor: { id: '', as: '', key: wrappingKey } }
 
 interface Parts {
-  /** Key under which `ids` has its credential. */
+  /** The key of the caller's credential in `ids`. */
   as?: string
   who: () => { type: string; id: string }
   note?: string
   params?: () => Ids
   body?: () => Record<string, unknown>
-  /** Notes what the answer has for later. */
+  /** Stores values of the response for later steps. */
   notes?: (seen: Seen) => void
   about: string
 }
 
-/** A step of the vault, whose callers come to be while it is walked. */
+/** Makes a step of the vault. Its caller is created by an earlier step, so its credential is read from `ids`. */
 const act =
   (ids: Ids) =>
   (endpoint: Endpoint, actions: AuditAction[], { as, who, note, params, body, notes, about }: Parts): Step => ({
@@ -45,7 +45,7 @@ const act =
     },
   })
 
-/** A vault project from its beginning to its end, with all who take part in it. */
+/** Steps that create, use and end a vault project, by all kinds of callers. */
 export function vaulting(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
   return [
     ...settingUp(ids, tenant, admin),
@@ -113,7 +113,7 @@ function settingUp(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
   ]
 }
 
-/** Webhooks, of the platform and of an admin. */
+/** Steps on webhooks, by the platform and by an admin. */
 function telling(ids: Ids, tenant: Tenant): Step[] {
   const made = {
     body: webhookBody,
@@ -157,7 +157,7 @@ function telling(ids: Ids, tenant: Tenant): Step[] {
   ]
 }
 
-/** A link, opened and agreed to. */
+/** Steps that create a link, open it and consent to it. */
 function linked(ids: Ids, note: string, body: () => object): Step[] {
   const platform = () => ({ type: 'vault_platform', id: ids.vaultKeyId as string })
   return [
@@ -187,7 +187,7 @@ const opened = (ids: Ids, note: string): Step =>
     },
   })
 
-/** Captured by this side, then broken, then repaired. */
+/** Steps that capture a credential with this endpoint, break the connection, and repair it with the same endpoint. */
 function captured(ids: Ids, endpoint: Endpoint, providerId: string, slot: VaultSlot): Step[] {
   const onConnection = { as: 'executor', who: () => ({ type: 'vault_executor', id: ids.executorId as string }) }
   const place = () => ({ connectSessionId: ids.connectSessionId as string })
@@ -238,7 +238,7 @@ function keeping(ids: Ids): Step[] {
   ]
 }
 
-/** What is there to revoke, by those who have not yet. */
+/** Steps that revoke connections by each remaining caller, and then cancel, erase and revoke everything else. */
 function ending(ids: Ids, tenant: Tenant): Step[] {
   const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
   const inProject = only(ids, { projectId: 'projectId' })

@@ -1,14 +1,14 @@
 import type { GuardedOutbound } from '../src/outbound/outbound.ts'
 
-/** Longer than any test takes: where one side is to give up, which of them does is no race, and no slow machine decides it. */
+/** A timeout longer than any test, so that it never expires first, not even on a slow machine. */
 export const longMs = 300_000
 
-/** How long a server waits for an answer from outside, in milliseconds; null for as long as it does for an operator. */
+/** How long a server waits for an answer from outside, in milliseconds. Null means the product's own timeout. */
 export interface WaitLimits {
   answerMs: number | null
 }
 
-/** The same door, through which a server waits as long as the test says at that time. Databases of leases have `longMs`. */
+/** Returns `outbound` with the timeout that the test has set at the time of a call. Lease databases have `longMs`. */
 export function withWaitLimits(outbound: GuardedOutbound, waitLimits: WaitLimits): GuardedOutbound {
   const waiting = <To extends { timeoutMs?: number }, Answer>(call: (to: To) => Promise<Answer>) => {
     return (to: To) => call(waitLimits.answerMs === null ? to : { ...to, timeoutMs: waitLimits.answerMs })

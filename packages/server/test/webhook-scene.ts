@@ -8,8 +8,8 @@ import { until } from './until.ts'
 import { newVault, sent } from './vault-scene.ts'
 
 /**
- * For a suite on the webhooks of vaults: a tenant, and a receiver that their server trusts. What a test makes the receiver
- * answer ends with the test. At the top of its file:
+ * Sets up a suite on vault webhooks: a tenant, and a receiver that the server trusts. After each test the receiver
+ * answers normally again. Call it at the top of the file:
  *
  * @example const { world, receiver, newWebhook, deliveredTo } = await openWebhooks()
  */
@@ -29,7 +29,7 @@ export async function openWebhooks() {
       response.writeHead(status, { location: receiver.url }).end('a secret of the receiver')
   }
 
-  /** A project with a webhook of this receiver's, at a path of its own. */
+  /** Creates a project with a webhook to this receiver, at its own path. */
   const newWebhook = async (body: object = {}) => {
     const vault = await newVault(world, tenant)
     const url = `${receiver.url}/${vault.projectId}`
@@ -47,19 +47,19 @@ export async function openWebhooks() {
   const hooksOf = ({ vault }: Made) => receiver.hooks.filter(({ path }) => path.endsWith(vault.projectId))
   const told = (made: Made) => hooksOf(made).map(({ body }) => JSON.parse(body))
 
-  /** Until there are so many deliveries in that state. A job, a sweep or the test itself may have sent them. */
+  /** Waits for so many deliveries in that state. A job, a sweep or the test itself may have sent them. */
   const deliveredTo = (made: Made, count: number, status: DeliveryStatus = 'delivered') =>
     until(`${count} deliveries ${status}`, async () => {
       const those = (await deliveriesOf(made)).filter((one) => one.status === status)
       return those.length >= count && those
     })
 
-  /** Until one delivery has been tried this often. */
+  /** Waits until one delivery has been tried this often. */
   const triedOf = (made: Made, attempts: number) =>
     until(`${attempts} tries`, async () => (await deliveriesOf(made)).find((one) => one.attempts >= attempts))
 
   return { world, tenant, receiver, refuse, newWebhook, deliveriesOf, shown, hooksOf, told, deliveredTo, triedOf }
 }
 
-/** A webhook, its project, and the admin who looks after both. */
+/** A webhook, its project, and the admin who manages both. */
 export type MadeWebhook = Awaited<ReturnType<Awaited<ReturnType<typeof openWebhooks>>['newWebhook']>>

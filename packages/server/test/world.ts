@@ -18,16 +18,16 @@ import { type Issuer, startIssuer } from './services/issuer.ts'
 import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
 import { longMs, type WaitLimits, withWaitLimits } from './wait-limits.ts'
 
-/** A server as an operator runs it, on a database of its own, with a clock that tests move. */
+/** A server as an operator runs it, with its own database and with a clock that tests move. */
 export interface World {
   url: string
   server: RunningServer
   issuer: Issuer
-  /** In suites that run with a real provider. */
+  /** Set in suites that run with a real provider. */
   provider: IdentityProvider | null
   /** Everything that was logged. */
   log: string[]
-  /** Every answer's text, so that a suite can look for what must not be in any. */
+  /** The text of every response, so that a suite can search them for values that must not appear. */
   answers: string[]
   clock: { now: () => Date; advance: (seconds: number) => void }
   waitLimits: WaitLimits
@@ -54,15 +54,15 @@ interface Result<E extends AnyEndpoint> {
   headers: Headers
 }
 
-/** Any will do, and no other world has its database. */
+/** All worlds may use the same key, because no two of them share a database. */
 export const serverKey = Buffer.alloc(32, 7).toString('base64url')
 
 /** Settings of a world in which Skerry itself signs people in. */
 export const builtIn = { SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '' }
 
 export async function openWorld(settings: Record<string, string> = {}): Promise<World> {
-  // It stands still but for a moment with each reading: what is later has a later time, and on a slow machine nothing is over
-  // that a test has not let pass.
+  // The clock moves by 1 ms with each reading and otherwise stands still. Later events have later times, and nothing
+  // expires on a slow machine before a test advances the clock.
   let [nowMs, advancedMs] = [Date.now(), 0]
   const now = () => new Date(++nowMs)
   const issuer = await startIssuer(now)
@@ -86,7 +86,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   })
   const log: string[] = []
   const answers: string[] = []
-  // A suite that brings its own database shows what becomes of a server without it.
+  // A suite with its own database tests a server that loses it, so the product's own timeout applies.
   const connectTimeoutMs = settings.SKERRY_DATABASE_URL === undefined ? longMs : undefined
   const waits = { connectTimeoutMs, readTimeoutMs: longMs }
   const server = await start(Object.assign(config, waits), log, now)
@@ -110,7 +110,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     },
     async call(endpoint, input) {
       const result = await call(world.server.url, answers, endpoint, input)
-      // Where a test did not expect it, this is what tells why.
+      // Prints the reason, in case the test did not expect a 500.
       if (result.status === 500) process.stderr.write(`${log.findLast((line) => line.includes('request failed'))}\n`)
       return result
     },
@@ -125,7 +125,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   return world
 }
 
-/** No suite reaches a real provider: one that wants to be answered says where. */
+/** No suite reaches a real provider. A suite that needs answers sets the origin of its fake. */
 const providerOrigins = ({ SKERRY_PROVIDER_ORIGINS = '{}' }: Record<string, string>) => ({
   ...Object.fromEntries([...Object.keys(syncProviders), ...Object.keys(leaseFacts)].map((tag) => [tag, nowhere])),
   ...(JSON.parse(SKERRY_PROVIDER_ORIGINS) as Record<string, string>),
@@ -141,7 +141,7 @@ export function start(config: Config, log: string[], now: () => Date): Promise<R
   )
 }
 
-/** Sends one request, and fails the test when the answer is not of the form that the contract gives it. */
+/** Sends one request. Throws if the response does not have the form that the contract gives it. */
 export async function call<E extends AnyEndpoint>(
   base: string,
   answers: string[],
@@ -171,7 +171,7 @@ export async function call<E extends AnyEndpoint>(
   return { status: response.status, body: parsed, error: errorOf(parsed), headers: response.headers }
 }
 
-/** The token endpoint says it in two members, all others in one. */
+/** Returns the error of a body. The token endpoint has it in two fields, all other endpoints in one. */
 export function errorOf(body: { error?: unknown; error_description?: unknown } | undefined): Result<Endpoint>['error'] {
   const error = body?.error
   return typeof error === 'string'

@@ -16,7 +16,7 @@ interface CreateOptions extends Flags {
   branch?: string
 }
 
-/** Of a project's folder nothing is taken: an agent is bound where that is said. */
+/** The agent is bound to an environment only if an option names one. The project's folder alone binds nothing. */
 export async function create(slug: string, { session, flags, orgId }: InOrg<CreateOptions>): Promise<Output> {
   const { name = slug, app, env, group, branch } = flags
   const isBound = env !== undefined || group !== undefined || app !== undefined || branch !== undefined

@@ -25,7 +25,7 @@ async function versionsOf(session: Session, orgId: string, agent: Agent): Promis
   return (await session.client.agents.policies({ params: { orgId, agentId: agent.id } })).policies
 }
 
-/** What is in force, as its bundle says; nobody can check here whose signature a proxy takes. */
+/** The rules of the newest policy, without verification. Only a proxy knows which signatures it accepts. */
 export async function rulesInForce(session: Session, orgId: string, agent: Agent): Promise<PolicyRule[]> {
   const [newest] = await versionsOf(session, orgId, agent)
   return newest ? readUnverifiedPolicy(newest.bundle).rules : []
@@ -83,7 +83,7 @@ export async function publish(
 
 export const parsePublish = async (flags: PublishOptions & { file: string }) => ({ rules: await readRules(flags.file) })
 
-/** Signed anew, under the next version, so that no proxy sees the number fall. */
+/** Signs the earlier rules again under the next version, so that no proxy sees the version number fall. */
 export async function rollback(
   wanted: string,
   version: string,
@@ -98,7 +98,7 @@ export async function rollback(
   return signAndPublish(session, { orgId, agent, rules }, flags)
 }
 
-/** When it expires is no matter here. */
+/** Whether this person signed the bundle. The expiry does not matter here. */
 async function isSignedBy(
   { point }: PolicySigner,
   bundle: string,
@@ -117,12 +117,12 @@ async function signAndPublish(
   flags: PublishOptions,
 ): Promise<Output> {
   const seconds = parseDuration(flags.expires)
-  // A minute less than the most: the two clocks need not agree.
+  // One minute less than the maximum, because the two clocks may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
   if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
     throw usage('--expires takes 1h to 90d')
   const signer = await signerOf(session)
-  // Not part of the output: a person reads the rules before the question.
+  // Printed before the question and not as output, because the user must read the rules first.
   if (!flags.json) printRules(rules)
   await confirmOrRefuse(
     `signs these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`,
@@ -140,7 +140,7 @@ async function signAndPublish(
   }
 }
 
-/** A person's key, in the agent of the keyring or opened here. */
+/** The key of a person, from the agent of the keyring or opened here. */
 async function signerOf({ principal, client, settings }: Session): Promise<PolicySigner> {
   if (principal.type !== 'user')
     throw new Failure('refused', 'a token cannot sign a policy', 'sign in as a person with `skerry login`')

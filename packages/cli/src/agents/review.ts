@@ -6,7 +6,7 @@ import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 import { rulesInForce } from './policies.ts'
 
-/** The server has counts alone and proposes nothing: what could go is worked out here. */
+/** Proposes narrower rules. This is done here, because the server only counts requests. */
 export async function review(
   wanted: string,
   { session, input: { days } }: SignedIn<Flags & { days: string }, typeof parseReview>,

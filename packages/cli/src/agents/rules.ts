@@ -4,7 +4,7 @@ import { usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { writeTable } from '../output.ts'
 
-/** A list of rules, or an object that has one: what `policy edit` wrote. */
+/** Reads a list of rules, or an object with one, which `policy edit` writes. */
 export async function readRules(file: string): Promise<PolicyRule[]> {
   const read = readPolicyRules(await readValue('the rules', { file }))
   if ('rules' in read) return read.rules

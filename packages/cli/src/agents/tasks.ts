@@ -73,7 +73,7 @@ export async function revoke(
 }
 
 export function parseRevoke(_flags: Flags, taskId: string) {
-  // The whole token names its task, too, and must not get into an address.
+  // A whole token begins with the id of its task. The rest must not get into an address.
   const id = /^(?:tsk|skd)_[0-9A-Za-z]{22}/.exec(taskId)?.[0]
   if (id === undefined) throw usage('that is no task', 'see `skerry agent tasks <agent>`')
   return { id }

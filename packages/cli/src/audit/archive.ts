@@ -17,7 +17,7 @@ export async function verifyArchive(path: string, { key }: Flags & { key: string
   }
 }
 
-/** @param publicKey of the server that made it */
+/** @param publicKey the public key of the server that made the archive */
 export async function readArchive(path: string, publicKey: string): Promise<ProvenArchive> {
   try {
     return await readAuditArchive(readPieces(path), publicKey)

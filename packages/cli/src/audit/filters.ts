@@ -6,7 +6,7 @@ import { usage } from '../failure.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
-/** Which entries are meant. */
+/** The filters for entries of the audit log. */
 export interface FilterFlags extends Flags {
   action?: string
   actor?: string
@@ -36,7 +36,7 @@ export async function filtersOf(session: Session, flags: FilterFlags) {
   return { ...filtersWithout(flags), actorId: await principalIdOf(session, actor, '--actor') }
 }
 
-/** Refuses senseless filters before anything is asked. */
+/** Refuses invalid filters before anything is requested. */
 export const checkFilters = (flags: FilterFlags): void => void filtersWithout(flags)
 
 function filtersWithout({ action, resourceType, resource, request, text, since, until }: FilterFlags) {
@@ -57,6 +57,6 @@ function filtersWithout({ action, resourceType, resource, request, text, since, 
   }
 }
 
-/** An instant goes as it is: the server says what is wrong with one. */
+/** Leaves an instant as it is, because the server checks it. A duration means that long ago. */
 const instantOf = (text: string): string =>
   text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()

@@ -18,7 +18,7 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
     text: () => {
       const totals = answer.spans.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0))
       const most = Math.max(...totals, 1)
-      // Headers are not words of the server, so they are printed as they are.
+      // The headers do not come from the server, so they are printed as they are.
       const [title, length] =
         answer.step === 'hour' ? ['hour', 'YYYY-MM-DDTHH:MM'.length] : ['day', 'YYYY-MM-DD'.length]
       writeTable(
@@ -35,7 +35,7 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
   }
 }
 
-/** What is not nothing can be seen. */
+/** Every share above zero gets at least one `#`. */
 const bar = (share: number) => '#'.repeat(Math.max(0, Math.ceil(share * barWidth)))
 
 const groupsOf = ({ counts }: Span): string =>

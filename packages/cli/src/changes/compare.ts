@@ -6,16 +6,16 @@ import type { Place } from '../places.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 
-/** What a change would do to the value, as the key of the environment shows it. */
+/** The effect of a change on the decrypted value. */
 export interface Comparison {
-  /** `unreadable`: the proposed ciphertext does not open here. `forgotten`: it went with the secret. */
+  /** `unreadable`: the proposed ciphertext does not open here. `forgotten`: it was deleted with the secret. */
   state: 'new' | 'changed' | 'same' | 'deleted' | 'unreadable' | 'forgotten'
   currentVersion: number | null
   current: string | undefined
   proposed: string | undefined
 }
 
-/** Decrypts both sides here. Refused without a key grant on the environment. */
+/** Decrypts the current and the proposed value on this machine. It fails without a key grant on the environment. */
 export async function compare(session: Session, place: Place, change: ChangeRequest): Promise<Comparison> {
   const { dek } = await openKey(session, place)
   const open = (ciphertext: string) => openSecret(ciphertext, dek, place.envId, change.secretName)
@@ -35,7 +35,7 @@ export async function compare(session: Session, place: Place, change: ChangeRequ
   }
 }
 
-/** The current version and, for a restore, back to the one that it names. */
+/** Reads the current version. For a restore it reads back to the version that the change names. */
 async function historyOf(session: Session, { orgId, envId }: Place, { secretName, restoreVersion }: ChangeRequest) {
   const params = { orgId, envId, name: secretName }
   const ciphertexts = new Map<number, string>()
@@ -53,13 +53,13 @@ async function historyOf(session: Session, { orgId, envId }: Place, { secretName
       cursor = page.nextCursor
     } while (restoreVersion !== null && !ciphertexts.has(restoreVersion) && cursor !== null)
   } catch (error) {
-    // There is no such secret: the change would create it, or it has gone since.
+    // There is no such secret: the change would create it, or it has been deleted since.
     if (toFailure(error).kind !== 'notFound') throw error
   }
   return { currentVersion, ciphertexts }
 }
 
-/** Lines behind `-`, `+` and blanks. Masked, each value is one line that does not tell its length. */
+/** Returns lines that begin with `-`, `+` or blanks. A masked value is one line, which hides its length. */
 export function diffLines({ state, current, proposed }: Comparison, reveal: boolean): string[] {
   const lines = (value: string | undefined) => {
     if (value === undefined) return []

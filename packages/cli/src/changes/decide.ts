@@ -14,7 +14,7 @@ interface Options extends Flags {
   comment?: string
 }
 
-/** What is decided about: one change, or all that were proposed together. */
+/** The subject of a decision: one change, or all changes that were proposed together. */
 interface Decided {
   id: string
   names: string
@@ -42,8 +42,8 @@ export async function approve(ids: string[], work: InOrg<Options>): Promise<Outp
 }
 
 /**
- * A value that does not open with the environment’s key would fail every read of the environment. Only clients can see
- * that; one without the key leaves it to others.
+ * Refuses a value that does not open with the environment’s key, because it would break every read of the environment.
+ * Only a client with the key can see that; a client without the key leaves it to others.
  */
 async function checkReadable(session: Session, orgId: string, id: string, together: ChangeRequest[]): Promise<void> {
   const [first] = together
@@ -83,7 +83,7 @@ export async function withdraw(ids: string[], work: InOrg<Options>): Promise<Out
 
 const bodyOf = ({ comment }: Options) => ({ body: comment === undefined ? {} : { comment } })
 
-/** One after the other, each told as it is done: the first that is refused ends it. */
+/** Decides one change after the other and reports each. The first refusal ends the command. */
 async function decideEach(
   ids: string[],
   { session, orgId }: InOrg<Options>,
@@ -92,7 +92,7 @@ async function decideEach(
   const decided = new Map<string, ChangeRequest>()
   for (const named of ids) {
     const { id, change, together } = await findChange(session, orgId, named)
-    // Its group was decided a moment ago.
+    // This change was already decided together with its group.
     if (decided.has(id)) continue
     const names = together.map(({ secretName }) => secretName).join(', ')
     const params = { orgId, changeRequestId: change.id }

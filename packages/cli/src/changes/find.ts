@@ -2,7 +2,7 @@ import { idPrefixes } from '@skerry/contract/prefixes'
 import { Failure } from '../failure.ts'
 import type { Session } from '../session.ts'
 
-/** What an id names: a change, or by the id of a group all that were proposed together. */
+/** Finds the change that an id names. The id of a group names all changes that were proposed together. */
 export async function findChange(session: Session, orgId: string, id: string) {
   const changeRequestId = id.startsWith(idPrefixes.changeGroup) ? await firstOf(session, orgId, id) : id
   const { changeRequest, reviews } = await session.client.changes.get({ params: { orgId, changeRequestId } })

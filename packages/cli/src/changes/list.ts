@@ -13,7 +13,9 @@ interface Options extends Flags {
   limit: string
 }
 
-/** Lists the whole organization unless an option names an environment: a person who approves wants to see all requests. */
+/**
+ * Lists the whole organization unless an option names an environment: a person who approves wants to see all requests.
+ */
 export async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
   const isNamed = [flags.env, flags.group, flags.branch].some((name) => name !== undefined)
   const place = isNamed ? await findPlace(session, namedPlace(session, flags)) : undefined
@@ -61,7 +63,7 @@ export function checkList(flags: Options): void {
 
 const shownNames = 5
 
-/** Of a large group the first names, and how many there are besides. */
+/** The first names of a large group, and the number of the other names. */
 function namesOf(together: ChangeRequest[], size: number): string {
   const names = together.map(({ secretName }) => secretName).sort()
   const shown = names.slice(0, size > shownNames + 1 ? shownNames : size)

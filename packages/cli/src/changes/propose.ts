@@ -18,19 +18,19 @@ interface Options extends Flags, Reading {
   dryRun?: boolean
 }
 
-/** Whether what is written there waits for approval. */
+/** Whether writes to the environment wait for approval. */
 export async function isProtected(session: Session, { orgId, envId }: Place): Promise<boolean> {
   return (await session.client.protection.get({ params: { orgId, envId } })).protection !== null
 }
 
-/** Sealed here; all of it is applied later, or nothing. */
+/** Encrypts the changes here and proposes them as one. Later, all of them are applied, or none. */
 export async function proposeAsOne(session: Session, place: Place, changes: ProposedChanges, flags: { note?: string }) {
   const { orgId, envId } = place
   const { dek } = await openKey(session, place)
   return proposeChanges(session.client, { orgId, envId }, changes, dek, noteOf(flags))
 }
 
-/** What differs in a file, and what is to go, as one change of a protected environment. */
+/** Proposes the differences of a file, and deletions, as one change of a protected environment. */
 export async function propose(
   _path: string | undefined,
   { session, flags, place, input: { gone, values } }: AtPlace<Options, typeof parsePropose>,

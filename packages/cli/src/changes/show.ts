@@ -55,7 +55,10 @@ function asJson({ change, reviews, together }: Found, place: Place, compared: Co
 
 type Compared = Map<ChangeRequest, Comparison>
 
-/** Who holds no key still sees what is proposed, by whom and why. */
+/**
+ * Compares the values if this credential has the key. Without it, a person still sees what is proposed, by whom and
+ * why.
+ */
 async function compareIfReadable(session: Session, place: Place, together: ChangeRequest[]): Promise<Compared> {
   const compared: Compared = new Map()
   try {

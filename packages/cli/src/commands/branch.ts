@@ -41,7 +41,7 @@ export function register(command: Command): void {
   confirmable(forked(leaf(command, 'delete <slug>', 'Delete a branch and what it overrides'))).action(atBranch(remove))
 }
 
-/** Every branch command means a branch of `--from`, or of the project's environment. */
+/** Finds the environment that `--from` names, or the project's environment, or a branch of it. */
 const findParent = (session: Session, flags: Options, branch?: string) =>
   findPlace(session, { app: session.settings.app, env: flags.from ?? session.settings.env, branch })
 
@@ -59,7 +59,7 @@ async function create(
   const receivers = flags.private ? undefined : await receiversOf(session, parent)
   const { isAccepted, keep } = await acceptReaders(session, { ...recovery, ...(receivers && { receivers }) }, flags)
   await keep()
-  // The SDK asks for the readers of the parent again, and compares them with those accepted here.
+  // The SDK lists the readers of the parent again, and compares them with the readers that were accepted here.
   const reads = receivers ? isAccepted : () => false
   const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
@@ -73,7 +73,7 @@ async function create(
 
 const parseCreate = (flags: CreateOptions) => ({ ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl) })
 
-/** A branch is for those who read its parent. */
+/** The readers of a branch are the readers of its parent. */
 async function receiversOf(session: Session, { orgId, envId, label }: Place) {
   const { key } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })

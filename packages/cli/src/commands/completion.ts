@@ -17,7 +17,10 @@ export function register(command: Command): void {
     .action(completion)
 }
 
-/** The program has loaded every command in full for this one. Instead of a shell, its script names what it asks for. */
+/**
+ * Every command is loaded in full for this one. A completion script passes the kind of values that it needs in place of
+ * a shell.
+ */
 async function completion(shell: string, typed: string[], _: object, command: Command): Promise<void> {
   const kind = Object.values(ServerWords).find((one) => one === shell)
   if (kind !== undefined) {
@@ -32,7 +35,7 @@ async function completion(shell: string, typed: string[], _: object, command: Co
 
 const visible = (command: Command) => command.createHelp().visibleCommands(command)
 
-/** What can follow each command: its subcommands and its long options. */
+/** Collects the words that can follow each command: its subcommands and its long options. */
 function wordsOf(program: Command): Words {
   const words: Words = new Map()
   const add = (path: string, command: Command) => {

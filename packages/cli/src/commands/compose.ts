@@ -53,7 +53,7 @@ async function set(
     place.environment.slug,
   )
   const label = `${group.slug}:${place.environment.slug}`
-  // Granted first: from the moment of composition, a reader who lacks one key is refused the whole environment.
+  // Keys are granted first, because after the composition a reader who lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
   const whoLacks = await namesOf(session, without)
   if (same && flags.grant) await grantReaders(session, place, { envId: same.envId, label }, without, flags)
@@ -85,7 +85,10 @@ function parseSet(flags: SetOptions) {
   return { position }
 }
 
-/** Who holds the environment's key and not the group's. Readers of the server are granted what they are for, and no more. */
+/**
+ * Lists the readers who have the environment's key and lack the group's. The server's own readers are left out, because
+ * they get only the keys that they need.
+ */
 async function missingReaders(session: Session, place: Place, groupEnvId: string) {
   const { orgId, envId } = place
   const [readers, groupReaders] = await Promise.all([
@@ -104,7 +107,10 @@ async function namesOf(session: Session, readers: Reader[]): Promise<string> {
 
 type Reader = Awaited<ReturnType<typeof missingReaders>>[number]
 
-/** Readers that this machine knows to read the application's environment are given the group's key. */
+/**
+ * Grants the group's key to the readers. It does not ask about readers that this machine knows for the application's
+ * environment.
+ */
 async function grantReaders(
   session: Session,
   place: Place,

@@ -1,7 +1,7 @@
 import type { AtPlace } from '../frame.ts'
 import { type Output, writeLine, writeTable } from '../output.ts'
 
-/** For auditors: who can read an environment, since when, and who gave it to them. */
+/** For auditors: lists who can read an environment, since when, and who granted it. */
 export async function readers(_slug: string, { session, place }: AtPlace): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId }
   const answer = await session.client.grants.readers({ params })

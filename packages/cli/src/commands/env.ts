@@ -144,7 +144,7 @@ async function rekey({ session, flags, place }: AtPlace<RekeyOptions>): Promise<
     flags,
   )
   await keep()
-  // The SDK asks for the readers again: it wraps to those that were accepted here and to no others.
+  // The SDK lists the readers again, and wraps only to readers that were accepted here.
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
@@ -165,7 +165,7 @@ async function rekey({ session, flags, place }: AtPlace<RekeyOptions>): Promise<
   return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
 }
 
-/** The server refuses it, too, in the words of a change that somebody else made meanwhile. */
+/** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */
 async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
   const { protection } = await session.client.protection.get({ params: { orgId, envId } })
   if (protection === null) return
@@ -173,7 +173,7 @@ async function refuseProtected(session: Session, { orgId, envId, label }: Place)
   throw new Failure('conflict', what, 'take the protection off first, which all admins are mailed about')
 }
 
-/** The one place where the server can read: nobody wraps a key to it without being told. */
+/** Warns about a reader of the server, because the server can read everything that such a reader gets. */
 function warnOfReader(
   reader: ParentGrantee & { principalType: keyof typeof readerWords },
   label: string,
@@ -213,7 +213,10 @@ async function remove(_slug: string, { session, flags, place }: AtPlace<Confirma
   return { json: { deleted: place.envId } }
 }
 
-/** What commands refuse, because only a server that lies or a person who meant it does that. */
+/**
+ * Accepts changes that other commands refuse, because they come from a malicious server, or from a person who wanted
+ * them.
+ */
 async function trust({ session, flags }: SignedIn<Confirmable & { with?: string[] }>): Promise<Output> {
   const { acceptNow, changesOf } = await import('../trust.ts')
   const asked = { flags, with: flags.with ?? [] }

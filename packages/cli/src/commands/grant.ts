@@ -39,7 +39,7 @@ async function grant({ session, flags }: SignedIn<Options>): Promise<Output> {
   const grantees = [{ ...grantee, name, wantedName }]
   const keep = await acceptGrantees(session, { what: keysOf(places), grantees }, flags)
   if (flags.all) {
-    // Nobody has named these environments, so they are named before they are handed over.
+    // The user has not named these environments, so the question names them.
     await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
   }
   keep()
@@ -60,7 +60,7 @@ const keysOf = (places: readonly OpenPlace[]): string =>
 
 async function list({ session, place: { orgId, envId, label } }: AtPlace): Promise<Output> {
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })
-  // The wrapped key is of use to its holder alone.
+  // The wrapped key is left out, because only its holder can use it.
   const rows = grants.map(({ id, principalType, principalId, createdAt }) => ({
     id,
     principalType,

@@ -38,7 +38,7 @@ async function init({ session, flags, input: { folder } }: SignedIn<Options, typ
   const org = await session.org()
   const own = found?.file === join(folder, projectFileName) ? found : null
   const above = found && !own && isOf(found.project, url, org.slug) ? found : null
-  // Below another folder's file, that file speaks of its own application and not of this one.
+  // A skerry.json of a folder above names its own application, and not the one of this folder.
   const known = above ? ownEntry(above, folder) : own?.project
   const picks = canAsk() && !flags.yes
   const byFolder = slugFrom(basename(folder))
@@ -68,14 +68,17 @@ function parseInit(flags: Options) {
   return { folder }
 }
 
-/** Entries of `paths` are of the file's own server and organization: other ones need a file of their own. */
+/** Whether the file has this server and organization, so that the folder can be an entry of its `paths`. */
 const isOf = (project: Project, url: string, org: string) =>
   (project.url === undefined || URL.parse(project.url)?.href === URL.parse(url)?.href) &&
   (project.org === undefined || project.org === org)
 
 const whatIsNew = 'new'
 
-/** Of the applications that there are, and the one that the folder’s name would make. Nothing is asked where there is none. */
+/**
+ * Asks for one of the existing applications, or the one that the folder’s name would give. It does not ask if there are
+ * none.
+ */
 async function pickApp(session: Session, byFolder: string | undefined): Promise<string | undefined> {
   const { id: orgId, slug } = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId } })
@@ -102,7 +105,7 @@ async function pickEnvironment(session: Session, appSlug: string): Promise<strin
   return askChoice('Which environment do you work with here?', choices, usual.slug)
 }
 
-/** A folder `My Shop` names the application my-shop; one that is called otherwise names none. */
+/** A folder `My Shop` gives the application my-shop its name. An application with another slug is named by its slug. */
 const nameFor = (app: string, folder: string) => (slugFrom(basename(folder)) === app ? basename(folder) : app)
 
 function ownEntry(found: FoundProject, folder: string) {
@@ -124,7 +127,10 @@ function addToPaths(found: FoundProject, folder: string, scope: { app: string; e
   return found.file
 }
 
-/** Creates what does not exist yet, after asking where somebody can answer -> what was created. */
+/**
+ * Creates the application and the environment if they do not exist yet, and returns what it created. On a terminal it
+ * asks first.
+ */
 async function ensure(session: Session, wanted: { app: string; env: string; name: string }, flags: Options) {
   const { id: orgId, slug: orgSlug } = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId } })
@@ -139,7 +145,8 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   if (!flags.yes && canAsk() && !(await ask(`create ${missing.join(' and ')} in ${orgSlug}?`))) {
     throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
   }
-  // Before anything is made: a person without keys is told so here, and no application is left without an environment.
+  // Done before anything is created, so that a person without keys does not leave an application without an
+  // environment.
   const publicKeyJwk = await ownPublicKey(session)
   const recovery = await withRecovery(session)
   await (await acceptReaders(session, recovery, flags)).keep()

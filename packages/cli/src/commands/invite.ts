@@ -97,7 +97,7 @@ async function find(session: Session, who: string) {
   return { orgId, found }
 }
 
-/** Taken back and made again: that is what sends a mail and begins its time anew. */
+/** Deletes the invitation and creates it again, which sends a new e-mail and restarts its lifetime. */
 async function resend(who: string, { session }: SignedIn): Promise<Output> {
   const { orgId, found } = await find(session, who)
   const { email, role } = found

@@ -23,7 +23,10 @@ export function register(command: Command): void {
     .action(withoutSession(logout))
 }
 
-/** Ends a person's session at the server; takes tokens off this machine, which `skerry token revoke` ends there. */
+/**
+ * Ends a person's session at the server. Tokens are only removed from this machine, because `skerry token revoke` ends
+ * them.
+ */
 async function logout(flags: Options): Promise<Output> {
   const { profiles } = readCredentials()
   const names = flags.all ? Object.keys(profiles) : [nameOf(flags)]
@@ -54,7 +57,7 @@ async function endSession(settings: Settings, name: string, profile: Profile | u
     await client.cliSessions.revoke({ params: { cliSessionId: session.id } })
   } catch (error) {
     const { kind, message } = toFailure(error)
-    // Refused: it has ended already.
+    // The server refuses a session that has already ended.
     if (kind !== 'refused' && !local) {
       throw new Failure(kind, `the session was not ended (${message})`, 'try again, or forget it here with --local')
     }

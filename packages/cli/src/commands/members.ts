@@ -75,7 +75,10 @@ function stateOf(session: Session, orgId: string, { userId, email, publicKeyJwk 
   return pinState(session, orgId, { principalId: userId, name: email, publicKeyJwk })
 }
 
-/** As it was opened on this machine; where none was, there is nothing to compare with before it is unlocked. */
+/**
+ * Compares the key with the copy of the keyring on this machine. Without a copy there is nothing to compare before it
+ * is unlocked.
+ */
 function isOwnKey({ settings }: Session, userId: string, publicKeyJwk: string | null): boolean {
   const kept = readSealed(settings.url, userId)
   return !kept || (publicKeyJwk !== null && canonical(kept.publicKeyJwk) === canonical(publicKeyJwk))
@@ -102,7 +105,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)
   if (shares) warn(`${label} holds a share of the recovery key: ${sharesText(shares)}`)
   await confirmOrRefuse(`removes ${label} with every key grant${leases}`, flags)
-  // Asked for first: their grants go with them.
+  // Read first, because the member's grants are deleted with the member.
   const held = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
@@ -121,7 +124,7 @@ function sharesText({ left, threshold, isEnough }: SharesLeft): string {
   return `${count}, but ${threshold} are needed: nothing can be recovered until \`skerry recovery rotate\` makes new shares`
 }
 
-/** The recovery settings, or null for members who may not see them: they can leave nevertheless. */
+/** The recovery settings, or null for members who may not see them, because they can leave nevertheless. */
 async function recoveryIfVisible(session: Session, orgId: string) {
   try {
     return (await session.client.recovery.get({ params: { orgId } })).recovery
@@ -136,7 +139,7 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
   if (publicKeyJwk === null) throw new Failure('conflict', `${label} has no key yet`)
   const known = findPin(session, orgId, userId)
   const isById = who === userId
-  // The server alone says which e-mail address an id has.
+  // The e-mail address of an id comes from the server alone.
   const grantee = { principalId: userId, name: isById ? (known?.name ?? null) : email, publicKeyJwk }
   const words = await fingerprintWords(publicKeyJwk)
   if (known) note(`known since ${known.pinnedAt}: ${await fingerprintWords(known.publicKeyJwk)}`)

@@ -127,7 +127,7 @@ interface Replacement {
   config: ReturnType<typeof rotationConfig>
 }
 
-/** A policy that is there already changes its kind only if `--kind` says so, and loses settings only if the person agrees. */
+/** An existing policy changes its kind only with `--kind`, and loses settings only if the user agrees. */
 async function checkReplacement(session: Session, wanted: Replacement, flags: CreateOptions): Promise<void> {
   const { orgId, envId, label, secretName, config } = wanted
   const { rotations } = await session.client.rotation.list({ params: { orgId } })
@@ -146,7 +146,7 @@ async function checkReplacement(session: Session, wanted: Replacement, flags: Cr
     )
 }
 
-/** The rotated password is for this target: it is the one that this machine knows. */
+/** Finds the target of the rotated password, and checks that it is the target that this machine knows. */
 async function findTargetId(session: Session, wanted: string): Promise<string> {
   const target = await targetOf(session, wanted)
   await checkTarget(session, target)

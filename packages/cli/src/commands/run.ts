@@ -78,7 +78,7 @@ function commandLine(program: string[], { command }: Options): string[] {
   return ['sh', '-c', command]
 }
 
-/** As wide as the SDK's `watch` takes it; told before anything is fetched. */
+/** Checks the interval against the limits of the SDK's `watch` before anything is fetched. */
 function parseInterval(text: string): number {
   const seconds = parseDuration(text)
   if (seconds >= 1 && seconds <= 86_400) return seconds

@@ -20,14 +20,14 @@ async function signup(orgName: string, flags: Flags & { slug?: string }): Promis
   const orgSlug = flags.slug ?? slugFrom(orgName)
   if (orgSlug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
   checkSlug(orgSlug, 'an organization')
-  // A new organization: what the project or the environment says of another one does not matter here.
+  // The organization is new, so the one that the project or the environment names does not matter.
   const settings = { ...readSettingsToStore(flags, false), org: undefined }
-  // The client's secret comes back once: what cannot be stored must show before, not after.
+  // The client's secret is returned once, so an unwritable file must fail before the request and not after it.
   updateCredentials(() => {})
   const body = { orgName, orgSlug, clientName: `CLI on ${hostname()}`.slice(0, 200) }
   const { org, m2m } = await connect(settings).signup.create({ body })
 
-  // Kept before anything else: it is shown once, and what follows can fail.
+  // Stored before anything else, because the secret is shown once and the next steps can fail.
   const name = flags.profile ?? profileName(settings.url, org.slug)
   const machine = { id: m2m.clientId, secret: m2m.clientSecret }
   saveProfile(name, { url: settings.url, org: { id: org.id, slug: org.slug }, client: machine })

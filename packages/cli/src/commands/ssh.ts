@@ -75,7 +75,7 @@ function parseSsh(flags: Options, _wanted: string, destination: string) {
   return { ttlSeconds, env, file }
 }
 
-/** `user@host`, or `ssh://user@host:port`; undefined where it names nobody. */
+/** Returns the user in `user@host` or `ssh://user@host:port`; undefined if there is none. */
 function userOf(destination: string): string | undefined {
   const [, user] = /^(?:ssh:\/\/)?(.+)@[^@]+$/.exec(destination) ?? []
   return user

@@ -70,7 +70,8 @@ async function create({
   orgId,
   input: { expiresAt },
 }: InOrg<CreateOptions, typeof parseCreate>): Promise<Output> {
-  // Every key is in hand before the token exists: a token that can read half of an environment can read none of it.
+  // All keys are opened before the token is created, because a token that lacks one of the keys cannot read the
+  // environment.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
   const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
   const places = place ? await openWithGroups(session, place) : []
@@ -83,7 +84,7 @@ async function create({
     expiresAt: expiresAt?.toISOString() ?? null,
     format: flags.format,
   })
-  // Made here: whatever the server shows for this token from now on is compared with it.
+  // The token was made here, so any public key that the server shows for it later is compared with this one.
   pin(session, orgId, { principalId: serviceToken.id, name: flags.name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const granted = problem ? [] : places.map(({ label }) => label)
@@ -181,7 +182,7 @@ async function rename(id: string, name: string, { session }: SignedIn): Promise<
   const { orgId, id: tokenId } = await findToken(session, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
   const wantedName = wantedTokenName(id)
-  // The server could have shown another token under the old name, which must not get the new one.
+  // The server could have shown another token under the old name, and that token must not get the new name.
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
   renamePin(session, orgId, tokenId, isKnown ? name : null)
   note(`token ${token.id} is called ${token.name} now`)
@@ -204,7 +205,7 @@ async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   return { json: { revoked: token.id, leases: live } }
 }
 
-/** The server could go on showing a revoked token under its name, so the name does not mean it any more. */
+/** Forgets the token under its name, because the server could still show a revoked token under that name. */
 function forgetToken(session: Session, { orgId, id }: { orgId: string; id: string }): void {
   forgetReader(session, orgId, id)
   renamePin(session, orgId, id, null)
@@ -216,7 +217,7 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   await confirmOrRefuse(`revokes and deletes token ${token.name} (${token.id}) with its grants${leases}`, flags)
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
-  // Between the two: it works no longer, and its grants are still there to be seen.
+  // Read between the two requests, when the token no longer works and its grants still exist.
   const held = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
   forgetToken(session, token)

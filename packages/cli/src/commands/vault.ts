@@ -20,11 +20,11 @@ export function register(command: Command): void {
 const group = (command: Command, name: string, summary: string) =>
   command.command(name).description(summary).helpCommand(false)
 
-/** One command on a project, which need not be named where there is one alone. */
+/** A command on a project, which need not be named if there is only one. */
 const inProject = (command: Command, usage: string, summary: string) =>
   leaf(command, usage, summary).option('--project <project>', 'by name or id; the only one unless given')
 
-/** One that needs a person at a browser, who has just entered a second factor. */
+/** A command that needs a person at a browser who has just entered a second factor. */
 const atBrowser = (command: Command, usage: string, summary: string) =>
   inProject(command, usage, summary).option('--no-browser', 'only print the address')
 

@@ -12,7 +12,7 @@ export function register(command: Command): void {
 async function whoami({ session }: SignedIn): Promise<Output> {
   const { settings, client } = session
   const { principal, orgs, user } = await client.me.get()
-  // Refused where a key is missing: then the server does not tell.
+  // The server refuses this if the credential lacks a key, and then does not say whether it is bound.
   const bound = await boundPlace(session).catch(() => undefined)
   const boundTo = bound ? { environmentId: bound.envId, label: bound.label } : null
   const source = sourceOf(settings)

@@ -45,7 +45,7 @@ export function checkExportTo(flags: Options, path: string): void {
   checkWritable(path, flags)
 }
 
-/** Null where the server signs nothing. */
+/** Null if the server does not sign archives. */
 async function findKey({ client }: Session): Promise<string | null> {
   try {
     return (await client.auditProof.exportKey({})).publicKey

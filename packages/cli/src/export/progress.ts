@@ -4,7 +4,7 @@ import { isTerminal, writeOver } from '../output.ts'
 const everyMs = 200
 const newline = 10
 
-/** Counts what comes, and on a terminal says how much that is so far. */
+/** Counts bytes and rows, and shows the counts on a terminal. */
 export function startProgress() {
   const isShown = isTerminal.stderr()
   let [bytes, rows, shownAt] = [0, 0, 0]

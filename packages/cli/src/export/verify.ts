@@ -47,7 +47,9 @@ interface Verified extends CheckedArchive {
   trail: ArchiveTrail
 }
 
-/** Another program may have written the archive again: then it is checked in the spelling of the server. */
+/**
+ * Another program may have reformatted the archive. In that case the archive is checked in the format of the server.
+ */
 async function checkAsWritten(path: string, signed: ArchiveTools['verify']): Promise<Verified> {
   const progress = startProgress()
   try {
@@ -70,7 +72,7 @@ async function check(chunks: AsyncIterable<Uint8Array>, verify: ArchiveTools['ve
   return { ...checked, trail }
 }
 
-/** Null where the archive is too large to read it whole, or came through a pipe. */
+/** Null if the archive is too large to read it whole, or came through a pipe. */
 async function respell(path: string) {
   const file = await stat(path).catch(() => null)
   if (!file?.isFile() || file.size > respelledBytesMax) return null

@@ -5,22 +5,22 @@ import { readDotenv } from '../dotenv-file.ts'
 import { Failure } from '../failure.ts'
 import type { Formatted, Values } from './names.ts'
 
-// The readers of `.env` files agree on few spellings. `test/readers.test.ts` compares what is written here with what
-// they read.
+// The programs that read `.env` files agree on few spellings. `test/readers.test.ts` compares the files written here
+// with the values that these programs read.
 const readers = ['dotenv', 'Node', 'python-dotenv', 'Docker Compose', 'a POSIX shell'] as const
 type Reader = (typeof readers)[number]
 
 interface Spelling {
   text: string
-  /** Who reads the value back from it. */
+  /** The programs that read the value back from this spelling. */
   readBy: readonly Reader[]
 }
 
 /**
- * Values as a `.env` file. Each is written in the spelling that most readers read back, and at least the dotenv package
- * and `skerry secrets import`; a remark names the others.
+ * Formats values as a `.env` file. Each value gets the spelling that most programs read back. The dotenv package and
+ * `skerry secrets import` always read it back; a remark names the programs that do not.
  *
- * @param isStored the values are texts as they are stored, with references that an import shall take for such.
+ * @param isStored the values are stored texts, whose references an import must read as references.
  */
 export function formatDotenv(values: Values, isStored: boolean): Formatted {
   const chosen = [...values].map(([name, value]) => ({
@@ -34,7 +34,7 @@ export function formatDotenv(values: Values, isStored: boolean): Formatted {
   return oneBehindAnother(values, isStored)
 }
 
-/** A quote that one line leaves ambiguous can reach into the next: each line is tried behind those before it. */
+/** Tries each line after the lines before it, because an ambiguous quote in one line can reach into the next. */
 function oneBehindAnother(values: Values, isStored: boolean): Formatted {
   const before: Values = new Map()
   const chosen: Chosen[] = []
@@ -71,7 +71,7 @@ function remarksOn(chosen: Chosen[], isStored: boolean): string[] {
   return [...remarks, `these values contain references, which some programs do not expand: ${templates.join(', ')}`]
 }
 
-/** The spelling of a value that holds between the text before and after it, and that most readers understand. */
+/** Finds the spelling that most programs read, and that reads back correctly between the text before and after it. */
 function lineFor(
   before: string,
   known: Iterable<[string, string]>,
@@ -91,7 +91,7 @@ function spellings(value: string): Spelling[] {
   const has = (pattern: RegExp) => pattern.test(value)
   const all: Spelling[] = []
   if (has(/^[A-Za-z0-9_./:@%+,=-]+$/)) all.push({ text: value, readBy: readers })
-  // In quotes, a backslash at the end would be taken for an escaped quote.
+  // Written without quotes, because a backslash before the closing quote would escape it.
   if (has(/^[^\s'"`#][^#\r\n]*\\$/)) all.push({ text: value, readBy: bareReaders(value) })
   const single: Spelling = { text: `'${value}'`, readBy: singleReaders(value) }
   const double: Spelling = { text: `"${value}"`, readBy: doubleReaders(value) }
@@ -105,16 +105,19 @@ function spellings(value: string): Spelling[] {
   return all
 }
 
-/** python-dotenv looks for this in all quotes. */
+/** python-dotenv expands this in all quotes. */
 const pythonReference = /\$\{[^}]*\}/
 
-/** Between single quotes all is text, but for what python-dotenv makes of it. A quote in it, dotenv alone may pass over. */
+/**
+ * Single quotes keep every character, except that python-dotenv reads `\\` and `${NAME}`. A quote in them confuses most
+ * programs.
+ */
 function singleReaders(value: string): readonly Reader[] {
   if (value.includes("'") || value.endsWith('\\')) return ['dotenv', 'Node']
   return readers.filter((one) => one !== 'python-dotenv' || !(value.includes('\\\\') || pythonReference.test(value)))
 }
 
-/** Between double quotes, a backslash, a dollar and a backtick mean something to some of them. */
+/** In double quotes, some programs give a meaning to a backslash, a dollar sign or a backtick. */
 function doubleReaders(value: string): readonly Reader[] {
   if (value.includes('"')) return ['dotenv', 'Node']
   return readers.filter((one) => {
@@ -127,7 +130,7 @@ function doubleReaders(value: string): readonly Reader[] {
 const bareReaders = (value: string): Reader[] =>
   /^[A-Za-z0-9_./:@%+,=-]+\\$/.test(value) ? ['dotenv', 'Node', 'python-dotenv'] : ['dotenv', 'Node']
 
-/** Read with our own reader too, so that what is exported is also what `secrets import` takes without a warning. */
+/** Reads the text with our own reader too, so that `secrets import` accepts an exported file without a warning. */
 function holds(text: string, values: Iterable<[string, string]>, isStored: boolean): boolean {
   const file = readDotenv(text)
   const parsed = parse(text)
@@ -144,5 +147,5 @@ const without = (spelling: Spelling, reader: Reader): Spelling => ({
   readBy: spelling.readBy.filter((one) => one !== reader),
 })
 
-/** Node's own parser is at hand, and is asked. */
+/** Asks Node's own parser. */
 const nodeReads = (line: string, name: string, value: string): boolean => parseEnv(line)[name] === value

@@ -12,23 +12,23 @@ import { Failure } from '../failure.ts'
 import { ownFile } from '../own-file.ts'
 import { type Answer, agentSocket, type Request, type Start, type Status } from './protocol.ts'
 
-/** Where none listens, that shows at once. */
+/** The limit for a slow agent. A missing agent is noticed at once. */
 const answerWithinMs = 30_000
 const startWithinMs = 60_000
 
-/** However often it is asked, an agent ends after so long. */
+/** An agent ends after 12 hours, however often it is used. */
 const lifeSeconds = 12 * 3600
 
 export const hasAgents = process.platform !== 'win32'
 
-/** What the agent says of itself; undefined when none runs. */
+/** The status of the agent; undefined if none runs. */
 export async function agentStatus(url: string, userId: string): Promise<Status | undefined> {
   if (!hasAgents) return undefined
   const answer = await ask(agentSocket(url, userId), { op: 'status' })
   return answer && 'status' in answer ? answer.status : undefined
 }
 
-/** The key that the agent keeps: blobs and policies go there, and what was wrapped or a signature comes back. */
+/** The key that the agent keeps. The agent unwraps blobs and signs policies, and returns only the results. */
 export async function agentKey(url: string, userId: string): Promise<(RemoteKey & PolicySigner) | undefined> {
   const status = await agentStatus(url, userId)
   if (!status) return undefined
@@ -49,17 +49,17 @@ async function askBytes(socket: string, request: Request): Promise<Bytes> {
   throw new Failure('refused', 'the keyring was locked meanwhile', 'run `skerry keys unlock`')
 }
 
-/** Ends the agent -> whether one ran. */
+/** Ends the agent. Returns whether one ran. */
 export async function stopAgent(url: string, userId: string): Promise<boolean> {
   return hasAgents && (await ask(agentSocket(url, userId), { op: 'lock' })) !== undefined
 }
 
-/** Hands the private key to a process of its own, over a pipe: not by argument, environment or file. */
+/** Starts the agent process and passes it the private key over a pipe, and not by argument, environment or file. */
 export async function startAgent(url: string, userId: string, privateKey: PrivateKey, idleSeconds: number) {
   await stopAgent(url, userId)
   const main = ownFile('keyring/agent.ts')
   const compiled = getCompileCacheDir()
-  // It needs nothing else of this environment, in which there may be credentials.
+  // The agent needs no other variable of this environment, which may contain credentials.
   const env = {
     ...(process.env.HOME ? { HOME: process.env.HOME } : {}),
     ...(compiled ? { NODE_COMPILE_CACHE: compiled } : {}),
@@ -97,7 +97,7 @@ function ended(child: ReturnType<typeof spawn>): AbortSignal {
   return controller.signal
 }
 
-/** Undefined when nobody is there. */
+/** Sends a request. The answer is undefined if no agent listens. */
 function ask(socket: string, request: Request): Promise<Answer | undefined> {
   return new Promise((resolve) => {
     let text = ''

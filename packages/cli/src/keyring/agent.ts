@@ -8,10 +8,12 @@ import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.ts'
 
-// The process that keeps an unlocked private key. It opens wrapped keys for every program that can reach its socket, and
-// never gives the private key away: such a program can ask while the agent runs, and can open nothing afterwards.
+// This process keeps an unlocked private key. It opens wrapped keys for every program that can reach its socket, and
+// never returns the private key itself. A program can open keys only while the agent runs.
 
-/** Serves until it is told to lock, nobody has asked for a while, or its life is over. Says `ready` on stdout. */
+/**
+ * Serves until a lock request, the idle timeout or the end of its lifetime. Prints `ready` on stdout once it listens.
+ */
 async function serve(start: Start): Promise<void> {
   const privateKey = await importPrivateKey(decodeBase64url(start.privateKey))
   const signing = await importPrivateKey(decodeBase64url(start.privateKey), { extractable: true })
@@ -28,7 +30,7 @@ async function serve(start: Start): Promise<void> {
     lockAtMs = Math.min(Date.now() + start.idleSeconds * 1000, endsAtMs)
     timer = setTimeout(lock, lockAtMs - Date.now())
   }
-  // A machine that slept through the time must not answer in the moment before the timer has noticed.
+  // After the machine wakes up, a request may arrive before the late timer fires. It must not be answered.
   const isOver = () => Date.now() >= lockAtMs
 
   const answer = async (request: Request): Promise<Answer> => {
@@ -50,7 +52,7 @@ async function serve(start: Start): Promise<void> {
     })
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, lock)
-  // The socket's own mode, beside the folder's.
+  // Closes the socket itself to other users too, and not only its folder.
   process.umask(0o077)
   rmSync(start.socket, { force: true })
   await new Promise<void>((done, fail) => server.once('error', fail).listen(start.socket, done))
@@ -58,7 +60,10 @@ async function serve(start: Start): Promise<void> {
   process.stdout.write('ready\n')
 }
 
-/** Signs policies alone: a program that reaches the socket must not have anything else signed in the person's name. */
+/**
+ * Signs only policies, because a program that reaches the socket must not get anything else signed in the person's
+ * name.
+ */
 async function signPolicyBody(signer: PolicySigner, body: Bytes): Promise<Bytes> {
   const parsed: unknown = JSON.parse(decodeUtf8(body))
   if (!isPolicyBody(parsed) || policyBodyProblem(parsed) !== null) throw new CryptoError('policy_invalid')
@@ -70,7 +75,7 @@ const statusOf = (privateKey: PrivateKey, lockAtMs: number) => ({
   locksInSeconds: Math.max(0, Math.round((lockAtMs - Date.now()) / 1000)),
 })
 
-/** Reads one line, answers it, closes -> what was asked, once the answer is on its way. */
+/** Reads one line, answers it and closes. Returns the request after the answer was sent. */
 async function converse(socket: Socket, answer: (request: Request) => Promise<Answer>): Promise<Request | undefined> {
   socket.on('error', () => {})
   socket.setTimeout(30_000, () => socket.destroy())
@@ -81,7 +86,7 @@ async function converse(socket: Socket, answer: (request: Request) => Promise<An
   return request
 }
 
-/** Not by iterating over the socket, which closes it at the line's end. */
+/** Reads with events, because iterating over the socket closes it at the end of the line. */
 function readLine(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

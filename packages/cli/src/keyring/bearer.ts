@@ -7,14 +7,14 @@ import { Failure } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { stateFolder } from '../folders.js'
 
-// Where a CLI session's bearer is kept. It decrypts nothing, but it acts as the person: reads names and sizes, deletes,
-// manages members. The system's keyring is the place for it; where there is none, a file that is of no use without
-// another one in another folder. That keeps it out of copies of the configuration (backups, dotfiles) and no more: who
-// reads the whole home folder, reads both.
+// Stores the bearer token of a CLI session. The token decrypts nothing, but it acts as the person: it reads names and
+// sizes, deletes, and manages members. It belongs into the system's keyring. Without one it is encrypted in a file, and
+// the key is in a file of another folder. That only protects copies of the configuration (backups, dotfiles). A program
+// that reads the whole home folder gets both.
 
 const service = 'skerry'
 
-/** What goes into the profile, the bearer itself or not: `sealed` where no keyring took it. */
+/** Stores the bearer. Returns the fields for the profile: `sealed` if no keyring has stored the bearer. */
 export async function storeBearer(profile: string, id: string, bearer: string): Promise<{ sealed?: string }> {
   if (await inKeyring((entry) => entry.setPassword(bearer), profile)) return {}
   const { iv, ciphertext } = await sealGcm(await fileKey(), encodeUtf8(bearer), encodeUtf8(id))
@@ -47,7 +47,10 @@ interface Entry {
   deletePassword(): unknown
 }
 
-/** Whether the system's keyring did it. Loaded when needed: it is native code, which not every platform has. */
+/**
+ * Runs `work` on the system's keyring, and returns whether that succeeded. The module is loaded only when needed: it is
+ * native code, which not every platform has.
+ */
 async function inKeyring(work: (entry: Entry) => void, profile: string): Promise<boolean> {
   if (process.env.SKERRY_KEYRING === 'off') return false
   try {

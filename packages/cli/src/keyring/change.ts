@@ -19,7 +19,10 @@ interface NewFile {
   newFile?: string
 }
 
-/** Opened with the passphrase, whether an agent has it or not: who only finds a terminal unlocked changes nothing. */
+/**
+ * Opens the keys with the passphrase, even if an agent has them. Somebody who finds an unlocked terminal therefore
+ * cannot change them.
+ */
 function open(sealed: SealedKeys, userId: string) {
   const asks = passphraseFromFile() === undefined && canAsk()
   if (asks) return askUntilOpen(sealed, userId, { extractable: true })
@@ -69,7 +72,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
   }
 }
 
-/** What goes, and who can give it back. */
+/** Lists the keys that the person loses, and who can grant them again. */
 function tellHoldings(holdings: Holding[]): void {
   for (const { orgSlug, label, grantableBy } of holdings) {
     const who = grantableBy.map(({ name, principalId }) => name ?? principalId).join(', ')
@@ -78,7 +81,7 @@ function tellHoldings(holdings: Holding[]): void {
   }
 }
 
-/** A terminal enters no second factor: a session that a browser has just approved has it. */
+/** A terminal cannot enter a second factor. A session that a browser has just approved has it. */
 function askForFactor(error: unknown): never {
   if ((error as { code?: unknown }).code !== 'mfa_required') throw error
   throw new Failure(
@@ -88,7 +91,7 @@ function askForFactor(error: unknown): never {
   )
 }
 
-/** Only what the passphrase opens can be the person's own: a server cannot make up such a keypair. */
+/** Accepts another keypair if the passphrase opens it, because a server cannot invent such a keypair. */
 export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const owner = ownerOf(session)
   const known = readSealed(owner.url, owner.userId)

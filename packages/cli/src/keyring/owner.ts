@@ -2,7 +2,7 @@ import { Failure } from '../failure.ts'
 import type { Session } from '../session.ts'
 import type { Owner } from './unlock.ts'
 
-/** A service token derives its key from itself: keyrings are for people. */
+/** Refuses a service token, because its key is derived from the token itself. Only people have keyrings. */
 export function ownerOf({ client, settings, principal }: Session): Owner {
   if (principal.type === 'user') return { client, url: settings.url, userId: principal.id }
   throw new Failure(

@@ -7,7 +7,7 @@ import { askHidden, canAsk } from '../prompt.ts'
 const fileVariable = 'SKERRY_PASSPHRASE_FILE'
 const lineEnd = /\r?\n$/
 
-/** From the file that SKERRY_PASSPHRASE_FILE names: what is behind its last line's end is not part of it. */
+/** Reads the passphrase from the file that SKERRY_PASSPHRASE_FILE names. A line end at the end is not part of it. */
 export function passphraseFromFile(): string | undefined {
   const path = process.env[fileVariable]
   if (!path) return undefined
@@ -16,7 +16,7 @@ export function passphraseFromFile(): string | undefined {
   return passphrase
 }
 
-/** From the file, a hidden question, or stdin. */
+/** Reads the passphrase from the file, a hidden prompt, or stdin. */
 export async function readPassphrase(): Promise<string> {
   const passphrase = passphraseFromFile() ?? (canAsk() ? await askHidden('Passphrase of your keyring') : fromStdin())
   if (passphrase === '') throw usage('no passphrase was given')
@@ -24,8 +24,10 @@ export async function readPassphrase(): Promise<string> {
 }
 
 /**
- * A passphrase to be: from where a script says, or asked for twice, so that a slip does not close the keyring for ever.
- * `about` is what a guesser would try first: the person's address.
+ * Reads a new passphrase from a file or stdin, or asks for it twice, so that a typing error does not lock the keyring
+ * for ever.
+ *
+ * @param about texts that an attacker would try first, such as the person's e-mail address.
  */
 export async function readNewPassphrase(about: string[]): Promise<string> {
   const given = passphraseFromFile() ?? (canAsk() ? undefined : fromStdin())
@@ -52,7 +54,7 @@ async function askForNew(about: string[]): Promise<string> {
   }
 }
 
-/** For changing it: SKERRY_PASSPHRASE_FILE holds the one that is there. */
+/** Reads the new passphrase for a change. SKERRY_PASSPHRASE_FILE contains the current passphrase then. */
 export async function readAnotherPassphrase(about: string[], file: string | undefined): Promise<string> {
   if (file !== undefined) return checkPassphrase(readTextFile(file).replace(lineEnd, ''), about)
   if (!canAsk()) throw usage('no new passphrase was given', 'use --new-file <path>')

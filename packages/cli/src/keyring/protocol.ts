@@ -6,7 +6,10 @@ import { Failure } from '../failure.ts'
 import { makePrivateFolder } from '../files.ts'
 import { stateFolder } from '../folders.js'
 
-/** What the agent is handed on its standard input, which nobody else can read, and then forgotten by the sender. */
+/**
+ * The agent's settings and key. The agent reads them from standard input, which no other process can read, and the
+ * sender then forgets them.
+ */
 export interface Start {
   socket: string
   /** PKCS8, base64url. */
@@ -25,7 +28,7 @@ export type Request =
 
 export interface Status {
   publicKeyJwk: string
-  /** Seconds until it locks by itself if nobody asks for anything. */
+  /** Seconds until it locks by itself if it gets no request. */
   locksInSeconds: number
 }
 
@@ -34,10 +37,13 @@ export type Answer = { status: Status } | { bytes: string } | { ok: true } | { e
 /** A wrapped key has at most 4,096 characters, a policy of a thousand long rules half a million. */
 export const lineMaxBytes = 600_000
 
-/** What a socket's path may have (`sun_path` of macOS, with its final NUL). */
+/** The longest path of a socket, without its final NUL (`sun_path` of macOS). */
 const pathMaxBytes = 103
 
-/** One agent per person and server. Its folder is closed to other users, because every program that can connect may ask. */
+/**
+ * The path of the agent's socket: one agent per person and server. The folder is closed to other users, because the
+ * agent answers every program that can connect.
+ */
 export function agentSocket(url: string, userId: string): string {
   const name = `agent-${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 16)}`
   const { XDG_RUNTIME_DIR: runtime } = process.env

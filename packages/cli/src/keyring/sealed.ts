@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readIfThere, writePrivate } from '../files.ts'
 import { stateFolder } from '../folders.js'
 
-/** A person's keys as they are stored: the private one sealed under the passphrase. */
+/** A person's keys as they are stored. The private key is encrypted under the passphrase. */
 export interface SealedKeys {
   publicKeyJwk: string
   encryptedPrivateKey: string
@@ -12,7 +12,7 @@ export interface SealedKeys {
 const pathOf = (url: string, userId: string) =>
   join(stateFolder(), 'keyring', `${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 32)}.json`)
 
-/** What was opened on this machine before; undefined when nothing was, or nothing usable is left. */
+/** The keys that were opened on this machine before; undefined if there are none, or none that are usable. */
 export function readSealed(url: string, userId: string): SealedKeys | undefined {
   try {
     const { publicKeyJwk, encryptedPrivateKey } = JSON.parse(readIfThere(pathOf(url, userId)) ?? '{}')
@@ -20,7 +20,7 @@ export function readSealed(url: string, userId: string): SealedKeys | undefined 
       return { publicKeyJwk, encryptedPrivateKey }
     }
   } catch {
-    // Not readable as ours: as if it were not there.
+    // A file in another format counts as missing.
   }
 }
 

@@ -11,7 +11,7 @@ import { agentKey } from './agent-client.ts'
 import { passphraseFromFile } from './passphrase.ts'
 import { keepSealed, readSealed, type SealedKeys } from './sealed.ts'
 
-/** Whose keyring, and where it is stored. */
+/** The owner of a keyring, and the server that stores it. */
 export interface Owner {
   client: Client
   url: string
@@ -21,14 +21,14 @@ export interface Owner {
 const attempts = 3
 
 /**
- * The key of a person for one command: from the agent, or opened here with the passphrase from a file or a person. It is
- * asked for when something is to be decrypted, and not before.
+ * Returns the key of a person for one command: from the agent, or opened here with the passphrase from a file or a
+ * prompt. A command asks for the key only when it must decrypt something.
  */
 export async function personKey(owner: Owner): Promise<KeyHolder> {
   return (await agentKey(owner.url, owner.userId)) ?? openHere(owner)
 }
 
-/** What a person signs policies with: the same key, and asked for in the same way. */
+/** The key with which a person signs policies. It is the same key, opened in the same way. */
 export async function personSigner(owner: Owner): Promise<PolicySigner> {
   const kept = await agentKey(owner.url, owner.userId)
   return kept ?? policySigner(await openHere(owner, { extractable: true }))
@@ -36,7 +36,7 @@ export async function personSigner(owner: Owner): Promise<PolicySigner> {
 
 async function openHere(owner: Owner, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
   const passphrase = passphraseFromFile()
-  // Asked first: who has no keys yet has nothing to unlock.
+  // Ask the server first: a person without keys has nothing to unlock.
   const sealed = await sealedKeys(owner)
   if (passphrase === undefined && !canAsk()) throw locked()
   if (passphrase !== undefined) return openSealed(sealed, passphrase, owner.userId, options)
@@ -46,7 +46,10 @@ async function openHere(owner: Owner, options: { extractable?: boolean } = {}): 
 const locked = () =>
   new Failure('refused', 'your keyring is locked', 'run `skerry keys unlock`, or set SKERRY_PASSPHRASE_FILE')
 
-/** The keys as the server has them, or as they were kept here while it is away. Nothing in them is in the clear. */
+/**
+ * Returns the encrypted keys of the server, or the copy on this machine if the server is unavailable. It refuses a
+ * public key that differs from the copy.
+ */
 export async function sealedKeys(owner: Owner): Promise<SealedKeys> {
   const sealed = await storedKeys(owner)
   const kept = readSealed(owner.url, owner.userId)
@@ -54,7 +57,7 @@ export async function sealedKeys(owner: Owner): Promise<SealedKeys> {
   return sealed
 }
 
-/** The same, whatever was opened on this machine before. */
+/** Like `sealedKeys`, but without the comparison with the copy on this machine. */
 export async function storedKeys(owner: Owner): Promise<SealedKeys> {
   const kept = readSealed(owner.url, owner.userId)
   const { publicKeyJwk, encryptedPrivateKey } = await owner.client.me.getKeys().catch((error) => {
@@ -68,7 +71,10 @@ export async function storedKeys(owner: Owner): Promise<SealedKeys> {
   return { publicKeyJwk, encryptedPrivateKey }
 }
 
-/** Opens sealed keys and checks that the public key belongs to them: others wrap to what the server shows them. */
+/**
+ * Opens sealed keys and checks that the public key belongs to them, because others wrap to the public key that the
+ * server shows.
+ */
 export async function openSealed(
   { publicKeyJwk, encryptedPrivateKey }: SealedKeys,
   passphrase: string,
@@ -82,7 +88,7 @@ export async function openSealed(
   return privateKey
 }
 
-/** Opens with what a person types, who may mistype. */
+/** Asks for the passphrase until it opens the keys, at most three times. */
 export async function askUntilOpen(
   sealed: SealedKeys,
   userId: string,
@@ -99,7 +105,10 @@ export async function askUntilOpen(
   }
 }
 
-/** Keeps what was opened, sealed as it is: so that it opens while the server is away, and a later swap shows. */
+/**
+ * Copies the encrypted keys to this machine. They then open while the server is unavailable, and a later swap is
+ * noticed.
+ */
 export function keepOpened(owner: Owner, sealed: SealedKeys): void {
   try {
     keepSealed(owner.url, owner.userId, sealed)

@@ -6,10 +6,13 @@ import { readIfThere, writePrivate } from '../files.ts'
 import { configFolder } from '../folders.js'
 import type { AccessKey } from './sigv4.ts'
 
-/** In the form of ~/.aws/credentials, for AWS_SHARED_CREDENTIALS_FILE: it is never printed. */
+/**
+ * The file of the access key, in the format of ~/.aws/credentials, for AWS_SHARED_CREDENTIALS_FILE. The key is never
+ * printed.
+ */
 export const accessKeyPath = () => join(configFolder(), 'kms-gateway-credentials')
 
-/** The gateway's own access key, made with its first start. It is good for nothing but this gateway. */
+/** Returns the gateway's own access key, which is made at the first start. It works only with this gateway. */
 export function accessKey(): AccessKey {
   const path = accessKeyPath()
   const text = readIfThere(path) ?? make(path)

@@ -1,4 +1,4 @@
-/** What AWS KMS would answer: a name that its SDKs know, and a message. */
+/** An error as AWS KMS answers it: a name that its SDKs know, and a message. */
 export class AwsError extends Error {
   override readonly name: string
   readonly status: 400 | 403 | 500

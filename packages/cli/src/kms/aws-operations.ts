@@ -19,7 +19,7 @@ export interface GatewayKeys {
 export type AwsInput = Record<string, unknown>
 type Operation = (keys: GatewayKeys, input: AwsInput) => Promise<object>
 
-/** As AWS has it: longer data is for a data key. */
+/** The limit of AWS. Longer data must be encrypted with a data key. */
 const plaintextMaxBytes = 4096
 
 interface AwsSpec {
@@ -34,7 +34,7 @@ const awsSpecs: Record<KmsSpec, AwsSpec> = {
   ed25519: { usage: 'SIGN_VERIFY', spec: 'ECC_NIST_EDWARDS25519', algorithm: 'ED25519_SHA_512' },
 }
 
-/** By the name behind `TrentService.`; everything else is refused by its name. */
+/** The operations by their name after `TrentService.`. Every other operation is refused. */
 export const operations: Readonly<Record<string, Operation>> = Object.assign(Object.create(null), {
   ListKeys: listKeys,
   DescribeKey: async (keys: GatewayKeys, input: AwsInput) => ({
@@ -52,7 +52,7 @@ export const operations: Readonly<Record<string, Operation>> = Object.assign(Obj
   GetPublicKey: getPublicKey,
 })
 
-/** Pages as AWS has them: `Limit` of 1 to 1,000, 100 unless given, and the last id as `NextMarker`. */
+/** Returns a page as AWS does: `Limit` from 1 to 1,000, 100 unless given, and the last id as `NextMarker`. */
 async function listKeys(keys: GatewayKeys, { Limit: limit, Marker: marker }: AwsInput) {
   const take = limit ?? 100
   if (!Number.isInteger(take) || (take as number) < 1 || (take as number) > 1000)
@@ -92,7 +92,7 @@ function metadataOf({ id, name, spec, disabled, createdAt }: ManagedKey) {
   }
 }
 
-/** An id, `alias/<name>`, or the ARN of either. */
+/** Finds a key by its id, by `alias/<name>`, or by the ARN of either. */
 async function find(keys: GatewayKeys, wanted: unknown): Promise<ManagedKey> {
   if (typeof wanted !== 'string' || wanted === '') throw invalidInput('KeyId is needed')
   const short = wanted.replace(/^arn:aws:kms:[^:]*:[^:]*:(?:key\/)?/, '')
@@ -118,7 +118,7 @@ async function encrypt(keys: GatewayKeys, input: AwsInput) {
   return { CiphertextBlob: base64(encodeUtf8(blob)), KeyId: arnOf(key.keyId), EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' }
 }
 
-/** The blob names its key. One that the caller names, too, must be that. */
+/** The blob names its key. If the caller names a key too, it must be the same one. */
 async function decrypt(keys: GatewayKeys, input: AwsInput) {
   const blob = textOf(bytesOf(input, 'CiphertextBlob'))
   checkAlgorithm(input.EncryptionAlgorithm, 'SYMMETRIC_DEFAULT')
@@ -141,7 +141,7 @@ const badCiphertext = () => new AwsError('InvalidCiphertextException', 'wrong ke
 
 const dataKeyBytes: Readonly<Record<string, number>> = { AES_256: 32, AES_128: 16 }
 
-/** Encrypted as data, because a context belongs to it, which `dk1.` has no room for. */
+/** The data key is encrypted as data, because its context does not fit into the `dk1.` format. */
 async function generateDataKey(keys: GatewayKeys, input: AwsInput) {
   const { KeySpec: spec, NumberOfBytes: number } = input
   if ((spec === undefined) === (number === undefined)) throw invalidInput('one of KeySpec and NumberOfBytes is needed')
@@ -163,7 +163,7 @@ async function sign(keys: GatewayKeys, input: AwsInput) {
   return { Signature: base64(signature), KeyId: arnOf(key.keyId), SigningAlgorithm: awsSpecs[key.spec].algorithm }
 }
 
-/** A signature of AWS does not say by which version: any of them counts. */
+/** An AWS signature does not name the version of the key, so the signature of any version is valid. */
 async function verify(keys: GatewayKeys, input: AwsInput) {
   const message = bytesOf(input, 'Message')
   const signature = bytesOf(input, 'Signature')
@@ -220,7 +220,7 @@ function checkAlgorithm(asked: unknown, known: string): void {
   if (asked !== undefined && asked !== known) throw invalidInput(`the algorithm of this key is ${known}`)
 }
 
-/** Sorted by name, so that the order in which a program gives its pairs does not matter. */
+/** Sorts the pairs by name, so that their order in the request does not matter. */
 function contextOf({ EncryptionContext: context }: AwsInput): string {
   if (context === undefined || context === null) return ''
   const pairs = Object.entries(context)

@@ -5,10 +5,10 @@ import { usage } from '../failure.ts'
 import { cannotWrite, type Overwriting, putInPlace, targetOf, unreadable } from '../files.ts'
 import { isTerminal, writeBytes } from '../output.ts'
 
-/** As long as a chunk of a sealed stream, so that chunks are not copied. */
+/** The length of a chunk in a sealed stream, so that chunks are not copied. */
 const pieceBytes = 1024 * 1024
 
-/** The bytes of a file, or of stdin for `-` and for none. */
+/** Reads the bytes of a file, or of stdin if the path is `-` or undefined. */
 export async function* readPieces(path: string | undefined): AsyncGenerator<Bytes, void, void> {
   const isStdin = path === undefined || path === '-'
   if (isStdin && isTerminal.stdin()) throw usage('nothing was piped in', 'pipe the data in, or use --file')
@@ -34,7 +34,7 @@ export async function* readPieces(path: string | undefined): AsyncGenerator<Byte
   }
 }
 
-/** Pipes give less than is asked for. */
+/** Fills the piece with several reads, because a pipe may return fewer bytes than requested. */
 async function fill(file: Awaited<ReturnType<typeof open>>, piece: Bytes): Promise<number> {
   let length = 0
   while (length < piece.length) {
@@ -45,7 +45,10 @@ async function fill(file: Awaited<ReturnType<typeof open>>, piece: Bytes): Promi
   return length
 }
 
-/** At most so many bytes, and what follows them: whether something does tells a long message from a short one. */
+/**
+ * Reads until the end, or until it has more than `mostBytes`. `isAll` tells a short message from a long one. `all`
+ * yields every byte again, from the first.
+ */
 export async function peek(
   pieces: AsyncGenerator<Bytes, void, void>,
   mostBytes: number,
@@ -70,8 +73,8 @@ export async function peek(
 }
 
 /**
- * Writes to stdout, or to a file that appears when it is whole: a failure halfway leaves no file behind. A file that exists
- * stays as it is unless `force` is set.
+ * Writes to stdout, or to a file that appears when it is complete. A failure halfway leaves no file. An existing file
+ * is replaced only if `force` is set.
  */
 export async function writePieces(
   path: string | undefined,
@@ -87,7 +90,7 @@ export async function writePieces(
   try {
     const file = await open(beside, 'wx', 0o600)
     try {
-      // Unlike `writev`, `writeFile` writes on where a full disk took only a part, and so fails.
+      // Unlike `writev`, `writeFile` continues after a partial write, and so fails on a full disk.
       for await (const piece of pieces) await file.writeFile(piece)
       await file.sync()
     } finally {

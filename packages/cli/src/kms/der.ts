@@ -1,6 +1,6 @@
 import type { Bytes } from '@skerry/crypto/base64url'
 
-// ECDSA signatures as DER, which AWS has, and as 64 bytes (IEEE P1363), which we have.
+// Converts ECDSA signatures between DER, which AWS uses, and 64 bytes (IEEE P1363), which Skerry uses.
 
 export function derOf(signature: Bytes): Bytes {
   const body = [...integer(signature.subarray(0, 32)), ...integer(signature.subarray(32))]
@@ -10,12 +10,12 @@ export function derOf(signature: Bytes): Bytes {
 function integer(bytes: Bytes): number[] {
   const first = bytes.findIndex((byte) => byte !== 0)
   const digits = [...bytes.subarray(first < 0 ? bytes.length - 1 : first)]
-  // A leading bit would make it negative.
+  // A leading 1 bit would make the integer negative.
   const positive = (digits[0] ?? 0) >= 0x80 ? [0, ...digits] : digits
   return [0x02, positive.length, ...positive]
 }
 
-/** Null for anything but the one DER of two integers of at most 32 bytes. */
+/** Null for anything but the canonical DER of two integers of at most 32 bytes. */
 export function p1363Of(der: Bytes): Bytes | null {
   const [tag, length, firstTag, firstLength = 0] = der
   if (tag !== 0x30 || length !== der.length - 2 || firstTag !== 0x02) return null

@@ -16,7 +16,7 @@ const pageLimit = 200
 
 type Page = Answer<typeof kms.list>
 
-/** Every key that this credential sees. */
+/** Lists every key that this credential may see. */
 export async function listKeys(session: Session): Promise<{ orgId: string; keys: ManagedKey[] }> {
   const { id: orgId } = await session.org()
   const keys: ManagedKey[] = []
@@ -30,7 +30,7 @@ export async function listKeys(session: Session): Promise<{ orgId: string; keys:
   return { orgId, keys }
 }
 
-/** By name or id, as the name was known before. */
+/** Finds a key by name or id, and checks that the name means the same key as before. */
 export async function findKey(session: Session, wanted: string): Promise<{ orgId: string; key: ManagedKey }> {
   const found = await lookUp(session, wanted)
   checkName(session, found.orgId, found.key)
@@ -57,7 +57,10 @@ export async function openFound(session: Session, orgId: string, key: ManagedKey
   return openManagedKey(session.client, place, await session.key(), checkVersions(session, orgId, key))
 }
 
-/** Public keys, which anyone in the organization may ask for: by the id, too, of a key that one holds no grant for. */
+/**
+ * Returns public keys, which anyone in the organization may read. A key for which the caller has no grant must be named
+ * by its id.
+ */
 export async function publicKeysOf(session: Session, wanted: string): Promise<VerifyingKeys> {
   const { id: orgId } = await session.org()
   const key = /^kms_/.test(wanted) ? { id: wanted, name: wanted } : (await findKey(session, wanted)).key

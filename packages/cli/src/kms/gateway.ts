@@ -15,7 +15,7 @@ import { listKeys, openFound } from './find.ts'
 import { checkName, checkVersions } from './pins.ts'
 import { type AccessKey, signatureProblem } from './sigv4.ts'
 
-/** How long what the server said is gone by: a key that is disabled or revoked stops within it. */
+/** How long answers of the server are cached. A disabled or revoked key stops working within this time. */
 const freshMs = 5000
 const bodyMaxBytes = 64 * 1024
 
@@ -70,7 +70,7 @@ function tell({ address, port }: AddressInfo, count: number): void {
   note('  AWS_REGION=local')
 }
 
-/** The keys of this session. What was fetched is used for a few seconds, and then asked for again. */
+/** The keys of this session. Fetched keys are cached for `freshMs`. */
 function gatewayKeys(session: Session, wanted: string[] | undefined): GatewayKeys {
   const opened = new Map<string, () => Promise<OpenedKey>>()
   const shown = new Map<string, () => Promise<VerifyingKeys>>()
@@ -96,7 +96,7 @@ function gatewayKeys(session: Session, wanted: string[] | undefined): GatewayKey
   }
 }
 
-/** One at a time, and again when it is old; a failure is not kept. */
+/** Caches a result for `freshMs`, also for concurrent callers. A failure is not cached. */
 function fresh<T>(make: () => Promise<T>): () => Promise<T> {
   let kept: { value: Promise<T>; atMs: number } | undefined
   return () => {
@@ -153,7 +153,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What would silently be passed over is refused. Programs also send the values that ask for nothing. */
+/**
+ * Fields that the gateway does not support, and refuses rather than ignores. Programs may send them with empty values.
+ */
 const unsupported = ['DryRun', 'Recipient', 'GrantTokens', 'DryRunModifiers']
 const asksForNothing = (value: unknown) =>
   value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
@@ -177,7 +179,7 @@ function refusalOf(error: unknown): { status: number; body: object } {
   return { status: told.status, body: { __type: told.name, message: told.message } }
 }
 
-/** The server’s words and those of the client are for people; SDKs try again what has a 5xx. */
+/** Maps an error of the server or the client to an AWS error. SDKs retry only a 5xx status. */
 function fromServer(error: unknown): AwsError {
   const { code, message = '', kind } = (error ?? {}) as { code?: string; message?: string; kind?: string }
   if (code === 'forbidden' || code === 'unauthorized' || kind === 'refused' || code === 'mfa_required')

@@ -40,7 +40,7 @@ export async function create(
     groupId,
     grantees,
   })
-  // Made anew under a name that was deleted: this is the key that is meant from now on.
+  // A deleted key may have had this name. From now on, the name means the new key.
   forget(session, orgId, key)
   remember(session, orgId, key, { shown: [shown], currentVersion: key.currentVersion })
   return {
@@ -157,7 +157,7 @@ async function personOf(session: Session, orgId: string, named: string) {
   return { principalType: 'user' as const, principalId: found.userId }
 }
 
-/** The new version goes to everyone who holds a version now, as far as they can still open it. */
+/** Adds a version and gives it to every current holder who can still open it. */
 export async function rotate(wanted: string, { session, flags }: SignedIn<Confirmable & ReaderFlags>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })

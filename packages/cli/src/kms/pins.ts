@@ -7,18 +7,22 @@ import { configFolder } from '../folders.js'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
-// Which key a name means, and what a version of it is, is the server's word. A server that lies could wrap a key of its own,
-// and read what is encrypted with it from then on. So what was seen first is remembered, and anything else is refused.
+// The server says which key a name means, and which key a version has. A malicious server could wrap a key of its own,
+// and then read everything that is encrypted with it. This module therefore remembers the first answer and refuses a
+// different one.
 
 interface Known {
   name: string
-  /** The highest that was current: a server that goes back has clients use a version that somebody may have lost. */
+  /**
+   * The highest version that was current. A server that goes back would make clients use a version that may have
+   * leaked.
+   */
   currentVersion: number
-  /** By version. */
+  /** The fingerprint of each version. */
   fingerprints: Record<string, string>
 }
 
-/** By server and organization, then by key. */
+/** The known keys by server and organization, then by id. */
 interface KnownFile {
   version: 1
   keys: Record<string, Record<string, Known>>
@@ -34,7 +38,7 @@ function read(): KnownFile {
     const file = JSON.parse(text) as KnownFile
     if (file.version === 1 && typeof file.keys === 'object' && file.keys !== null) return file
   } catch {
-    // Told below.
+    // The error below reports it.
   }
   const next = 'bring it back, or move it away and begin anew'
   throw new Failure('failure', `${path()} is not a list of known managed keys`, next)
@@ -45,20 +49,22 @@ interface NamedKey {
   name: string
 }
 
-/** A name that means another key than before is refused: one that was deleted and made anew is accepted by `kms trust`. */
+/**
+ * Refuses a name that means another key than before. If the key was deleted and created again, `kms trust` accepts it.
+ */
 export function checkName(session: Session, orgId: string, { id, name }: NamedKey): void {
   const known = Object.entries(read().keys[placeOf(session, orgId)] ?? {})
   if (known.some(([other, row]) => other !== id && row.name === name))
     throw changed(name, `${name} means another key than before`)
 }
 
-/** What is shown of a key, held against what was seen before, and remembered. */
+/** Compares the shown versions of a key with those seen before, and remembers them. */
 export const checkVersions =
   (session: Session, orgId: string, key: NamedKey): CheckVersions =>
   (shown, currentVersion) =>
     remember(session, orgId, key, { shown, currentVersion })
 
-/** Also for what was just made here. */
+/** Compares versions and remembers them. Also used for a version that was just made here. */
 export function remember(
   session: Session,
   orgId: string,
@@ -93,7 +99,7 @@ function compare(
     note(`${name} was rotated: version ${currentVersion} is the current one now`)
 }
 
-/** Forgets the key, and what else had its name: the next look is the first one. */
+/** Forgets the key and every key with its name. The next answer of the server then counts as the first. */
 export function forget(session: Session, orgId: string, { id, name }: NamedKey): void {
   withLock(`${path()}.lock`, () => {
     const file = read()

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AwsError } from './aws-error.ts'
 
-// AWS Signature Version 4, from the side of who verifies: the signature is made anew of what came, and compared.
+// Verifies AWS Signature Version 4: it computes the signature of the received request again and compares the two.
 
 export interface AccessKey {
   accessKeyId: string
@@ -10,13 +10,13 @@ export interface AccessKey {
 
 interface SignedRequest {
   method: string
-  /** As it was sent, with its query. */
+  /** The URL as it was sent, with its query. */
   url: string
   headers: Record<string, string | string[] | undefined>
   body: Buffer
 }
 
-/** As AWS has it. */
+/** The clock difference that AWS accepts. */
 const skewMs = 5 * 60_000
 
 const algorithm = 'AWS4-HMAC-SHA256'
@@ -26,7 +26,10 @@ const form =
 const wrongKey = 'sign the request with the gateway’s own access key'
 const refused = (name: string, message = wrongKey) => new AwsError(name, message, 403)
 
-/** Whether the access key has signed all of this request, a short while ago -> null, or what AWS would answer. */
+/**
+ * Checks that the access key signed the whole request a short time ago. Returns null, or the error that AWS would
+ * answer.
+ */
 export function signatureProblem(request: SignedRequest, key: AccessKey, now: Date): AwsError | null {
   const authorization = one(request, 'authorization')
   if (authorization === undefined) return refused('MissingAuthenticationTokenException')
@@ -46,7 +49,7 @@ export function signatureProblem(request: SignedRequest, key: AccessKey, now: Da
   return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? null : refused('InvalidSignatureException')
 }
 
-/** In the words of AWS, by which its SDKs know that the clock of their machine is wrong, and correct for it. */
+/** Uses the words of AWS. Its SDKs recognise by them that the clock of their machine is wrong, and correct for it. */
 function skewed(at: string, sentMs: number, now: Date): AwsError {
   const limit = formatDate(new Date(now.getTime() + (sentMs < now.getTime() ? -skewMs : skewMs)))
   const clock = formatDate(now)
@@ -59,7 +62,7 @@ function skewed(at: string, sentMs: number, now: Date): AwsError {
 
 const formatDate = (date: Date) => date.toISOString().replace(/[-:]|\.\d{3}/g, '')
 
-/** What says where a request goes and what it asks for must be signed: host, target, date. */
+/** Whether all headers that direct the request are signed: host, target, date. */
 function isSound({ headers }: SignedRequest, names: string[]): boolean {
   const needed = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))]
   return needed.every((name) => names.includes(name))
@@ -80,7 +83,7 @@ function one({ headers }: SignedRequest, name: string): string | undefined {
   return Array.isArray(value) ? value.join(',') : value
 }
 
-/** `20261004T120000Z`; NaN for anything else. */
+/** Parses `20261004T120000Z`. Returns NaN for anything else. */
 function parseDate(text: string): number {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)

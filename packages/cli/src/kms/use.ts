@@ -12,10 +12,10 @@ import type { Flags } from '../settings.ts'
 import { peek, readPieces, writePieces } from './bytes.ts'
 import { openKey, publicKeysOf } from './find.ts'
 
-/** Longer ones are sealed as a stream: a blob is one line of text, and stands in memory whole. */
+/** Longer data is encrypted as a stream, because a blob is one line of text and must fit into memory. */
 const blobMaxBytes = 65_536
 
-/** Ed25519 reads its message twice. */
+/** Ed25519 reads its message twice, so the message must fit into memory. */
 const wholeMessageMaxBytes = 64 * 1024 * 1024
 
 interface IoOptions extends Flags, Overwriting {
@@ -67,7 +67,7 @@ export async function readSealed(flags: IoOptions & { reveal?: boolean }) {
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)
-  // A blob is at most four thirds as long as what is in it.
+  // A blob is at most four thirds as long as its content.
   const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
   return input
 }
@@ -90,7 +90,10 @@ async function openBlob(
   return opened.openDataKey(blob)
 }
 
-/** The key goes into a file or a pipe, the wrapped one to be kept beside what it encrypts. */
+/**
+ * Makes a data key. The key goes into a file or a pipe. The wrapped key must be stored beside the data that the key
+ * encrypts.
+ */
 export async function dataKey(
   wanted: string,
   { session, flags }: SignedIn<IoOptions & { bytes: string; reveal?: boolean }>,
@@ -141,7 +144,7 @@ async function wholeMessage(path: string | undefined): Promise<Bytes> {
   throw usage('an Ed25519 key signs at most 64 MiB', 'sign a hash of the file, or use a key of ecdsa-p256-sha256')
 }
 
-/** The key is the one that the signature names; with one on the command line, it must be that. */
+/** Verifies a signature with the key that it names. A key on the command line must be the same one. */
 export async function verify(
   _signaturePath: string,
   { session, flags, input: { keyId, version, signature } }: SignedIn<IoOptions & { key?: string }, typeof parseVerify>,

@@ -23,8 +23,8 @@ export interface ConfigOptions {
 }
 
 /**
- * The settings of a target: those of `--config`, or what its admin credential tells, and the options. Whether they make
- * sense is for the server to say, which names the field.
+ * Builds the settings of a target from `--config` or the admin credential, and from the options. The server checks
+ * whether they make sense, and names the wrong field.
  */
 export function buildConfig(adminSecret: string, options: ConfigOptions): LeaseConfig<LeaseTag> {
   const written = options.config === undefined ? {} : readConfig(options.config)
@@ -71,7 +71,10 @@ function providerOf(adminSecret: string): LeaseTag | undefined {
 
 const ports = { postgres: 5432, mysql: 3306, redis: 6379, mongodb: 27_017 } as const
 
-/** By provider, what the credential and the options make; undefined for those that have too much to be said in options. */
+/**
+ * Makes the settings from the credential and the options, by provider. A provider with too many settings for options is
+ * missing.
+ */
 const defaults: Partial<Record<LeaseTag, (adminSecret: string, options: ConfigOptions) => object>> = {
   postgres: (secret, { schema = 'public', ...options }) => ({ ...database('postgres', secret, options), schema }),
   mysql: (secret, { userHost = '%', ...options }) => ({ ...database('mysql', secret, options), userHost }),
@@ -118,7 +121,10 @@ function parseMaxConnections(text: string): number {
   throw usage('--max-connections must be a whole number, 1 or more')
 }
 
-/** Each option -> the targets that have such a setting. One that would be passed over is refused. */
+/**
+ * Maps each option to the providers that have such a setting. For other providers the option is refused and not
+ * ignored.
+ */
 const meant = {
   level: ['postgres', 'mysql', 'redis', 'mongodb'],
   maxConnections: ['postgres', 'mysql'],

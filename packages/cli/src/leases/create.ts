@@ -79,7 +79,7 @@ function notSsh(made: MadeLease): Exclude<MadeLease, { provider: 'ssh' }> {
   return made
 }
 
-/** What is secret in it is shown this once: nobody else has it. */
+/** The secrets of a lease are shown only now, because nothing stores them. */
 function outputOf(made: MadeLease, target: LeaseTarget, flags: Options): Output {
   const { lease } = made
   const variables = variablesOf(notSsh(made), target, rootCertificates)

@@ -7,8 +7,9 @@ import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 
 /**
- * To be called before a password is made for a target, or its admin credential is given: the target leads where it led before.
- * Other settings are asked about on a terminal. Without one, and where strict, they are refused.
+ * Checks that a target has the same settings as before. Call it before a password for the target is made, or its admin
+ * credential is given. On a terminal it asks about changed settings. Without a terminal, and with SKERRY_STRICT=1, it
+ * refuses them.
  */
 export async function checkTarget(session: Session, target: LeaseTarget): Promise<void> {
   try {
@@ -28,7 +29,7 @@ export async function checkTarget(session: Session, target: LeaseTarget): Promis
   }
 }
 
-/** What is otherwise than before, in words; undefined where nothing is. Nothing is remembered. */
+/** Describes what has changed about a target; undefined if nothing has. It remembers nothing. */
 export async function changesOfTarget(session: Session, target: LeaseTarget): Promise<string | undefined> {
   let words: string | undefined
   const onRollback = ({ message }: RollbackError) => {
@@ -40,7 +41,7 @@ export async function changesOfTarget(session: Session, target: LeaseTarget): Pr
   return words
 }
 
-/** Takes the settings that the server shows now as what is to be expected. */
+/** Accepts the settings that the server shows now as the known settings. */
 export async function acceptTarget(session: Session, target: LeaseTarget): Promise<void> {
   const accepting = session.looking({ onRollback: ({ message }) => note(`accepted: ${message}`) })
   await accepting.knownState.writing.check({ targets: [await shownOf(session, target)] })

@@ -5,8 +5,8 @@ import { Failure, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import type { Session } from '../session.ts'
 
-// A lease outlives the access of the principal that asked for it. Commands that end access say so, and end the leases if they
-// are told to.
+// A lease still works after the principal that asked for it has lost access. Commands that end access say so, and with
+// `--end-leases` they end the leases too.
 
 export interface EndLeases {
   endLeases?: boolean
@@ -15,7 +15,9 @@ export interface EndLeases {
 export const endingLeases = (command: Command) =>
   command.option('--end-leases', 'end the leases that it asked for, too; otherwise they work until they expire')
 
-/** Live leases that a principal asked for. Undefined if they cannot be listed, which must not keep access from ending. */
+/**
+ * The live leases that a principal asked for. Undefined if they cannot be listed, because access must end even then.
+ */
 export async function liveLeasesOf(session: Session, principalId: string): Promise<Lease[] | undefined> {
   try {
     const { id: orgId } = await session.org()
@@ -26,7 +28,7 @@ export async function liveLeasesOf(session: Session, principalId: string): Promi
   }
 }
 
-/** Part of the question that a command asks before it ends the access: what becomes of the leases. */
+/** The part of the confirmation question that says what happens to the leases. */
 export function leasesInQuestion(leases: Lease[] | undefined, { endLeases }: EndLeases): string {
   if (leases === undefined || leases.length === 0) return ''
   const [its, them] = leases.length === 1 ? ['its lease', 'it'] : [`its ${leases.length} leases`, 'them']
@@ -34,8 +36,8 @@ export function leasesInQuestion(leases: Lease[] | undefined, { endLeases }: End
 }
 
 /**
- * Once the access has ended, so that no lease is added meanwhile: ends the leases, or says which ones go on. Returns those that
- * still work.
+ * Ends the leases, or says which ones still work. Call it after the access has ended, so that no lease is added
+ * meanwhile. It returns the leases that still work.
  */
 export async function settleLeases(
   session: Session,

@@ -5,14 +5,14 @@ import { cannotWrite } from '../files.ts'
 import { startGuard } from '../run/guarded.ts'
 
 export interface PrivateFolder {
-  /** By the name under which it was given, where each file lies. */
+  /** The path of each file, by the name under which it was given. */
   paths: Record<string, string>
   remove: () => void
 }
 
 /**
- * Files of mode 0600 in a new folder that only this person can enter, in memory where the system has such a place. It is gone
- * with `remove`, and also where this command is killed. No folder is made for no files.
+ * Writes files of mode 0600 into a new folder that only this user can enter, in memory if the system has such a folder.
+ * The folder is deleted by `remove`, and also if this command is killed. Without files no folder is made.
  */
 export async function privateFolder(files: ReadonlyMap<string, string | Uint8Array>): Promise<PrivateFolder> {
   if (files.size === 0) return { paths: {}, remove: () => {} }

@@ -9,9 +9,9 @@ type Start = (file: string, argv: string[], env: Record<string, string>) => Prom
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /**
- * Makes a lease, runs a program with it, and revokes it, however the program ends. A signal that comes before the program
- * has started, or after it has ended, does not end this command with the lease left behind. Killed outright, it leaves
- * one that ends by itself.
+ * Makes a lease, runs a program with it, and revokes it, however the program ends. A signal before the program starts,
+ * or after it ends, does not end this command before the lease is revoked. If this command is killed with SIGKILL, the
+ * lease expires by itself.
  */
 export async function whileLeased(
   session: Session,

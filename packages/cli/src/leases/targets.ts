@@ -49,7 +49,7 @@ async function provisionerIdOf(session: Session, wanted: string | undefined): Pr
   return wantedTokenName(wanted) === undefined ? wanted : (await findToken(session, wanted)).id
 }
 
-/** A line’s end, which editors add, is no part of a connection string; a private key does not mind that it is missing. */
+/** Removes the line end that editors add, which is not part of a connection string. A private key works without it. */
 async function readAdminSecret({ file }: { file?: string | undefined }): Promise<string> {
   const text = (await readValue('the admin credential', file === undefined ? {} : { file })).trim()
   if (text === '') throw usage('the admin credential is empty', 'pipe it in, or use --file')
@@ -60,11 +60,11 @@ interface Change {
   /** Undefined for a new target. */
   id?: string
   config: object
-  /** The name of the provisioner's token, as the person wrote it; undefined where they wrote the id. */
+  /** The name of the provisioner's token, as the user wrote it; undefined if the user wrote the id. */
   provisionerName?: string | undefined
 }
 
-/** The admin credential is one of the few things that the server can read, so the person who gives it must know. */
+/** Warns and asks, because the server can read few things, and the admin credential is one of them. */
 async function warnAndConfirm(
   session: Session,
   { id, name, provider, config, provisionerName }: Pick<LeaseTarget, 'name' | 'provider'> & Change,
@@ -79,8 +79,8 @@ async function warnAndConfirm(
 }
 
 /**
- * Compared with the key that was seen before: the holder of its private half can read the credential. The person names the
- * token for a new target; for one that is there (`id`), the server does.
+ * Compares the provisioner's key with the key seen before, because the holder of its private key can read the
+ * credential. The user names the token of a new target; the server names the token of an existing target (`id`).
  */
 async function provisionerKey(
   session: Session,
@@ -124,7 +124,7 @@ export async function list({ session, orgId }: InOrg): Promise<Output> {
   }
 }
 
-/** A target by its name or id. */
+/** Finds a target by its name or id. */
 export async function targetOf(session: Session, wanted: string): Promise<LeaseTarget> {
   const { id: orgId } = await session.org()
   return findLeaseTarget(session.client, orgId, wanted)
@@ -146,7 +146,7 @@ export async function verify(wanted: string, { session, orgId }: InOrg): Promise
   }
 }
 
-/** A target that was removed and added anew is accepted here, once somebody has said that they did it. */
+/** Accepts the current settings of a target, for example after somebody on the team removed it and added it again. */
 export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await targetOf(session, wanted)
   const changes = await changesOfTarget(session, found)

@@ -4,10 +4,11 @@ import { Failure } from '../failure.ts'
 import { findProject } from '../project.ts'
 
 /**
- * Keeps an assistant's files in the project: a secret elsewhere, such as in a folder that is served or synchronized, would go where
- * the person does not look. A link counts as the place to which it leads.
+ * Keeps an assistant's files in the project. The user would not notice a secret elsewhere, such as in a folder that is
+ * served or synchronized. Symbolic links are resolved first.
  *
- * @throws Failure for a place outside of the folder of skerry.json, or of the working directory where there is none.
+ * @throws Failure for a path outside the folder of skerry.json, or outside the working directory if there is no
+ * skerry.json.
  */
 export function checkBelowProject(file: string): void {
   const found = findProject(process.cwd())
@@ -17,7 +18,10 @@ export function checkBelowProject(file: string): void {
   throw new Failure('refused', `${file} is not below ${root}`, 'name a file in the project')
 }
 
-/** Of a file that is not there yet, the real path of the folder that is, and the rest. */
+/**
+ * Returns the real path. If the file does not exist yet, the nearest existing folder is resolved and the rest is
+ * appended.
+ */
 function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   const parent = dirname(path)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { Failure } from '../failure.ts'
 import { ownFile } from '../own-file.ts'
 
-/** What a command has printed, and how it ended. */
+/** The output and the exit code of a command. */
 interface Ended {
   code: number | null
   stdout: string
@@ -12,11 +12,14 @@ interface Ended {
 interface RunOptions {
   /** Standard input; closed unless given. */
   input?: string | undefined
-  /** Of either stream; unlimited unless given. What is more is left out, and `stdout` or `stderr` says so. */
+  /**
+   * The limit for each output stream; unlimited unless given. The rest is left out, and `stdout` or `stderr` says how
+   * much.
+   */
   maxBytes?: number
 }
 
-/** What a command said: its JSON, and its remarks. */
+/** The result of a command: its JSON, and the messages that it printed. */
 export interface Said {
   data: unknown
   notes: string[]
@@ -24,17 +27,17 @@ export interface Said {
 
 export interface CommandLine {
   run: (words: string[], options?: RunOptions) => Promise<Ended>
-  /** Runs a command -> what it printed; throws what it failed with. */
+  /** Runs a command and returns its output. Throws the failure of the command. */
   text: (words: string[], options?: RunOptions) => Promise<string>
-  /** The same of a command that prints JSON, with its remarks. */
+  /** Runs a command with `--json` and returns its JSON and its messages. */
   json: (words: string[], options?: RunOptions) => Promise<Said>
 }
 
 const main = ownFile('main.js')
 
 /**
- * Every tool is a command, in a process of its own: what the command checks, the tool checks. Words go to it as they are,
- * without a shell, and values on standard input alone.
+ * Every tool runs a command in a process of its own, so the checks of the command protect the tool too. Arguments are
+ * passed without a shell, and values only on standard input.
  *
  * @param shared options that every command gets.
  */
@@ -64,7 +67,7 @@ function start(words: string[], { input, maxBytes, signal }: RunOptions & { sign
     const [stdout, stderr] = [collect(child.stdout!, maxBytes), collect(child.stderr!, maxBytes)]
     child.on('error', reject)
     child.on('close', (code) => resolve({ code, stdout: stdout(), stderr: stderr() }))
-    // A command that refuses does so before it reads.
+    // A command can refuse and exit before it reads its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })
@@ -83,7 +86,7 @@ function collect(stream: NodeJS.ReadableStream, maxBytes = Number.POSITIVE_INFIN
   return () => `${Buffer.concat(chunks).toString('utf8')}${left > 0 ? `\n(${left} more bytes were left out)` : ''}`
 }
 
-/** A command ends with its failure as one line, which is JSON where JSON was asked for. */
+/** Reads the last line of a failed command, which is JSON if the command ran with `--json`. */
 function failureOf(line: string): Failure {
   try {
     const { message, next } = JSON.parse(line).error

@@ -2,7 +2,8 @@ import { roleNamePattern } from '@skerry/contract/leases/facts'
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { z } from 'zod'
 
-// What tools take. A form is no second check of what the command checks: it keeps a text from being read as an option.
+// The fields of tools. Their patterns do not repeat the checks of the command. They prevent that a text is read as an
+// option.
 
 /** A slug, a name or an id. */
 const handle = z.string().regex(/^[A-Za-z0-9][\w.@:-]{0,254}$/)
@@ -43,7 +44,7 @@ export const fields = {
   file: z.string().min(1).optional().describe('new file for what is secret, readable by its owner alone'),
 }
 
-/** Options as words: with the value in the same word, so that none is taken for an option of its own. */
+/** Formats options as arguments, with the value in the same argument, so that no value is read as an option. */
 export function options(given: Readonly<Record<string, string | number | boolean | undefined>>): string[] {
   return Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []

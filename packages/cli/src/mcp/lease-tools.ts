@@ -46,7 +46,8 @@ export const leaseTools: Tool[] = databases.flatMap((database) => [
     run: async ({ target, file, reveal, ...wanted }, hands) =>
       handedOver({ file, reveal }, hands, async () => {
         await targetOf(hands, target, database)
-        // By the name that was wanted: the command compares the settings with those that it remembers under that name.
+        // Passes the name as it was given, because the command compares the settings with those that it remembers under
+        // that name.
         const { data, notes } = await hands.json(['lease', 'create', target, ...options(wanted)])
         const { lease, variables } = data as { lease: object; variables: Record<string, string> }
         const { text } = formatValues(new Map(Object.entries(variables)), 'dotenv')

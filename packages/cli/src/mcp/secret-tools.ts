@@ -87,7 +87,7 @@ const exportEnv = tool({
   },
   does: 'read',
   run: async ({ format, file, reveal, ...place }, hands) => {
-    // The assistant can read the file, so to write it is to show it.
+    // The assistant can read the file, so writing it reveals the values.
     hands.checkReveal(reveal || file !== undefined)
     if (file !== undefined && reveal) throw usage('file and reveal exclude each other')
     if (reveal) return { format, text: await exported(hands, place, format) }

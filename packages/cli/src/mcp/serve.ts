@@ -24,7 +24,7 @@ export async function serve({
   const closed = new Promise<void>((done) => {
     server.server.onclose = done
   })
-  // What a client has still asked for when it goes, nobody waits for: closing ends it.
+  // Closing the server ends the open requests of a client that has gone.
   process.stdin.once('end', () => void server.close())
   await server.connect(new StdioServerTransport())
   await closed

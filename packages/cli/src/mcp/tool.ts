@@ -6,14 +6,14 @@ import { writeNamed } from '../files.ts'
 import { checkBelowProject } from './below-project.ts'
 import { type CommandLine, commandLine, type Said } from './command-line.ts'
 
-/** What the person who started `skerry mcp` has said. */
+/** The options of the person who started `skerry mcp`. */
 interface Host {
   /** --url, --org and --profile, for every command. */
   shared: readonly string[]
   allowReveal: boolean
 }
 
-/** What a tool works with. */
+/** The functions that a tool uses. */
 export interface Hands extends CommandLine {
   /** @throws Failure unless secrets may be shown. */
   checkReveal: (reveal: boolean | undefined) => void
@@ -25,12 +25,12 @@ interface Definition<S extends Shape> {
   name: string
   description: string
   input: S
-  /** What it does to what is there: nothing, something that can be undone, or something that cannot. */
+  /** The effect of the tool: none, one that can be undone, or one that cannot be undone. */
   does: 'read' | 'write' | 'destroy'
   run: (input: z.infer<z.ZodObject<S>>, hands: Hands) => Promise<unknown>
 }
 
-/** A tool, which knows how to offer itself. */
+/** A tool that can register itself at a server. */
 export interface Tool {
   name: string
   offer: (server: McpServer, host: Host) => void
@@ -69,7 +69,7 @@ function hands({ shared, allowReveal }: Host, signal: AbortSignal): Hands {
   }
 }
 
-/** What a command said, as a result: its remarks beside its members. */
+/** Turns the output of a command into a tool result, with the messages as `notes`. */
 export const told = ({ data, notes }: Said) => ({ ...(data as object), ...(notes.length > 0 ? { notes } : {}) })
 
 /** Creates the file empty before any work is done, so that an unwritable path is refused first. */
@@ -85,8 +85,8 @@ interface Wanted {
 }
 
 /**
- * Where something is made that is secret and shown once: it goes into a file, or into the result where that was asked for and
- * is allowed. Both are looked at before anything is made.
+ * Creates something with a secret that is shown once. The secret goes into a file, or into the result if the caller
+ * asks for that and it is allowed. Both are checked before anything is created.
  */
 export async function handedOver<T>(
   { reveal, file }: Wanted,

@@ -1,7 +1,8 @@
 import { serveAdapters } from '@skerry/providers/children/serve'
 import { openOutbound } from './outbound.ts'
 
-// An adapter child of the provisioner. What a target sends is parsed here, so that it cannot end the provisioner.
+// A child process in which the provisioner runs adapters. It parses the answers of targets, so that a bad answer cannot
+// end the provisioner.
 
 /** The hosts and ports of --allow. */
 export interface DoorSettings {

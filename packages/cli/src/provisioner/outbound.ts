@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect as openSocket, type Socket } from 'node:net'
 import { type Outbound, OutboundError } from '@skerry/providers/outbound'
 
-/** Node's codes, in words for the admin who set the target up. Node's own messages name addresses of the inner network. */
+/**
+ * Node's error codes in words for the admin who set the target up. Node's own messages contain addresses of the
+ * internal network.
+ */
 const known: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
@@ -13,8 +16,8 @@ const known: Readonly<Record<string, string>> = {
 }
 
 /**
- * The network that this process stands in, which its operator has chosen. `allowed` narrows it to some hosts and ports, so
- * that a server that lies cannot have others tried.
+ * Connects in the network of this process, which its operator has chosen. `allowed` limits it to some hosts and ports,
+ * so that a malicious server cannot have others tried.
  */
 export function openOutbound(allowed: readonly string[] | undefined): Pick<Outbound, 'connect' | 'send' | 'origin'> {
   return {

@@ -8,10 +8,10 @@ import type { Flags } from '../settings.ts'
 import { openChildren } from './children.ts'
 import { type Job, type Report, work } from './work.ts'
 
-/** Jobs that are done at once; a target that does not answer keeps the others waiting for nothing. */
+/** The number of concurrent jobs, so that a target that does not answer does not delay the others. */
 const atOnceMax = 8
 const pauseMs = { first: 500, max: 15_000 }
-/** After a minute the job is somebody else's. */
+/** After a minute the server gives the job to another provisioner. */
 const reportWithinMs = 60_000
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -36,7 +36,7 @@ export function checkRun(flags: Flags & { allow?: string[] }): void {
   if (wrong !== undefined) throw usage('--allow takes host:port')
 }
 
-/** Asks for work until it is told to end, then waits for what is in hand. */
+/** Requests jobs until a signal ends it, then waits for the jobs in progress. */
 async function serve(session: Session, allowed: string[] | undefined, signal: AbortSignal): Promise<void> {
   const children = openChildren(allowed, atOnceMax)
   const means = { holder: await session.key(), children, now: () => performance.now() }
@@ -58,7 +58,7 @@ async function serve(session: Session, allowed: string[] | undefined, signal: Ab
   }
 }
 
-/** Waits for a server that is away. A provisioner that the server refuses ends. */
+/** Requests a job, with retries while the server is unavailable. It throws if the server refuses this provisioner. */
 async function claim({ client }: Session, signal: AbortSignal): Promise<Job | null> {
   for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.max)) {
     try {
@@ -72,7 +72,9 @@ async function claim({ client }: Session, signal: AbortSignal): Promise<Job | nu
   }
 }
 
-/** Tried again while the job is ours. Where it is not any more, somebody else does it. */
+/**
+ * Reports a job, with retries while the job belongs to this provisioner. After that, another provisioner does the job.
+ */
 async function report({ client }: Session, job: Job, came: Report): Promise<void> {
   const until = Date.now() + reportWithinMs
   const what = `${job.kind} ${job.lease?.resourceRef ?? ''} on ${job.target.name}`.replace('  ', ' ')

@@ -17,19 +17,19 @@ export type Report = Body<typeof provisioner.report>
 interface WorkDeps {
   holder: KeyHolder
   children: Pool
-  /** Milliseconds that count up from anywhere. */
+  /** A monotonic clock in milliseconds. */
   now: () => number
 }
 
 /**
- * After so long nothing is made any more. The server gives the job to somebody else after a minute, and what is made then
- * would be an account that the ledger does not expect.
+ * A job that is older than 20 s creates no account. After a minute the server gives the job to another provisioner, and
+ * the ledger would not expect the late account.
  */
 const makeWithinMs = 20_000
 
 type Progress = { touched: boolean; isLate: () => boolean }
 
-/** Does one job, and says what came of it. It never throws. */
+/** Does one job and reports the result. It never throws. */
 export async function work(job: Job, { holder, children, now }: WorkDeps): Promise<Report> {
   const begun = now()
   const progress: Progress = { touched: false, isLate: () => now() - begun > makeWithinMs }
@@ -55,7 +55,8 @@ const works: Record<Job['kind'], (session: RemoteSession, job: Job, progress: Pr
 
   async create(session, { lease, attempt }, progress) {
     const { id, resourceRef: roleName, verifier, verifierDigest, expiresAt } = needed(lease)
-    // What somebody before may have made. Of an account that is not the lease's own, `create` says that it exists.
+    // Removes the account that an earlier attempt may have made. If the account is not the lease's own, `create`
+    // reports that it exists.
     if (attempt > 1) await removeOwn(session, { id, resourceRef: roleName, verifierDigest })
     if (progress.isLate()) throw new ProviderError('unreachable', 'the provisioner was too late for it')
     progress.touched = true
@@ -80,7 +81,7 @@ async function removeOwn(session: RemoteSession, lease: Parameters<RemoteSession
   try {
     await session.revoke(lease)
   } catch (error) {
-    // What stands there under this name is somebody else's: the lease's own is not there.
+    // The account with this name belongs to somebody else, so the lease's own account does not exist.
     if (!(error instanceof ProviderError) || error.reason !== 'foreign') throw error
   }
 }
@@ -88,7 +89,7 @@ async function removeOwn(session: RemoteSession, lease: Parameters<RemoteSession
 const isRefusedWhole = (error: unknown): boolean =>
   error instanceof ProviderError && ['exists', 'invalid', 'unsupported', 'foreign'].includes(error.reason)
 
-/** What adapters say holds nothing secret. Any other error is for the operator of this process alone. */
+/** Adapters report nothing secret. Any other error is shown only to the operator of this process. */
 function told(error: unknown): string {
   if (error instanceof ProviderError || error instanceof SkerryError) return printed(error.message)
   const { name, message } = error as Error

@@ -7,7 +7,7 @@ import { privateFolder } from '../leases/private-folder.ts'
 import { inheritedEnvironment } from '../run/environment.ts'
 import { keyStore, keyStorePassword } from './key-store.ts'
 
-/** Where each runtime and tool reads which certificates it trusts. */
+/** Variables that tell runtimes and tools which certificates to trust. */
 export const bundleVariables = [
   'SSL_CERT_FILE',
   'CURL_CA_BUNDLE',
@@ -29,20 +29,20 @@ export const proxyVariables = [
   'all_proxy',
 ] as const
 
-/** They would name hosts that are reached without the proxy. */
+/** Variables that name hosts to reach without the proxy. */
 const bypasses = ['NO_PROXY', 'no_proxy']
 
-/** Credentials of clients of the same format. */
+/** Credentials of other clients that use the same token format. */
 const foreignCredentials = ['SEEKRIT_TOKEN', 'SEEKRIT_CLIENT_SECRET', 'SEEKRIT_PROXY_CONTROL_TOKEN']
 
 export interface ChildEnvironment {
   env: Record<string, string>
-  /** Where the files lie. */
+  /** The folders of the files that the variables name. */
   folders: string[]
   remove: () => void
 }
 
-/** What a program needs to send everything through the proxy and to trust it: variables, and files that go with it. */
+/** Prepares the variables and files with which a program sends everything through the proxy and trusts it. */
 export async function openChildEnvironment(
   { forward, certificatePath }: RunningProxy,
   processEnv: NodeJS.ProcessEnv,
@@ -80,6 +80,6 @@ function javaOptions(forward: string, store: string): string {
     `-D${scheme}.proxyPort=${port}`,
   ])
   const trust = [`-Djavax.net.ssl.trustStore=${store}`, `-Djavax.net.ssl.trustStorePassword=${keyStorePassword}`]
-  // Unless told otherwise, Java reaches this machine without the proxy.
+  // By default, Java reaches this machine without the proxy.
   return [...proxies, '-Dhttp.nonProxyHosts=', ...trust, '-Djavax.net.ssl.trustStoreType=JKS'].join(' ')
 }

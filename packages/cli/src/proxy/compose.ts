@@ -7,21 +7,23 @@ interface Options extends Wished {
   image?: string
 }
 
-/** The folder that the containers share holds the certificate alone; its key stays with the proxy. */
+/**
+ * The folder that the containers share contains only the certificate. The key of the certificate stays with the proxy.
+ */
 const shared = '/skerry/shared'
 const kept = '/skerry/kept'
 const certificate = `${shared}/skerry-proxy-ca.pem`
 
-/** It answers anything at all: the proxy listens, so its certificate is there. */
+/** The health check accepts any answer: if the proxy listens, its certificate exists. */
 const listens = "fetch('http://127.0.0.1:8081').catch(() => process.exit(1))"
 
-/** Prints a Compose file with a proxy, and with what a service needs that has no other way out. */
+/** Prints a Compose file with a proxy, and with settings for services that can reach only the proxy. */
 export async function compose({ image, ...wished }: Options): Promise<void> {
   if (image === undefined) throw usage('no image was named', 'name one that has the skerry command with --image')
   if (!/^[\w.:/@-]+$/.test(image))
     throw usage('--image takes the name of an image, as in registry.example.com/skerry:1')
   const authority = { cert: certificate, key: `${kept}/skerry-proxy-ca-key.pem` }
-  // What is not read could be trusted by nobody: the certificate of the proxy is the only one that services are given.
+  // Other hosts are denied and not tunnelled, because services trust only the certificate of the proxy.
   const settings = wishedSettings(wished, { address: '0.0.0.0', unmatched: 'deny', authority })
   readSettings(settings, '--preset', '/skerry')
   writeData(composeFile(image, settings))

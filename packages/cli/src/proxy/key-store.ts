@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What Java's tools use everywhere. It keeps nothing secret: certificates are public. */
+/** The usual password of Java's tools. It protects nothing secret, because certificates are public. */
 export const keyStorePassword = 'changeit'
 
 const magic = 0xfeedfeed
@@ -8,8 +8,7 @@ const version = 2
 const trustedCertificate = 2
 
 /**
- * Certificates as the key store that Java has read since its first versions (JKS): the one form of a list of trusted
- * certificates that every Java takes, and that no other tool is needed for.
+ * Writes certificates as a JKS key store. Every version of Java reads this format, and writing it needs no other tool.
  *
  * @param certificates in DER.
  */
@@ -40,7 +39,7 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** Its length in two bytes, then its bytes. */
+/** Encodes a text: its length in two bytes, then its bytes. */
 function text(value: string): Buffer {
   const bytes = Buffer.alloc(2 + value.length)
   bytes.writeUInt16BE(value.length)

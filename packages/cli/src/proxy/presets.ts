@@ -1,4 +1,4 @@
-/** What an agent calls most: where, and under which name the key is kept. */
+/** The APIs that agents call most, with the usual name of the secret for each. */
 export const presets = {
   openai: { host: 'api.openai.com', secret: 'OPENAI_API_KEY' },
   anthropic: { host: 'api.anthropic.com', secret: 'ANTHROPIC_API_KEY' },

@@ -29,7 +29,7 @@ interface Options extends Flags {
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs a proxy until it is told to end, or as long as the program behind it runs. */
+/** Runs a proxy until a signal ends it, or until the program behind it ends. */
 export async function run(program: string[], flags: Options): Promise<void> {
   const config = withListen(configOf(flags), flags.listen)
   const file = program.length > 0 ? findProgram(program[0]!, process.env.PATH) : undefined
@@ -54,7 +54,7 @@ export async function run(program: string[], flags: Options): Promise<void> {
   process.exitCode = endAs(ended)
 }
 
-/** Where `bwrap` is, for a program that is to run in a sandbox. */
+/** Finds `bwrap` if the program must run in a sandbox. */
 async function sandboxOf({ sandbox }: Options, file: string | undefined): Promise<string | undefined> {
   if (!sandbox) return undefined
   if (file === undefined) throw usage('--sandbox needs a program', '`skerry proxy run --sandbox -- <program>`')
@@ -62,7 +62,7 @@ async function sandboxOf({ sandbox }: Options, file: string | undefined): Promis
   return findBubblewrap()
 }
 
-/** The token of the task that the program runs under. It comes in a variable, because arguments can be read by everybody. */
+/** The token of the task that the program runs under. It comes in a variable, because every user can read arguments. */
 function taskOf({ task }: Options, { tasks }: Config, file: string | undefined): string | undefined {
   if (!task) return undefined
   if (file === undefined) throw usage('--task needs a program', '`skerry proxy run --task -- <program>`')
@@ -75,7 +75,7 @@ function taskOf({ task }: Options, { tasks }: Config, file: string | undefined):
 
 function configOf({ config: file, preset }: Options): Config {
   if (preset !== undefined) {
-    // Nothing is written into the project: the proxy's own certificates stay with what this command keeps.
+    // Writes nothing into the project: the proxy's own certificates go into the state folder.
     const folder = resolve(stateFolder(), 'proxy')
     makePrivateFolder(folder)
     return readSettings(presetSettings(presetsOf(preset)), '--preset', folder)
@@ -113,8 +113,8 @@ async function start(
     client: session.client,
     sources: await sourcesOf(config, session, cache),
     controlToken: SKERRY_PROXY_CONTROL_TOKEN || SEEKRIT_PROXY_CONTROL_TOKEN,
-    // A program behind the proxy has the terminal for itself.
     telemetry: await telemetryOf(process.env),
+    // A program behind the proxy has the terminal for itself, so nothing is asked there.
     onHeld: isAlone && canAsk() ? askOnTerminal(settle) : undefined,
     warn,
   }
@@ -124,7 +124,7 @@ async function start(
   return running
 }
 
-/** Loaded where it is asked for: no other run pays for it. */
+/** Loads telemetry only if it is configured, so that other runs do not wait for it. */
 async function telemetryOf(env: NodeJS.ProcessEnv): Promise<ProxyDeps['telemetry']> {
   if (!env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { openTelemetry } = await import('@skerry/proxy/telemetry/otlp')

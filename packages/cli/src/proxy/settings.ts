@@ -3,24 +3,24 @@ import { ConfigError } from '@skerry/proxy/config/read'
 import { usage } from '../failure.ts'
 import { type PresetName, presetNames, presets } from './presets.ts'
 
-/** Names as they were typed -> the rows of the table. */
+/** Checks that the typed names are presets. */
 export function presetsOf(names: readonly string[]): PresetName[] {
   const unknown = names.find((name) => !Object.hasOwn(presets, name))
   if (unknown !== undefined) throw usage(`there is no preset ${unknown}`, `there are ${presetNames.join(', ')}`)
   return [...new Set(names)] as PresetName[]
 }
 
-/** Where a proxy is to run. */
+/** The settings of a proxy that depend on the machine where it runs. */
 interface Place {
-  /** What it listens on. */
+  /** The address that the proxy listens on. */
   address: string
-  /** What becomes of hosts that no rule names. */
+  /** The policy for hosts that no rule names. */
   unmatched: 'tunnel' | 'deny'
-  /** Where its certificate and the key of that are kept; beside the settings unless said. */
+  /** The files of its CA certificate and key; beside the settings file unless given. */
   authority?: { cert: string; key: string }
 }
 
-/** On the machine of a person, whose programs keep what else they reach. */
+/** For a person's own machine, where programs must still reach all other hosts. */
 const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({
@@ -38,10 +38,12 @@ ${authority ? `ca_cert = "${authority.cert}"\nca_key = "${authority.key}"\n` : '
 unmatched_host_policy = "${unmatched}"
 `
 
-/** An agent could have a value stored where it reads it later: in a header it seldom is. */
+/** Values go into headers only. A body is often stored, and an agent could then read the value from it later. */
 const inHeader = 'in = ["header"]\n'
 
-/** Each host is reached in two ways: by a base URL of its own on the proxy, and through it. */
+/**
+ * Each host can be reached in two ways: by a base URL of its own on the proxy, and with the proxy as a forward proxy.
+ */
 export function presetSettings(names: readonly PresetName[], place = onThisMachine): string {
   const routes = names.map((name) => {
     const { host, secret } = presets[name]
@@ -54,7 +56,10 @@ export function presetSettings(names: readonly PresetName[], place = onThisMachi
   return [opening(place), ...routes, forwarding(place), ...hosts].join('')
 }
 
-/** The rules are the agent's policy, and the signers are who is believed. */
+/**
+ * The rules come from the agent's policy on the server. The proxy accepts only a policy that one of `signers` has
+ * signed.
+ */
 function agentSettings(
   agent: string,
   signers: readonly string[],
@@ -80,14 +85,14 @@ const taskRule = `# A program shows its task in x-skerry-ticket, or is started w
 require_task = true
 `
 
-/** What is typed where settings are written. */
+/** The options that say which settings to write. */
 export interface Wished {
   preset?: string[]
   agent?: string
   signer?: string[]
 }
 
-/** @throws Failure for what does not say what is to be allowed. */
+/** @throws Failure if the options do not say what is allowed. */
 export function wishedSettings({ preset = [], agent, signer = [] }: Wished, place = onThisMachine): string {
   const names = presetsOf(preset)
   if (agent !== undefined) {

@@ -27,7 +27,7 @@ async function knownKey(session: Session, orgId: string): Promise<string> {
   return checkRecoveryKey(session, recoveryPublicKeyJwk)
 }
 
-/** Whether the caller's share opens, and is one of the recovery key that is known here. */
+/** Checks that the caller's share opens, and that it belongs to the recovery key that this machine knows. */
 export async function share({ session, orgId }: InOrg): Promise<Output> {
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
   const { share } = await session.client.recovery.share({ params: { orgId } })
@@ -48,7 +48,10 @@ function notOurs(error?: unknown): never {
   )
 }
 
-/** Of whom is decided by the key: custodians compare its words with that person, not with who asks. */
+/**
+ * Opens a recovery request. Custodians compare the words of the key with the person it belongs to, not with the person
+ * who asks.
+ */
 export async function request({
   session,
   flags,
@@ -76,8 +79,8 @@ export async function request({
 }
 
 /**
- * Nothing is wrapped to the target here: custodians compare the words of this key before they give their shares. They may ask the
- * admin for the words, so the admin must not be shown the key of another person or token.
+ * Wraps nothing to the target, because custodians compare the words of its key before they give their shares. They may
+ * ask the admin for the words, so the admin must not see the key of another person or token.
  */
 async function findTarget(session: Session, who: { user?: string; token?: string }) {
   const target = await lookUpGrantee(session, who)
@@ -136,7 +139,10 @@ function checkOpen({ id, status }: RecoveryRequest): void {
   if (status !== 'open') throw new Failure('conflict', `recovery request ${id} is ${status}`)
 }
 
-/** The one thing that no program can do for a custodian. There is no --yes: what was compared is said in words. */
+/**
+ * Asks the custodian to compare the words, which no program can do. `--yes` does not help: a script must pass the
+ * compared words with `--words`.
+ */
 async function compare(session: Session, request: RecoveryRequest, flags: { words?: string }): Promise<void> {
   const name = await targetName(session, request)
   const words = await wordsOf(request.targetPublicKeyJwk)
@@ -164,7 +170,7 @@ async function targetName(session: Session, { drill, targetType, targetId }: Rec
   return members.find(({ userId }) => userId === targetId)?.email ?? targetId ?? ''
 }
 
-/** On the target's machine alone: here the shares come together, and the recovery key is forgotten at the end. */
+/** Runs on the target's machine only. It combines the shares there, and forgets the recovery key at the end. */
 export async function complete(
   requestId: string,
   { session, flags, orgId }: InOrg<Flags & { only?: string[] }>,
@@ -213,7 +219,7 @@ function chosenOf(labels: string[], places: Map<string, string>): Set<string> {
 
 type Gathered = Parameters<typeof gatherRecoveryKey>
 
-/** The recovery key, or whose shares are false. */
+/** Combines the shares into the recovery key. If it fails, the error names the custodians whose shares are false. */
 async function gather(session: Session, from: Gathered[0], holder: Gathered[1], recoveryPublicKeyJwk: string) {
   const { members } = await session.client.orgs.members({ params: { orgId: from.orgId } })
   const nameOf = (id: string) => members.find(({ userId }) => userId === id)?.email ?? id
@@ -246,7 +252,7 @@ export async function cancel(requestId: string, { session, flags, orgId }: InOrg
   return { json: { request } }
 }
 
-/** Without an id it begins one, for a key that only this machine has; with the id it ends that one. */
+/** Without an id it starts a drill, with a key pair that only this machine has. With an id it completes that drill. */
 export async function drill(requestId: string | undefined, { session, orgId }: InOrg): Promise<Output> {
   if (requestId === undefined) return beginDrill(session, orgId)
   const params = { orgId, recoveryRequestId: requestId }

@@ -39,17 +39,18 @@ export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Out
   return tellMade(session, body, coverage)
 }
 
-/** With the threshold and the custodians that there are, unless others are named. */
+/** Makes a new recovery key, for the current threshold and custodians unless the options name others. */
 export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
   const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
   const threshold = parseThreshold(flags.threshold ?? String(recovery.threshold), names.length)
   const custodians = await findCustodians(session, names)
-  // The server says how many shares are enough, unless --threshold does.
+  // A threshold that comes from the server must be the one that the custodians are known for. --threshold may be any
+  // number.
   const shares = sharesOf(orgId, flags.threshold === undefined ? threshold : undefined)
   const receivers = { ...shares, what: aShare, readers: custodians }
-  // The server lists the custodians, unless the person names them.
+  // The custodians come from the server, unless the user names them.
   const keep =
     flags.custodian === undefined
       ? (await acceptReaders(session, { receivers }, flags)).keep
@@ -89,7 +90,7 @@ interface Custodian extends PinnedGrantee {
   label: string
 }
 
-/** Shares of the recovery key, of which so many open it; undefined: however many. */
+/** The shares of a recovery key with this threshold. If undefined, any threshold matches. */
 const sharesOf = (orgId: string, threshold: number | undefined): Shared => ({
   orgId,
   id: 'recovery shares',
@@ -153,7 +154,7 @@ async function labelsOf(session: Session, envIds: string[]): Promise<string> {
   return envIds.map((id) => labels.get(id) ?? id).join(', ')
 }
 
-/** Everything that this credential can read and that is not covered yet. */
+/** Covers every environment that this credential can read and that is not covered yet. */
 export async function cover({ session, flags, orgId }: InOrg<Flags & ReaderFlags>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
@@ -193,7 +194,7 @@ export async function trust({ session, flags, orgId }: InOrg<Confirmable>): Prom
   return { json: { recoveryPublicKeyJwk, fingerprint: words } }
 }
 
-/** What an admin sees of all, and a custodian or target of what waits for them. */
+/** Shows an admin everything, and a custodian or a target the requests that wait for them. */
 export async function status({ session, orgId }: InOrg): Promise<Output> {
   const found = await session.client.recovery.get({ params: { orgId } }).catch((error) => {
     if (toFailure(error).kind !== 'refused') throw error

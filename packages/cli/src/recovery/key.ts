@@ -6,18 +6,18 @@ import { findPin, pin, pinState, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 
-// The recovery key is the server's word, as every public key is. A server that could put its own in its place would be given
-// the key of each new environment. So the key that was seen first is the one to expect, and nothing is wrapped to it before
-// a person has accepted it.
+// The server reports the recovery key, as it does every public key. A malicious server could show its own key and so
+// receive the key of each new environment. This module therefore remembers the first recovery key. It wraps nothing to
+// a recovery key before a person has accepted it.
 
-/** What `--reader` calls the recovery key. */
+/** The value of `--reader` that names the recovery key. */
 export const recoveryName = 'recovery'
 
 const grantee = (publicKeyJwk: string) => ({ principalId: recoveryName, name: 'the recovery key', publicKeyJwk })
 
 const shared = (orgId: string): Shared => ({ orgId, id: recoveryName })
 
-/** What a new environment, or one with a new key, is made with: nothing where the organization has no recovery. */
+/** The recovery key for a new environment or a new key of one. Empty if the organization has no recovery. */
 export async function withRecovery(session: Session): Promise<{ recoveryPublicKeyJwk?: string }> {
   const { id: orgId } = await session.org()
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
@@ -27,14 +27,15 @@ export async function withRecovery(session: Session): Promise<{ recoveryPublicKe
   return {}
 }
 
-/** The readers of an environment that was made with this and granted to nobody. */
+/** Says who can read an environment that was created with this recovery key and is not granted to anybody yet. */
 export const readersAtFirst = ({ recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string }) =>
   recoveryPublicKeyJwk === undefined
     ? 'only this credential can read it until you grant others'
     : 'this credential and the recovery custodians together can read it, nobody else until you grant them'
 
 /**
- * To be called before something is wrapped to the recovery key: at its first sight a person accepts it, or `--reader` names it.
+ * Call it before something is wrapped to the recovery key. A person must accept a key that is new to this machine, or
+ * `--reader` names it.
  *
  * @returns whether the key is new; `keepRecoveryKey` then remembers it.
  */
@@ -56,8 +57,8 @@ export async function confirmRecoveryKey(session: Session, publicKeyJwk: string,
 }
 
 /**
- * The key, if it is the one that was seen before; the first is remembered, and its words are shown. For commands that check
- * shares with it: to wrap something to it takes `confirmRecoveryKey`.
+ * Returns the key if it is the one seen before. It remembers the first key and shows its words. Use it to check shares;
+ * before something is wrapped to the key, use `confirmRecoveryKey`.
  */
 export async function checkRecoveryKey(session: Session, publicKeyJwk: string): Promise<string> {
   const { id: orgId } = await session.org()
@@ -84,7 +85,7 @@ async function compareRecoveryKey(session: Session, publicKeyJwk: string): Promi
   )
 }
 
-/** The key that was made here, or whose words a person has compared. */
+/** Remembers a key that was made here, or whose words a person has compared. */
 export async function keepRecoveryKey(session: Session, publicKeyJwk: string): Promise<void> {
   const { id: orgId } = await session.org()
   pin(session, orgId, grantee(publicKeyJwk))
@@ -97,7 +98,7 @@ export async function isAccepted(session: Session, publicKeyJwk: string): Promis
   return (await unknownReaders(session, shared(orgId), [grantee(publicKeyJwk)])).length === 0
 }
 
-/** Whether it is the key that this machine has seen. */
+/** Whether this machine remembers this key as the recovery key. */
 export async function isKnown(session: Session, publicKeyJwk: string): Promise<boolean> {
   const { id: orgId } = await session.org()
   return pinState(session, orgId, grantee(publicKeyJwk)) === 'pinned'

@@ -12,9 +12,9 @@ export interface Ending {
 
 export interface Child {
   done: Promise<Ending>
-  /** SIGTERM, and SIGKILL when the program takes too long over it. */
+  /** Sends SIGTERM, and SIGKILL if the program still runs after 10 s. */
   stop: () => Promise<void>
-  /** Someone told the command to end: it must not start the program again. */
+  /** Whether a signal told this command to end. It must then not start the program again. */
   askedToEnd: () => boolean
 }
 
@@ -23,19 +23,19 @@ const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
 
 const ending: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 
-/** A terminal sends these to every process in its foreground: the program has them already. */
+/** A terminal sends these to every process in its foreground, so the program has already received them. */
 const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 
 /**
  * Starts a program without a shell, on this process's own terminal and files, and passes signals on to it.
  *
- * @param masked values to mask in what it prints; its stdout and stderr are pipes then.
+ * @param masked values to mask in the program's output. The program's stdout and stderr are then pipes.
  */
 export function startChild(file: string, argv: string[], env: Record<string, string>, masked?: Values): Child {
   const [argv0 = file, ...args] = argv
   let asked = false
   let child: ChildProcess | undefined
-  // Listened to before the program starts: a signal in between would end this command and leave the program behind.
+  // Listen before the program starts. Otherwise an early signal would end this command and leave the program running.
   const stopListening = onSignals((signal) => {
     asked ||= ending.includes(signal)
     if (!(fromTerminal.includes(signal) && isInForeground())) child?.kill(signal)
@@ -62,7 +62,7 @@ export function startChild(file: string, argv: string[], env: Record<string, str
   return { done, stop, askedToEnd: () => asked }
 }
 
-/** Tells of every signal that a program is to have. It returns what ends that. */
+/** Calls `pass` with every signal that the program must get. Returns a function that stops listening. */
 export function onSignals(pass: (signal: NodeJS.Signals) => void): () => void {
   const listeners = forwarded.map((signal) => {
     const listener = () => pass(signal)
@@ -82,7 +82,7 @@ async function copyOutput({ stdout, stderr }: ChildProcess, values: Values): Pro
 /** Ends as the program ended: by the same signal, or with the same code. */
 export function endAs({ code, signal }: Ending): number {
   if (signal === null) return code ?? 1
-  // As process 1 of a container, nobody dies of a signal: the code then says it as a shell would.
+  // Process 1 of a container does not die of a signal. It exits with the code that a shell would use.
   process.kill(process.pid, signal)
   return 128 + constants.signals[signal]
 }
@@ -99,7 +99,10 @@ export function startFailure(file: string, error: Pick<NodeJS.ErrnoException, 'c
   return new Failure('notExecutable', `${file} cannot be executed (${error.code})`)
 }
 
-/** Linux tells the process group that the terminal sends its signals to; elsewhere a terminal is taken for ours. */
+/**
+ * Whether the terminal sends its signals to this process group. Only Linux tells; elsewhere any terminal on stdin
+ * counts.
+ */
 function isInForeground(): boolean {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8')

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import { type Selection, select } from '../selection.ts'
 
-/** Skerry's own credentials are not the program's business: it gets values, not the means to fetch more. */
+/** Skerry's own credentials. The program does not get them, so that it cannot fetch other values. */
 const ownCredentials = [
   'SKERRY_TOKEN',
   'SKERRY_CLIENT_SECRET',
@@ -22,20 +22,20 @@ export const fitsEnvironment = (name: string, value: string) =>
 
 export interface Launch {
   env: Record<string, string>
-  /** What Skerry and the overlay bring, whether or not it wins. */
+  /** The values from Skerry and the overlay, even if the process environment overrides them. */
   values: Values
-  /** For every name that Skerry or the overlay brings: where its value comes from, and what that overrides. */
+  /** The source of each name in `values`, and the sources that it overrides. */
   origins: { name: string; from: string; overrides: string[] }[]
   /** Secrets that the program does not get, because their names make programs load or trust something. */
   withheld: Withheld[]
-  /** Names whose value the environment that `skerry` was started with replaces by another. */
+  /** Names whose value from the process environment replaces a different value. */
   hidden: string[]
 }
 
 export interface Ingredients {
   resolved: Pick<Resolved, 'values' | 'provenance' | 'scope' | 'unexpanded'>
   selection: Selection
-  /** Names that a program may be given although they make it load or trust something. */
+  /** Names that the program gets although they make it load or trust something. */
   allowNames: readonly string[]
   overlay: { file: string; values: Values } | undefined
   processEnv: NodeJS.ProcessEnv
@@ -45,7 +45,7 @@ export interface Ingredients {
 
 const processName = 'process environment'
 
-/** Groups < application environment < branch < `--dotenv` < the environment that `skerry` itself was started with. */
+/** Merges the sources. The later ones win: groups, application environment, branch, `--dotenv`, process environment. */
 export function buildLaunch(ingredients: Ingredients): Launch {
   const { resolved, selection, allowNames, overlay, processEnv, override } = ingredients
   const inherited = new Map(Object.entries(inheritedEnvironment(processEnv)))
@@ -71,14 +71,14 @@ export function buildLaunch(ingredients: Ingredients): Launch {
   return { env: Object.fromEntries(env), values: brought, origins, withheld, hidden: hidden.sort() }
 }
 
-/** A name that is mistyped would leave the old value in place, without a word. */
+/** Refuses unknown names, because a mistyped name would silently leave the old value in place. */
 function checkOverride(override: true | readonly string[], brought: ReadonlyMap<string, string>): void {
   const missing = override === true ? [] : override.filter((name) => !brought.has(name))
   if (missing.length === 0) return
   throw new Failure('notFound', `--override names what is not brought: ${missing.join(', ')}`, 'see `--explain`')
 }
 
-/** What a program has from where `skerry` was started. */
+/** The environment that `skerry` was started with, without Skerry's own credentials. */
 export const inheritedEnvironment = (processEnv: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(processEnv).filter((entry): entry is [string, string] => {

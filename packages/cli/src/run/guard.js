@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 
-// Removes a file, or a folder with what is in it, once the process that started this one has ended, however it ended: the pipe between them closes then.
-// Signals are for that process; plain JavaScript, to be there in a moment.
+// Removes a file, or a folder with its content, when the process that started this one has ended. The pipe between them
+// then closes, however that process ended. This process ignores signals, which are meant for the other one. It is plain
+// JavaScript, so that it starts fast.
 
 const [, , path] = process.argv
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => {})

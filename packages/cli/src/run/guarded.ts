@@ -5,7 +5,7 @@ import { ownFile } from '../own-file.ts'
 
 const guard = ownFile('run/guard.js')
 
-/** A process that outlives this one, also where this one is killed, and removes the file or the folder then. */
+/** Starts a process that outlives this one, even if this one is killed, and then removes the file or the folder. */
 export async function startGuard(path: string): Promise<void> {
   const child = spawn(process.execPath, [guard, path], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' })
   const ready = once(child.stdout, 'data')

@@ -15,7 +15,7 @@ interface Mount {
   mask?: boolean
 }
 
-/** Runs a program beside a file with the values, which its environment does not have -> the exit code. */
+/** Runs a program with a file that contains the values, which its environment then lacks. Returns the exit code. */
 export async function runMounted(file: string, argv: string[], prepared: Prepared, options: Mount): Promise<number> {
   const { env, values } = prepared.launch
   const { text, remarks } = formatValues(values, options.format ?? formatOf(options.mount))
@@ -36,7 +36,7 @@ export async function runMounted(file: string, argv: string[], prepared: Prepare
   }
 }
 
-/** Empty at first: nothing secret is in it before somebody sees to its end. */
+/** Creates an empty file. The values are written only after the process that will remove the file has started. */
 function create(path: string, named: string): number {
   try {
     return openSync(path, 'wx', 0o600)

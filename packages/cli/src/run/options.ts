@@ -6,7 +6,7 @@ import { gather, gatherGroups } from '../options.ts'
 import { checkSelection, type Selection, selective } from '../selection.ts'
 import type { Flags } from '../settings.ts'
 
-/** What `run` and `shell` share: which values a program is started with. */
+/** The options of `run` and `shell` that choose the values for a program. */
 export interface LaunchOptions extends Flags, Selection {
   with?: string[]
   dotenv?: string
@@ -51,7 +51,7 @@ export function launching(command: Command): Command {
 const names = (text: string, before: true | string[] = []): true | string[] =>
   text === '' || before === true ? true : gather(text, before)
 
-/** `run --override printenv` names a program and no secret: a name stands behind `=` alone. */
+/** In `run --override printenv`, `printenv` is the program, because a name for `--override` must follow a `=`. */
 function closeOverride(command: Command, args: string[]): string[] {
   const closed = [...args]
   for (let i = 0; i < closed.length; i++) {

@@ -12,7 +12,7 @@ export interface Prepared extends Awaited<ReturnType<typeof resolveTarget>> {
   ingredients: Omit<Ingredients, 'resolved'>
 }
 
-/** Resolves, and says on stderr what there is to say about it -> what a program is to be started with. */
+/** Resolves the values and prints its warnings to stderr. Returns the environment to start the program with. */
 export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   const session = await openSession(flags)
   const { skerry, resolved } = await resolveTarget(session, {
@@ -64,7 +64,7 @@ function tellHidden({ hidden }: Launch): void {
   )
 }
 
-/** On stderr also as JSON: stdout is the program's. */
+/** Writes to stderr, also as JSON, because stdout belongs to the program. */
 function explain({ origins }: Launch, flags: LaunchOptions): void {
   const rows = origins.map(({ name, from, overrides }) => [name, from, overrides.join(', ')])
   const json = JSON.stringify({ secrets: origins })

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from '
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
 
-/** Where a shell looks when there is no PATH. */
+/** The folders that a shell searches if PATH is not set. */
 const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Finds a program as a shell would, along the PATH that it will run with. */
@@ -33,8 +33,8 @@ const headBytes = 4096
 const scriptsDeep = 4
 
 /**
- * Whether the system is sure to execute a file: a binary of this machine's kind whose loader is there, or a script whose
- * interpreter is such a file. Asked before becoming the program, because a failure then could not be reported any more.
+ * Whether the system is sure to execute a file: a binary for this machine whose loader exists, or a script whose
+ * interpreter is such a file. It is checked before `exec`, because a failure could not be reported after it.
  */
 export function surelyExecutes(file: string, depth = 0): boolean {
   const head = headOf(file)
@@ -49,7 +49,7 @@ export function surelyExecutes(file: string, depth = 0): boolean {
   return loader === undefined || stateOf(loader) === 'executable'
 }
 
-/** Magic number, word size and byte order, and for ELF the machine: what two binaries of one system share. */
+/** The magic number, word size and byte order, and for ELF the machine. Two binaries of one system have the same. */
 const kindOf = (head: string) => (head.startsWith('\x7fELF') ? head.slice(0, 6) + head.slice(18, 20) : head.slice(0, 8))
 
 function headOf(file: string): string | undefined {

@@ -18,13 +18,15 @@ export interface ResolveOptions {
   maxAgeSeconds: number
 }
 
-/** Long enough for a slow server; short enough that a program waits no longer than this for its last-known-good copy. */
+/**
+ * Long enough for a slow server; short enough that a program waits no longer than this for its last-known-good copy.
+ */
 const timeoutMs = 8000
 
-/** Resolves what `run` runs with -> the values, and the resolver to ask again. */
+/** Resolves the values for `run`. It also returns the resolver, which can resolve them again. */
 export async function resolveTarget(session: Session, options: ResolveOptions) {
-  // A token that is bound to an environment says itself what it reads, and goes before a project's file: an image built
-  // with `"env": "development"` runs in production on production's token. What an option or a variable names goes first.
+  // A bound token determines the environment and overrides the project's file: an image built with `"env":
+  // "development"` runs in production with production's token. An option or a variable overrides the token.
   if (!session.settings.scopeIsExplicit && mayBeBound(session)) {
     const bound = await tryBound(session, options)
     if (bound) return bound
@@ -38,7 +40,7 @@ async function tryBound(session: Session, options: ResolveOptions) {
     return { skerry, resolved: await explained(skerry, 'the token’s environment', session) }
   } catch (error) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error
-    // A senseless --with is refused in the same way: without it, the token shows what it is.
+    // A wrong --with gives the same error. A second try without it shows whether the token is bound.
     if (options.with.length > 0 && (await tryBound(session, { ...options, with: [] }))) throw error
     rememberUnbound(session)
     const { app, env } = session.settings
@@ -64,7 +66,7 @@ async function resolveNamed(
     try {
       return { skerry, resolved: await explained(skerry, label, session) }
     } catch (error) {
-      // An environment of that name may have been made anew since.
+      // The environment may have been deleted and created again.
       if (toFailure(error).kind !== 'notFound') throw error
       forget(key)
     }
@@ -77,7 +79,10 @@ async function resolveNamed(
   return { skerry, resolved: await explained(skerry, label, session) }
 }
 
-/** What is kept to save a question gives way to what the name was told to mean since. */
+/**
+ * Returns the cached id of an environment, which saves a request. It drops the id if the known state has another one
+ * for this name.
+ */
 async function recallKnown(session: Session, orgId: string, label: string, key: string): Promise<string | undefined> {
   const envId = recall(key)
   if (envId === undefined) return undefined
@@ -102,7 +107,7 @@ async function create(session: Session, env: string | undefined, options: Resolv
     timeoutMs,
     env,
     branch,
-    // Without a usable home neither this nor what was seen is kept: that is one thing to tell.
+    // Without a usable home folder neither the cache nor the known state can be stored. One warning is enough.
     warn: (message) => isMemoryLost() || warn(message),
     partial: true,
     ...options,

@@ -10,12 +10,12 @@ interface Watched {
   revision: string
   intervalSeconds: number
   launch: Launch
-  /** What the program is to be started with, once the server has answered anew. */
+  /** Builds the environment of the program from a new answer of the server. */
   build: (resolved: Resolved) => Launch
   start: (launch: Launch) => Child
 }
 
-/** Runs a program and starts it anew whenever its secrets change -> how it ended by itself. */
+/** Runs a program and restarts it whenever its secrets change. Returns how the program ended by itself. */
 export async function runWatched(watched: Watched): Promise<Ending> {
   const ended = new AbortController()
   let { launch } = watched
@@ -34,7 +34,7 @@ export async function runWatched(watched: Watched): Promise<Ending> {
   follow(child)
 
   let told: string | undefined
-  // Every look finds the same failure again until it is mended.
+  // Each poll finds the same failure until somebody fixes it, so it is reported once.
   const onUnusable = (error: Error) => {
     if (error.message !== told) tellNotStarted(error)
     told = error.message
@@ -67,7 +67,7 @@ export async function runWatched(watched: Watched): Promise<Ending> {
   }
 }
 
-/** What no program can be started with is told, and waited out: the value may be mended as it was broken. */
+/** Reports values that no program can be started with, and waits, because somebody may fix them. */
 function attempt({ build }: Watched, resolved: Resolved): Launch | undefined {
   try {
     return build(resolved)

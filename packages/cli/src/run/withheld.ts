@@ -1,13 +1,13 @@
 import { loadingReason, type Withheld } from '@skerry/sdk/loading-names'
 import { warn } from '../output.ts'
 
-/** A secret that a program was not given. */
+/** Warns about a secret that the program does not get. */
 export const tellWithheld = ({ name, reason }: Withheld): void =>
   warn(
     `the program is not given ${name}: ${reason}; to give it, list ${name} under allowNames in skerry.json, or ${option(name)}`,
   )
 
-/** Said where such a name is stored, so that nobody is surprised where it is missing. */
+/** Warns when a secret with such a name is stored, so that nobody is surprised when a program does not get it. */
 export function warnLoadingName(name: string): void {
   const reason = loadingReason(name)
   if (reason !== undefined)

@@ -52,7 +52,7 @@ export function parseExportValues(flags: Options, named: string | undefined) {
   return { file, isStored, format }
 }
 
-/** The readers of formats for programs. Each gives all names to its program, while `run` withholds some. */
+/** The readers of the formats for programs. They pass all names to the program, while `run` withholds some. */
 const readers: Partial<Record<ExportFormat, string>> = {
   shell: 'a shell that sources this',
   docker: 'a container with this file',

@@ -14,7 +14,7 @@ interface Options extends Flags {
   note?: string
 }
 
-/** Makes values that nobody has to see. What is there stays, unless told otherwise. */
+/** Makes values that nobody has to see. Existing secrets stay as they are, unless `--overwrite` is given. */
 export async function generate(
   _given: string[],
   { session, flags, place, input: { names, values } }: AtPlace<Options, typeof parseGenerate>,

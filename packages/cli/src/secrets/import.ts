@@ -50,7 +50,7 @@ export function parseImportFile(flags: Options, path: string) {
   return { values }
 }
 
-/** Nothing is written before it is clear what happens to values that differ. */
+/** Decides what happens to values that differ, before anything is written. */
 async function overwrites(plan: Plan, flags: Options): Promise<boolean> {
   if (plan.changed.length === 0 || flags.keep) return false
   if (flags.overwrite) return true
@@ -71,7 +71,7 @@ interface Done {
   queued: { name: string; changeRequestId: string; groupId: string | null }[]
 }
 
-/** As one change, as far as one holds them. */
+/** Proposes the writes as one change, or as several if one change cannot hold them all. */
 async function propose(session: Session, place: Place, changes: Change[], flags: Options): Promise<Done> {
   const queued: Done['queued'] = []
   for (let at = 0; at < changes.length; at += limits.changeGroupMax) {
@@ -82,7 +82,10 @@ async function propose(session: Session, place: Place, changes: Change[], flags:
   return { written: [], queued }
 }
 
-/** Each write holds only if nobody wrote in between. What was written stays written, and is told when one fails. */
+/**
+ * Writes each value only if nobody else wrote it in between. If a write fails, the earlier ones stay, and the error
+ * lists them.
+ */
 async function write(session: Session, place: Place, changes: Change[], flags: Options): Promise<Done> {
   const written: WrittenSecret[] = []
   const queued: Done['queued'] = []
@@ -97,7 +100,7 @@ async function write(session: Session, place: Place, changes: Change[], flags: O
       if ('queued' in answer) queued.push({ name, changeRequestId: answer.changeRequest.id, groupId: null })
       else written.push({ name, value, version: answer.secret.version })
     } catch (error) {
-      // What was written stays, so it must open, whatever comes of the rest.
+      // The written values stay, so they must open with the current key, even if the rest fails.
       if (written.length > 0) await rewriteIfRekeyed(session.client, place, privateKey, key, written).catch(() => {})
       throw partial(error, name, { written, queued }, changes)
     }

@@ -9,7 +9,7 @@ import type { Place } from '../places.ts'
 import { fromSurroundings, literally } from './references.ts'
 import { checkValue } from './values.ts'
 
-/** How a file is read. */
+/** Options that control how a file is read. */
 export interface Reading {
   format?: ExportFormat
   rename?: boolean
@@ -21,11 +21,11 @@ export interface Reading {
 export interface Change {
   name: string
   value: string
-  /** 0: it must not exist. */
+  /** The version that must be current. 0 means that the secret must not exist. */
   expectedVersion: number
 }
 
-/** What the values of a file are beside those that are stored. */
+/** The values of a file, compared with the stored values. */
 export interface Plan {
   added: Change[]
   changed: Change[]

@@ -3,12 +3,12 @@ import { note, type Output } from '../output.ts'
 
 export const noteOf = (flags: { note?: string }) => (flags.note === undefined ? {} : { note: flags.note })
 
-/** A change request without what only its reader's key can open. */
+/** A change request without its ciphertext, which only the key of a reader can open. */
 export function withoutCiphertext({ ciphertext, ...rest }: ChangeRequest): Omit<ChangeRequest, 'ciphertext'> {
   return rest
 }
 
-/** Nothing was written, and nothing went wrong: the command has done all that it may. */
+/** Reports a queued change. Nothing is written yet, but the command has succeeded. */
 export function tellQueued({ changeRequest }: Queued, label: string): Output {
   noteQueued([changeRequest], label)
   return { json: { queued: true, changeRequest: withoutCiphertext(changeRequest) } }

@@ -26,7 +26,7 @@ interface Options extends Flags {
   with?: string[]
 }
 
-/** A value as a program would get it, or with `--stored` as this environment itself holds it. */
+/** Shows a value as a program would get it, or with `--stored` as this environment stores it. */
 export async function get(name: string, { session, flags, place }: AtPlace<Options>): Promise<Output> {
   checkGroups(place, flags.with)
   const found =
@@ -43,7 +43,7 @@ export async function get(name: string, { session, flags, place }: AtPlace<Optio
     text: () => {
       if (!shown) note('the value is not shown on a terminal: add --reveal, or pipe it')
       writeData(shown ? value : `${maskedValue}\n`)
-      // A shell's prompt should not stand behind the value; a pipe gets the value and nothing else.
+      // A line break keeps the shell's prompt off the line of the value. A pipe gets only the value.
       if (shown && isTerminal.stdout()) writeData('\n')
     },
   }
@@ -69,7 +69,7 @@ async function merged(session: Session, place: Place, name: string, flags: Optio
   return { value: pickOne(resolved, name, place), environmentId: resolved.provenance[name]!.environmentId }
 }
 
-/** What is wrong with other values is no concern of this one. */
+/** Returns one value. Problems of other values do not matter here. */
 function pickOne({ values, unresolved, unexpanded }: Omit<Viewed, 'sources'>, name: string, place: Place): string {
   const value = values[name]
   if (value === undefined) throw unexpanded.get(name) ?? missing(name, place)
@@ -102,7 +102,7 @@ export async function history(
   const rows = await Promise.all(
     versions.map(async ({ ciphertext, ...row }) => {
       if (!key) return row
-      // From before the environment was re-keyed, or altered: the rest is readable all the same.
+      // A version from before a re-key, or an altered one, does not open. The other versions are readable all the same.
       const value = await openSecret(ciphertext, key.dek, place.envId, name).catch(() => null)
       return { ...row, value }
     }),

@@ -7,14 +7,14 @@ import { viewValues } from './values.ts'
 
 const literalHint = '--literal keeps the text as it is'
 
-/** Refuses values whose references would go round in circles, together with what is there already. */
+/** Refuses values whose references would form a cycle with each other or with the stored values. */
 export async function refuseCycles(session: Session, place: Place, changes: Values, hint = literalHint): Promise<void> {
   const referring = [...changes].filter(([, value]) => referencesIn(value).length > 0)
   if (referring.length === 0) return
   const own = referring.filter(([name, value]) => referencesIn(value).includes(name)).map(([name]) => name)
   if (own.length > 0) throw usage(`${own.join(', ')} would refer to itself, and no program could get it`, hint)
   const there = await viewValues(session, place, { merged: true }).catch((error) => {
-    // Not everybody who may write may read.
+    // A credential that may write may be unable to read.
     if (toFailure(error).kind !== 'refused') throw error
   })
   const all = { ...there?.values, ...Object.fromEntries(changes) }
@@ -28,13 +28,13 @@ export async function refuseCycles(session: Session, place: Place, changes: Valu
   }
 }
 
-/** Texts as they are: nothing in them is a reference. */
+/** Escapes the values, so that no part of them is a reference. */
 export const literally = (values: Values): Values =>
   new Map([...values].map(([name, value]) => [name, escapeReferences(value)]))
 
 /**
- * In `PATH=${PATH}:/x`, every dialect of `.env` files means the PATH of the environment that reads the file. Here that is
- * the one that the import runs in.
+ * Replaces a reference of a name to itself, as in `PATH=${PATH}:/x`. Every dialect of `.env` files takes that value
+ * from the environment of the program that reads the file, which is the import here.
  */
 export function fromSurroundings(values: Values, environment: NodeJS.ProcessEnv): Values {
   return new Map([...values].map(([name, value]) => [name, withOwn(name, value, environment[name])]))
@@ -49,5 +49,5 @@ function withOwn(name: string, value: string, own: string | undefined): string {
   )
 }
 
-/** What an import says when a name refers to itself. */
+/** The hint of an import for a name that refers to itself. */
 export const ownReferenceHint = `--surrounding puts in the value that it has in this environment, ${literalHint}`

@@ -3,7 +3,9 @@ import type { Resolved } from '@skerry/sdk'
 import { checkNames, type Place } from '../places.ts'
 import type { Session } from '../session.ts'
 
-/** The source of a value: the environment itself, a composed group, or the environment that a branch was forked from. */
+/**
+ * The source of a value: the environment itself, a composed group, or the environment that a branch was forked from.
+ */
 export interface Source {
   type: 'own' | 'group' | 'parent'
   environmentId: string
@@ -30,8 +32,8 @@ function sourceOf({ source, environmentId, slug, groupSlug }: Origin, place: Pla
 }
 
 /**
- * The environments that a program's values come from, the lowest precedence first. No ciphertext is opened, so no passphrase
- * is asked for.
+ * Lists the environments that a program's values come from, the lowest precedence first. It decrypts nothing, so it
+ * asks for no passphrase.
  */
 export async function listSources(session: Session, place: Place, groups: string[] = []): Promise<Source[]> {
   const query = {

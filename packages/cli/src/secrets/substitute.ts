@@ -43,7 +43,7 @@ export function parseSubstitute(flags: Options, template: string) {
   return { file, text, names }
 }
 
-/** Values are text here: a reference in one has been expanded already, or is none. */
+/** Inserts the values as text. Their references have already been expanded. */
 function fill(text: string, values: ReadonlyMap<string, string>): string {
   return text.replace(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name) =>
     name === undefined ? '${' : (values.get(name) ?? whole),

@@ -14,7 +14,7 @@ import { warnLoadingName } from '../run/withheld.ts'
 import { type Session, userAgent } from '../session.ts'
 import { ownSource, type Source, sourcesOf } from './sources.ts'
 
-/** A secret as it is stored in one environment, decrypted. References in it are text. */
+/** A secret as it is stored in one environment, decrypted. References in it are not expanded. */
 export interface StoredSecret {
   name: string
   version: number
@@ -22,7 +22,7 @@ export interface StoredSecret {
   value: string
 }
 
-/** What an environment holds itself, in name order, without a key: ciphertext stays ciphertext. */
+/** Lists the secrets of one environment in name order. It needs no key, because the values stay encrypted. */
 export async function listSecrets(session: Session, { orgId, envId, label }: Pick<Place, 'orgId' | 'envId' | 'label'>) {
   try {
     const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
@@ -60,11 +60,11 @@ export async function openKey(session: Session, place: Place) {
 
 interface Merging {
   expand: boolean
-  /** Groups taken at other environments, `group:env`, as `skerry run --with` takes them. */
+  /** Groups with another environment, as `group:env`, like `skerry run --with`. */
   with?: string[] | undefined
 }
 
-/** Everything that a program would get there: groups, environment and branch merged. */
+/** Resolves all values that a program gets: groups, environment and branch merged. */
 export async function resolvePlace(session: Session, place: Place, options: Merging): Promise<Resolved> {
   const { url: baseUrl, allowInsecure } = session.settings
   const branch = place.kind === 'branch' ? { branch: place.envId } : {}
@@ -87,7 +87,7 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
 export interface View {
   /** The texts of this environment alone, as they are stored. */
   stored?: boolean | undefined
-  /** Merged with groups and parent, and references as text. */
+  /** Merged with groups and parent, without expanding references. */
   merged?: boolean | undefined
   /** The values that a program gets. This is the default, so the option is only kept for older scripts. */
   expand?: boolean | undefined
@@ -111,7 +111,7 @@ export interface Viewed {
   values: Record<string, string>
   /** The source of each value, by name. */
   sources: Readonly<Record<string, Source>>
-  /** Names that values refer to and that are not there; none where references are not expanded. */
+  /** Names that values refer to and that do not exist. Empty if references are not expanded. */
   unresolved: string[]
   /** Names whose references cannot be expanded. */
   unexpanded: ReadonlyMap<string, CryptoError>
@@ -132,7 +132,10 @@ export async function viewValues(session: Session, place: Place, view: View): Pr
   return { ...rest, sources, unexpanded: failed }
 }
 
-/** Adds advice to the error about a missing key. If the key of one group is missing, nothing of the environment can be resolved. */
+/**
+ * Adds advice to the error about a missing key. If the key of one group is missing, nothing of the environment can be
+ * resolved.
+ */
 export async function hintStored<T>(asked: Promise<T>, session: Session, { label }: Place): Promise<T> {
   try {
     return await asked
@@ -153,7 +156,7 @@ export function checkGroups(place: Place, groups: readonly string[] | undefined)
 export const sorted = (values: Iterable<[string, string]>): Values =>
   new Map([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** A value that no environment variable can carry would stop every program that gets it, so it is not stored. */
+/** Refuses a value that no environment variable can hold, because no program could start with it. */
 export function checkValue(name: string, value: string): void {
   if (value.includes('\0')) {
     throw usage(`the value of ${name} has a NUL byte, which no environment variable can hold`, 'encode it as base64')
@@ -168,5 +171,8 @@ export function checkValue(name: string, value: string): void {
   warnLoadingName(name)
 }
 
-/** What fits into a ciphertext of 1 MiB: `sc1.`, an IV, a dot, and base64url of the value and a 16-byte tag. */
+/**
+ * The largest value that fits into a ciphertext of 1 MiB: `sc1.`, an IV, a dot, and base64url of the value and a
+ * 16-byte tag.
+ */
 const valueMaxBytes = Math.floor(((1024 * 1024 - 21) * 3) / 4) - 16

@@ -56,7 +56,7 @@ export async function set(
 }
 
 export function parseSet(flags: Options, name: string, extra: string[]) {
-  // The name is looked at first: `secrets set NAME=value` is the same mistake as a second word.
+  // Check for a value first: `secrets set NAME=value` is the same mistake as a second argument.
   if (extra.length > 0 || name.includes('='))
     throw usage(whyNotArguments, 'pipe the value in, use --file, or type it when asked')
   checkSecretName(name)
@@ -81,7 +81,7 @@ export function randomValue(length: string): string {
     throw usage('--random takes a length from 1 to 4096')
   }
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-  // Bytes from the last, incomplete round would make the first characters likelier.
+  // Bytes from the last, incomplete round would make the first characters more likely.
   const even = 256 - (256 % alphabet.length)
   let value = ''
   while (value.length < characters) {
@@ -108,7 +108,7 @@ export async function remove(
       if ('queued' in answer) queued.push(answer.changeRequest)
       else {
         deleted.push(name)
-        // At once: what comes of the next one, this one is not missed.
+        // Recorded at once, so that this secret is not missed if the next deletion fails.
         await session.knownState.reading.deleted(envId, [name])
       }
     } catch (error) {
@@ -133,7 +133,10 @@ export function parseRemove(flags: Options, given: string[]) {
   return { names, expected }
 }
 
-/** A mistyped name is told before others are deleted. Not every machine client that may delete may list, too. */
+/**
+ * Reports a mistyped name before other secrets are deleted. A machine client that may delete but not list skips this
+ * check.
+ */
 async function checkThere(session: Session, { orgId, envId, label }: Place, names: string[]): Promise<void> {
   const answer = await session.client.secrets.list({ params: { orgId, envId } }).catch((error) => {
     if (toFailure(error).kind !== 'refused') throw error

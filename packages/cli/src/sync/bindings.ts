@@ -33,7 +33,10 @@ export interface BindingOptions extends Flags {
   yes?: boolean
 }
 
-/** Options -> the settings that they name. A transform is one setting: what is not named of it stays as it was. */
+/**
+ * Returns the settings that the options name. A name transform is one setting: its parts that are not named stay as
+ * they were.
+ */
 function settingsOf(flags: BindingOptions, before: SyncBinding['nameTransform'] = {}) {
   const { include, exclude, prefix, suffix, onDelete, mode, adopt } = flags
   const { case: letters, ...transform } = { ...before, ...given({ prefix, suffix, case: flags.case }) }
@@ -54,7 +57,9 @@ const given = <T extends object>(fields: T) =>
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 
-/** Binds in two steps: what it would do is shown before anything is pushed. After a no, nothing is left behind. */
+/**
+ * Binds in two steps: it shows the plan before anything is pushed. If the user declines, the binding is deleted again.
+ */
 export async function bind(wanted: string, { session, flags }: SignedIn<BindingOptions>): Promise<Output> {
   const connection = await findConnection(session, wanted)
   const place = await findPlace(session, namedPlace(session, flags))
@@ -92,7 +97,7 @@ export async function bind(wanted: string, { session, flags }: SignedIn<BindingO
   }
 }
 
-/** The one place where the server can read: nobody wraps a key to a connection without being told. */
+/** Asks before a key is wrapped to a connection, because the server can read with it. */
 async function allowReading(
   session: Session,
   { connection, label }: Pick<Bound, 'connection' | 'label'>,
@@ -105,7 +110,7 @@ async function allowReading(
   await checkConnectionKey(session, connection)
 }
 
-/** This machine has given the connection these keys, so the next re-key does not ask about it. */
+/** Remembers that this machine gave the connection these keys, so that the next re-key does not ask about it. */
 async function noteConnection(
   session: Session,
   { id: principalId, publicKeyJwk }: Bound['connection'],
@@ -141,7 +146,7 @@ export function checkEdit(flags: BindingOptions & { pause?: boolean; resume?: bo
   if (flags.pause && flags.resume) throw usage('--pause and --resume exclude each other')
 }
 
-/** A destination is whole: what is not named of it stays as it was, as long as it is of the same kind. */
+/** Returns a complete destination. Fields that are not named keep their values if the kind stays the same. */
 async function newDestination({ binding, connection }: Bound, to: Record<string, string>) {
   const provider = await findProvider(connection.provider)
   const { provider: _, ...before } = binding.destination as Record<string, unknown>
@@ -150,11 +155,11 @@ async function newDestination({ binding, connection }: Bound, to: Record<string,
   return readFields(provider, 'destination', { ...Object.fromEntries(texts), ...to }, '--to')
 }
 
-/** As it is typed at `--to`. */
+/** The text of a value, as the user types it at `--to`. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** Shows what the next push would do under other settings; where that deletes, somebody has to say so. */
+/** Shows what the next push would do with the new settings. If it deletes something, the user must confirm. */
 async function tellEdit(session: Session, bound: Bound, settings: object, flags: { yes?: boolean }): Promise<void> {
   const { orgId, binding, label } = bound
   let plan: SyncPlan

@@ -10,7 +10,7 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { choicesOf, findProvider, listProviders, type Provider, readFields } from './fields.ts'
 import { checkConnectionKey, describeDestination, findConnection, listBound } from './find.ts'
 
-/** Kinds of destinations; of one, its fields. */
+/** Lists the kinds of destinations, or the fields of one kind. */
 export async function providers(wanted: string | undefined): Promise<Output> {
   const all = wanted === undefined ? await listProviders() : [await findProvider(wanted)]
   const facts = all.map(({ tag, label, credential, config, destination }) => ({
@@ -63,7 +63,7 @@ export interface CredentialOptions extends Flags {
   yes?: boolean
 }
 
-/** The spaces around a credential, which editors add, are no part of it. */
+/** Removes the white space that editors add around a credential. */
 async function readConnectionCredential({ label, credential }: Provider, { file }: CredentialOptions): Promise<string> {
   if (file === undefined) note(`${label}: ${credential}`)
   const text = file === undefined ? await readCredential(`Credential of ${label}`) : readTextFile(file).trim()

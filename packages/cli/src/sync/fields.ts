@@ -2,8 +2,9 @@ import { type ConfigField, shapesOf } from '@skerry/contract/fields'
 import { Failure, usage } from '../failure.ts'
 import { askText, canAsk } from '../prompt.ts'
 
-// The fields of a connection's config or a binding's destination, as the contract describes them: asked for one by one, or
-// taken from the command line. Whether they make sense together is for the server to say, which names the field.
+// Reads the fields of a connection's config or a binding's destination, as the contract describes them. They come from
+// the command line, or are asked for one by one. The server checks whether they fit together, and names the wrong
+// field.
 
 export interface Provider {
   tag: string
@@ -14,7 +15,7 @@ export interface Provider {
   destination: object
 }
 
-/** Every kind of destination. Loads the schemas, which commands other than these do without. */
+/** Lists every kind of destination. The schemas are loaded here, because other commands do not need them. */
 export async function listProviders(): Promise<Provider[]> {
   const { syncProviders } = await import('@skerry/contract/sync/providers')
   return Object.entries(syncProviders)
@@ -22,7 +23,7 @@ export async function listProviders(): Promise<Provider[]> {
     .sort((one, other) => (one.tag < other.tag ? -1 : 1))
 }
 
-/** By its tag, or by what people call it. */
+/** Finds a kind of destination by its tag or its label, in upper or lower case. */
 export async function findProvider(wanted: string): Promise<Provider> {
   const named = wanted.toLowerCase()
   const found = (await listProviders()).find(({ tag, label }) => tag === named || label.toLowerCase() === named)
@@ -30,11 +31,11 @@ export async function findProvider(wanted: string): Promise<Provider> {
   throw new Failure('notFound', `there is no kind of destination '${wanted}'`, 'see `skerry sync providers`')
 }
 
-/** The values that a field lists. The values of a map are typed as JSON, so none is listed for it. */
+/** The values that a field accepts. A map is typed as JSON, so it has no list. */
 export const choicesOf = ({ kind, choices }: Pick<ConfigField, 'kind' | 'choices'>): readonly string[] =>
   kind === 'lists' ? [] : choices
 
-/** `field=value` of a command line -> by field, as it was typed. */
+/** Adds a `field=value` option to the fields that were given before. */
 export function gatherField(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')
   if (at < 1) throw usage(`'${text}' is not field=value`)
@@ -44,8 +45,8 @@ export function gatherField(text: string, before: Record<string, string> = {}): 
 }
 
 /**
- * The fields as the API takes them: what was given, and on a terminal what is asked for. Elsewhere one that is needed and was
- * not given is refused by its name, with the option that takes it.
+ * Returns the fields in the form that the API takes. On a terminal it asks for fields that were not given. Without a
+ * terminal, a missing required field is an error that names the field and its option.
  */
 export async function readFields(
   provider: Provider,
@@ -108,7 +109,7 @@ async function askField(field: Asked, option: string): Promise<string | undefine
   }
 }
 
-/** Reads what was typed, as the kind of value that the field has. Several values are separated by commas. */
+/** Converts the typed text to the kind of value that the field has. Commas separate several values. */
 function convert({ path, kind, choices }: ConfigField, text: string): unknown {
   if (kind === 'yes-no') return parseYesNo(path, text)
   if (kind === 'number') return parseNumber(path, text)

@@ -6,7 +6,7 @@ import { checkKeys } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import type { Session } from '../session.ts'
 
-/** A connection by its id or name. */
+/** Finds a connection by its id or name. */
 export async function findConnection(session: Session, wanted: string): Promise<SyncConnection> {
   const { id: orgId } = await session.org()
   const connections = await listSyncConnections(session.client, orgId)
@@ -22,11 +22,11 @@ export interface Bound {
   orgId: string
   binding: SyncBinding
   connection: SyncConnection
-  /** Of the environment, as `shop/production`. */
+  /** The label of the environment, such as `shop/production`. */
   label: string
 }
 
-/** A binding by its id, or by the name of a connection that has one alone. */
+/** Finds a binding by its id, or by the name of a connection that has only one binding. */
 export async function findBinding(session: Session, wanted: string): Promise<Bound> {
   const { orgId, bound } = await listBound(session)
   const [found, another] = bound.filter(
@@ -38,7 +38,7 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
   return { orgId, ...found }
 }
 
-/** Every binding with its connection, and the connections. */
+/** Lists every binding with its connection, and all connections. */
 export async function listBound(session: Session) {
   const { id: orgId } = await session.org()
   const [connections, bindings, places] = await Promise.all([
@@ -56,11 +56,11 @@ export async function listBound(session: Session) {
   return { orgId, connections, bound }
 }
 
-/** Before anything is wrapped to a connection: its key is the one that was seen before. */
+/** Checks that a connection's key is the one seen before. Call it before anything is wrapped to the connection. */
 export const checkConnectionKey = (session: Session, { id, name, publicKeyJwk }: SyncConnection) =>
   checkKeys(session, [{ principalType: 'sync_connection', principalId: id, name, publicKeyJwk }])
 
-/** Where it writes, in the words of its fields: `appName=shop`. */
+/** Describes a destination by its fields: `appName=shop`. */
 export function describeDestination({ destination }: Pick<SyncBinding, 'destination'>): string {
   const { provider, ...fields } = destination as Record<string, unknown>
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,7 +1,7 @@
 import type { SyncPlan } from '@skerry/sdk/internal/sync'
 import { note, writeLine } from '../output.ts'
 
-/** What a run would do, name by name. */
+/** The effects of a run, one line for each name. */
 const planLines = (plan: SyncPlan): string[] => [
   ...plan.create.map((name) => `+ ${name}`),
   ...plan.update.map((name) => `~ ${name}`),

@@ -17,7 +17,7 @@ export async function plan(wanted: string, { session }: SignedIn): Promise<Outpu
   return { json: answer, text: () => writePlan(answer.plan) }
 }
 
-/** Pushes, and tells what came of it. Ends with 1 where not everything went. */
+/** Pushes and reports the result. Exits with 1 if not everything was pushed. */
 export async function run(
   wanted: string,
   { session, flags: { adopt } }: SignedIn<Flags & { adopt?: string[] }>,
@@ -36,8 +36,8 @@ export async function run(
 }
 
 /**
- * Waits for the first push of a new binding, and tells what came of it. A secret that was changed right before may have begun a
- * second one, which finds nothing to do.
+ * Waits for the first push of a new binding and reports the result. A secret that was changed right before may have
+ * started a second push, which finds nothing to do.
  */
 export async function followFirstPush(session: Session, { orgId, bindingId }: { orgId: string; bindingId: string }) {
   for (let look = 0; ; look++) {
@@ -53,7 +53,7 @@ export async function followFirstPush(session: Session, { orgId, bindingId }: { 
 }
 
 const lookMs = 250
-/** As long as the server waits for one that is asked for. */
+/** 220 polls of 250 ms are 55 s: as long as the server waits for a requested push. */
 const looksMax = 220
 
 function checkRun(run: SyncRun): void {

@@ -33,6 +33,6 @@ export async function findToken(session: Session, wanted: string): Promise<Servi
   })
 }
 
-/** The name by which a person means a token; undefined where they wrote its id. */
+/** The name by which the user named a token; undefined if the user wrote its id. */
 export const wantedTokenName = (wanted: string): string | undefined =>
   new RegExp(idPattern('serviceToken')).test(wanted) ? undefined : wanted

@@ -11,7 +11,10 @@ interface Options extends Flags {
   from?: string
 }
 
-/** A holder who gives the token to nobody runs it with `--request`, and an admin with what that printed. */
+/**
+ * Registers a token again. A holder who keeps the token secret runs it with `--request`, and an admin runs it with the
+ * printed request.
+ */
 export async function registerAgain({ request, from, ...flags }: Options): Promise<Output> {
   if (request && from !== undefined) throw usage('--request excludes --from')
   const registration =
@@ -20,7 +23,7 @@ export async function registerAgain({ request, from, ...flags }: Options): Promi
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const token = await registerRestored(session.client, orgId, registration)
-  // The token proves its id and its key. The server alone says its name, so only a name from before is kept.
+  // The token proves its id and its key. Its name comes from the server alone, so only a name from before is kept.
   const name = findPin(session, orgId, token.id)?.name ?? null
   pin(session, orgId, { principalId: token.id, name, publicKeyJwk: registration.publicKeyJwk })
   return {

@@ -16,7 +16,7 @@ interface Filter {
   status?: Connection['status']
 }
 
-/** One after the other, page by page. */
+/** Yields one connection after the other, and fetches them page by page. */
 async function* eachConnection(session: Session, place: Place, filter: Filter): AsyncGenerator<Connection> {
   let cursor: string | null = null
   do {

@@ -3,7 +3,10 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { AtProject, InProject } from './find.ts'
 
-/** A code is minted by a person at a browser, who has just entered a second factor. */
+/**
+ * Opens the page where a person makes a registration code. It needs a browser and a second factor that was just
+ * entered.
+ */
 export async function registerCode({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
   const next = 'make the code there: it needs a browser and your second factor, and is good for ten minutes'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })

@@ -31,7 +31,7 @@ export async function listProjects(session: Session): Promise<{ orgId: string; p
   }
 }
 
-/** By id, or by a name that one project alone has. */
+/** Finds a project by its id, or by a name that only one project has. */
 export async function findProject(session: Session, wanted: string): Promise<{ place: Place; project: Project }> {
   const { orgId, projects } = await listProjects(session)
   const found = projects.filter((project) => isNamed(wanted, 'vaultProject', project))
@@ -39,7 +39,7 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
   return placed(orgId, found[0], `there is no vault project ${wanted} here that you may see`)
 }
 
-/** The one that an option names, or the only one that there is. */
+/** Finds the project that the option names, or the only one. */
 async function projectOf(session: Session, flags: InProject): Promise<{ place: Place; project: Project }> {
   if (flags.project !== undefined) return findProject(session, flags.project)
   const { orgId, projects } = await listProjects(session)

@@ -16,7 +16,7 @@ export const keyCells = ({ name, revokedAt, lastUsedAt, id }: Key) => [
   id,
 ]
 
-/** A platform key is minted by a person at a browser, who has just entered a second factor. */
+/** Opens the page where a person makes a platform key. It needs a browser and a second factor that was just entered. */
 export async function create({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
   const next = 'make the key there: it needs a browser and your second factor, and is shown this once'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })

@@ -12,7 +12,7 @@ interface DisplayOptions extends Flags {
   returnOrigin?: string[]
 }
 
-/** What is shown of it after the options; undefined where none of them was given. */
+/** The display settings with the options applied; undefined if none of the options is given. */
 function displayOf({ shownAs, logo, accent, returnOrigin }: DisplayOptions, name: string, before?: Project['display']) {
   if ([shownAs, logo, accent, returnOrigin].every((one) => one === undefined)) return undefined
   const logoUrl = logo ?? before?.logoUrl

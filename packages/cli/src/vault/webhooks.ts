@@ -88,7 +88,7 @@ export async function show(id: string, { session, place }: AtProject): Promise<O
   }
 }
 
-/** What is left out stays; an empty text takes the description away. */
+/** Settings without an option stay as they were. An empty text deletes the description. */
 export async function update(
   wanted: string,
   url: string | undefined,

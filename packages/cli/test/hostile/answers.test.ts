@@ -6,7 +6,8 @@ import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine }
 import { forged } from './forged.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that lies about what is stored: what mathematics refuses, and what the client's memory does.
+// A malicious server lies about stored secrets. Decryption refuses some lies, and the known state on the client refuses
+// others.
 
 let server: PeopleServer
 let liar: Liar
@@ -47,10 +48,15 @@ const inApp = (rewrite: (layer: Json) => Json) => (body: Json) => ({
   ...body,
   layers: body.layers.map((layer: Json) => (layer.source === 'app' ? rewrite(layer) : layer)),
 })
+/** A wrapped key whose last part, the encrypted key, differs in one character. */
+const altered = (wrapped: string) => {
+  const at = wrapped.lastIndexOf('.') + 5
+  return `${wrapped.slice(0, at)}${wrapped[at] === 'A' ? 'B' : 'A'}${wrapped.slice(at + 1)}`
+}
 const ownPublicKey = async () => JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
 
-describe('mathematics refuses', () => {
-  it('ciphertexts that changed places between names', async () => {
+describe('decryption refuses', () => {
+  it('ciphertexts that were swapped between names', async () => {
     liar.lie(
       /\/resolve/,
       inApp((layer) => {
@@ -65,44 +71,56 @@ describe('mathematics refuses', () => {
       }),
     )
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
-    // Both are opened at once, and either may be the first that does not.
+    // Both secrets are decrypted at once, and either may fail first.
     expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot decrypt layer development: secret [AB]/)])
   })
 
-  it('a ciphertext, or a whole layer, of another environment', async () => {
+  it('a ciphertext or a whole layer of another environment', async () => {
     await alice.ok('skerry env create production && echo -n prod | skerry secrets set A --env production')
     await alice.ok('skerry run --env production -- true')
     const other = liar.heard(/\/resolve/).layers.find((layer: Json) => layer.source === 'app')
-    liar.lie(
-      /\/resolve/,
-      inApp((layer) => ({ ...layer, wrappedDek: other.wrappedDek, secrets: other.secrets })),
-    )
-    expect((await refused(`skerry run -- sh -c 'echo $A'`)).stderr).toContain('cannot decrypt')
+    for (const foreign of [
+      (layer: Json) => ({
+        ...layer,
+        secrets: layer.secrets.map((one: Json) => (one.name === 'A' ? other.secrets[0] : one)),
+      }),
+      (layer: Json) => ({ ...layer, wrappedDek: other.wrappedDek, secrets: other.secrets }),
+    ]) {
+      liar.lie(/\/resolve/, inApp(foreign))
+      const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
+      expect([code, stderr]).toEqual([1, expect.stringContaining('cannot decrypt layer development')])
+      liar.repent()
+    }
   })
 
-  it('a key that was wrapped to somebody else, or altered', async () => {
+  it('a key that was wrapped to somebody else or altered', async () => {
     const { publicKeyJwk } = await generateKeyPair()
     const foreign = await wrapKey(newDek(), publicKeyJwk)
-    liar.lie(/\/key$/, () => ({ wrappedDek: foreign }))
-    liar.lie(
-      /\/resolve/,
-      inApp((layer) => ({ ...layer, wrappedDek: foreign })),
-    )
-    for (const command of ['skerry secrets list --reveal', 'skerry run -- true', 'echo -n x | skerry secrets set A']) {
-      expect((await refused(command)).stderr).toContain('cannot decrypt')
+    for (const wrong of [() => foreign, altered]) {
+      const lie = (one: Json) => ({ ...one, wrappedDek: wrong(one.wrappedDek) })
+      liar.lie(/\/key$/, lie)
+      liar.lie(/\/resolve/, inApp(lie))
+      for (const command of [
+        'skerry secrets list --reveal',
+        'skerry run -- true',
+        'echo -n x | skerry secrets set A',
+      ]) {
+        expect((await refused(command)).stderr).toContain('cannot decrypt')
+      }
+      liar.repent()
     }
   })
 })
 
-describe('the client’s memory refuses', () => {
-  it('a key of the server’s own making, which would open what is written next', async () => {
+describe('the known state refuses', () => {
+  it('a key that the server made and that would open the next write', async () => {
     const own = await wrapKey(newDek(), await ownPublicKey())
     liar.lie(/\/key$/, () => ({ wrappedDek: own }))
     const { code, stderr } = await refused('echo -n precious | skerry secrets set A')
     expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development has changed')])
   })
 
-  it('an environment of the server’s own making: other key, other values', async () => {
+  it('an environment that the server made up, with another key and other values', async () => {
     await run()
     const layer = liar.heard(/\/resolve/).layers.find((one: Json) => one.source === 'app')
     const lie = await forged(layer, await ownPublicKey())
@@ -114,7 +132,7 @@ describe('the client’s memory refuses', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development is another one')])
   })
 
-  it('an older version of a secret, in what a program gets and in lists', async () => {
+  it('an older version of a secret, when a program starts and in lists', async () => {
     await run()
     const before = liar.heard(/\/resolve/)
     await alice.ok('skerry secrets list --stored')
@@ -129,7 +147,7 @@ describe('the client’s memory refuses', () => {
     expect([list.code, list.stderr]).toEqual([3, expect.stringContaining('the version of A went back')])
   })
 
-  it('an answer without a layer that was there, until a person accepts it', async () => {
+  it('an answer in which a known layer is missing, until a person accepts it', async () => {
     expect((await run()).stdout).toBe('old two g\n')
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
@@ -142,8 +160,8 @@ describe('the client’s memory refuses', () => {
   })
 })
 
-describe('an honest change is no false alarm', () => {
-  it('a restore, which the history tells of', async () => {
+describe('no false alarm is raised by', () => {
+  it('a restore, which the history shows', async () => {
     await run()
     await alice.ok('echo -n new | skerry secrets set A')
     await run()
@@ -152,7 +170,7 @@ describe('an honest change is no false alarm', () => {
     await alice.ok('skerry secrets list')
   })
 
-  it('a secret that was deleted is told of once, and may be made again', async () => {
+  it('a deleted secret, which is reported once and may be created again', async () => {
     await run()
     liar.lie(
       /\/resolve/,
@@ -166,7 +184,7 @@ describe('an honest change is no false alarm', () => {
     expect((await run()).stdout).toBe('old again g\n')
   })
 
-  it('what the same machine took out or deleted, in branches too, but not once it is back', async () => {
+  it('a group that this machine removed or deleted, until the group is back', async () => {
     await alice.ok('skerry branch create pr-7 && skerry run --branch pr-7 -- true')
     await run()
     await alice.ok('skerry compose remove shared --yes')
@@ -186,7 +204,7 @@ describe('an honest change is no false alarm', () => {
     expect(await alice.ok('skerry doctor')).toContain('can read shop/development')
   })
 
-  it('a new group, and another order', async () => {
+  it('a new group or another order of the groups', async () => {
     await run()
     await alice.ok('skerry group create more && skerry env create development --group more && skerry compose set more')
     await alice.ok('skerry compose set shared --position 9')
@@ -195,7 +213,7 @@ describe('an honest change is no false alarm', () => {
 })
 
 describe('a deployment with SKERRY_TOKEN', () => {
-  it('is warned and runs, unless it is strict; writing is refused either way', async () => {
+  it('runs with a warning about a missing layer, and is refused with SKERRY_STRICT=1', async () => {
     const token = (await alice.ok('skerry token create --name ci --app shop --env development')).trim()
     const env = { SKERRY_TOKEN: token }
     const start = (more = {}) => alice.skerry(['run', '--', 'sh', '-c', 'echo $A $G'], { env: { ...env, ...more } })
@@ -206,6 +224,34 @@ describe('a deployment with SKERRY_TOKEN', () => {
     expect([warned.stdout, warned.stderr]).toEqual([
       'old\n',
       expect.stringContaining('layer shared:development is missing'),
+    ])
+  })
+
+  it('refuses to write with a key that it has not seen before, with or without SKERRY_STRICT=1, and runs with a warning', async () => {
+    const create = 'skerry token create --name ci --admin --app shop --env development'
+    const SKERRY_TOKEN = (await alice.ok(create)).trim()
+    const shell = (command: string, more = {}) => alice.shell(command, { env: { SKERRY_TOKEN, ...more } })
+    expect((await shell(`skerry run -- sh -c 'echo $A'`)).stdout).toBe('old\n')
+    const { publicKeyJwk } = JSON.parse((await shell('skerry keys fingerprint --json')).stdout)
+    const own = await forged(
+      liar.heard(/\/resolve/).layers.find((one: Json) => one.source === 'app'),
+      publicKeyJwk,
+    )
+    liar.lie(
+      /\/resolve/,
+      inApp(() => own),
+    )
+    liar.lie(/\/key$/, (one) => ({ ...one, wrappedDek: own.wrappedDek }))
+    for (const more of [{}, { SKERRY_STRICT: '1' }]) {
+      const { code, stderr } = await shell('echo -n precious | skerry secrets set A', more)
+      expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development')])
+    }
+    expect(liar.sent().filter((one) => one.startsWith('PUT '))).toEqual([])
+    const warned = await shell(`skerry run -- sh -c 'echo $A'`)
+    expect([warned.code, warned.stdout, warned.stderr]).toEqual([
+      0,
+      'forged\n',
+      expect.stringContaining('the key of shop/development is another one'),
     ])
   })
 })

@@ -3,9 +3,9 @@ import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Json } from './liar.ts'
 
-// What a server can make by itself: it knows everyone's public key.
+// Things that a malicious server can make by itself, because it knows every public key.
 
-/** A layer with another key, wrapped to the reader, and values under it. */
+/** A layer with another key, which is wrapped to the reader, and values that are encrypted with it. */
 export async function forged(layer: Json, publicKeyJwk: string, values?: Record<string, string>): Promise<Json> {
   const bytes = newDek()
   const dek = await importDek(bytes)

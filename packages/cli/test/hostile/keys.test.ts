@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that lies about whose key is whose.
+// A malicious server lies about which public key belongs to whom.
 
 let server: PeopleServer
 let liar: Liar
@@ -64,7 +64,7 @@ describe('the first key of a member that this machine sees', () => {
   const commandFor = (command: string) => command.replace('{alice}', alice.email).replace('{bob}', bob.email)
 
   it.each(commands)(
-    'is given no key of %s without a terminal, until --reader names its holder',
+    'is not trusted without a terminal until --reader names its owner: %s',
     async (_, command, what) => {
       liar.lie(/\/members/, swapKeyOf(bob.email))
       const told = await refusedBy(commandFor(command))
@@ -81,7 +81,7 @@ describe('the first key of a member that this machine sees', () => {
     },
   )
 
-  it('must be accepted on a terminal, also with --yes', async () => {
+  it('must be accepted on a terminal, even with --yes', async () => {
     const question = 'give the key of shop/development to this reader'
     const no = await alice.terminal(`skerry grant --yes --user ${bob.email}`, [[question, 'n']])
     expect([no.code, no.stdout.includes('nothing was changed')]).toEqual([1, true])
@@ -97,7 +97,7 @@ describe('the first key of a member that this machine sees', () => {
 })
 
 describe('another key for a member', () => {
-  it('is not wrapped to, and the words of both keys are shown', async () => {
+  it('is not wrapped to, and the error shows the words of the known key', async () => {
     const words = (await bob.ok('skerry keys fingerprint')).trim()
     await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
     await alice.ok(`skerry env create production --app shop`)
@@ -113,7 +113,7 @@ describe('another key for a member', () => {
     expect(grants).toHaveLength(1)
   })
 
-  it('is wrapped to once a person has compared it and says so', async () => {
+  it('is wrapped to after a person has compared and accepted it', async () => {
     await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email} && skerry env create production`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
     expect((await alice.skerry(['members', 'trust', bob.email])).code).toBe(2)
@@ -121,7 +121,7 @@ describe('another key for a member', () => {
     await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant --user ${bob.email} --env production`)
   })
 
-  it('is not wrapped to when a branch is made for those who read its parent', async () => {
+  it('is not wrapped to when a branch is created for the readers of its parent', async () => {
     await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
     liar.lie(/\/grantees/, (body) => ({
       ...body,
@@ -132,7 +132,7 @@ describe('another key for a member', () => {
     expect(await alice.ok('skerry branch list')).not.toContain('pr-1')
   })
 
-  it('is refused as no key at all when it is off the curve or no key', async () => {
+  it('is refused if it is off the curve or not a key', async () => {
     const point = JSON.parse(mallory)
     for (const publicKeyJwk of ['{}', JSON.stringify({ ...point, y: point.x })]) {
       liar.repent()
@@ -146,7 +146,7 @@ describe('another key for a member', () => {
   })
 })
 
-describe('another public key for oneself', () => {
+describe('another public key for the caller', () => {
   const swap = (body: Json) => ({ ...body, publicKeyJwk: mallory })
 
   it.each([
@@ -160,7 +160,7 @@ describe('another public key for oneself', () => {
     }
   })
 
-  it('is refused among those who read an environment', async () => {
+  it('is refused among the readers of an environment', async () => {
     liar.lie(/\/grantees/, (body) => ({
       ...body,
       grantees: body.grantees.map((one: Json) => ({ ...one, publicKeyJwk: mallory })),
@@ -168,7 +168,7 @@ describe('another public key for oneself', () => {
     expect(await refusedBy('skerry branch create pr-2')).toContain('another public key for you')
   })
 
-  it('does not come about by pretending that there are no keys yet', async () => {
+  it('is not made if the server says that there are no keys yet', async () => {
     liar.lie(/\/me\/keys/, () => ({ publicKeyJwk: null, encryptedPrivateKey: null }))
     expect(await refusedBy('skerry keys init')).toContain('no longer has the keys')
   })
@@ -182,9 +182,9 @@ describe('the sealed private key', () => {
 
   it.each([
     ['cheaper to guess', '8-1-1', 'cheap to guess'],
-    ['with one pass', '65536-1-1', 'cheap to guess'],
-    ['too dear for any machine', '4000000-20-16', 'no machine should be made to run'],
-  ])('is not opened when the server makes it %s', async (_, parameters, told) => {
+    ['cheaper by a single pass', '65536-1-1', 'cheap to guess'],
+    ['too expensive for any machine', '4000000-20-16', 'no machine should be made to run'],
+  ])('is not opened if the server makes it %s', async (_, parameters, told) => {
     liar.lie(/\/me\/keys/, reseal(parameters))
     expect(await refusedBy('skerry keys unlock')).toContain(told)
   })

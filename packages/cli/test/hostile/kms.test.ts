@@ -8,7 +8,7 @@ import { type Machine, signedUp } from '../machine.ts'
 import { openServer, type Server } from '../server.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that shows a key of its own where a managed key should be.
+// A malicious server shows its own key in place of a managed key.
 
 let server: Server
 let liar: Liar
@@ -40,7 +40,7 @@ const refused = async (line: string) => {
   return stderr
 }
 
-/** As the token's own: made by a server that knows its public key, as every server does. */
+/** Wraps bytes to the public key of the token, as every server can. */
 async function wrappedBy(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const made = await ok('skerry token create --admin --name mine')
   const { publicKeyJwk } = await parseToken(made.trim())
@@ -48,7 +48,7 @@ async function wrappedBy(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return wrapKey(bytes, publicKeyJwk)
 }
 
-it('a key of the server’s own in place of a version that was used is not encrypted with', async () => {
+it('a key that the server invented in place of a used version is not used to encrypt', async () => {
   const wrappedKey = await wrappedBy(newSealingMaterial())
   await ok('skerry kms create billing')
   liar.lie(/\/key$/, (body) => ({ ...body, grants: [{ version: 1, wrappedKey }] }))
@@ -57,7 +57,7 @@ it('a key of the server’s own in place of a version that was used is not encry
   expect(told).toContain('skerry kms trust billing')
 })
 
-it('a current version that goes back is not encrypted with', async () => {
+it('a managed key whose current version goes back is not used to encrypt', async () => {
   await ok('skerry kms create billing && skerry kms rotate billing --yes')
   liar.lie(/\/key$/, (body) => ({ ...body, currentVersion: 1 }))
   expect(await refused('echo secret | skerry kms encrypt billing')).toContain('went back from 2 to 1')
@@ -73,7 +73,7 @@ it('another key under a known name is not used, until a person accepts it', asyn
   await ok('skerry kms trust billing --yes && echo secret | skerry kms encrypt billing')
 })
 
-it('another key is not used because its id is the name of a known one', async () => {
+it('another managed key is not used if its id is the name of the known key', async () => {
   await ok('skerry kms create billing && skerry kms create other')
   liar.lie(/\/kms\/keys\?/, (body) => {
     const other = body.keys.find((one: Json) => one.name === 'other')
@@ -84,7 +84,7 @@ it('another key is not used because its id is the name of a known one', async ()
   expect(sealed).toContain(id)
 })
 
-it('another public key for a version that was seen verifies nothing', async () => {
+it('another public key for a known version is refused by skerry kms verify', async () => {
   await ok('skerry kms create releases --spec ecdsa-p256-sha256')
   await ok('echo message > message && skerry kms sign releases --file message --out signature')
   await ok('skerry kms verify signature --file message')

@@ -3,7 +3,7 @@ import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine }
 import { forgedGroup } from './forged.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that adds a layer of its own making. Each test says what a person sees.
+// A malicious server adds a layer of its own. Each test checks what a person sees.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** An environment of its own for a test, with A in it, that was run once. */
+/** Makes an environment for one test, stores A in it, and runs a program in it once. */
 async function ran(): Promise<string> {
   const env = `env-${++count}`
   await alice.ok(`skerry env create ${env} && echo -n old | skerry secrets set A --env ${env}`)
@@ -36,7 +36,7 @@ async function ran(): Promise<string> {
   return env
 }
 
-/** Puts a group before the layers, and takes names out of the application's. */
+/** Puts a group before the layers, and removes names from the application's layer. */
 async function prepend(env: string, values: Record<string, string>, without: string[] = []) {
   const group = { ...(await forgedGroup(publicKeyJwk, values)), slug: env }
   liar.lie(/\/resolve/, (body) => {
@@ -56,7 +56,7 @@ const trust = (env: string) =>
 const attack = '--import=data:text/javascript,console.log(`taken`)'
 
 describe('an added layer', () => {
-  it('gives no program code to load, and is told of', async () => {
+  it('cannot make a program load code, and causes a warning', async () => {
     const env = await ran()
     await prepend(env, { NODE_OPTIONS: attack })
     expect(await run(env)).toMatchObject({
@@ -69,7 +69,7 @@ describe('an added layer', () => {
     })
   })
 
-  it('is refused where strict, until a person accepts it', async () => {
+  it('is refused in strict mode until a person accepts it', async () => {
     const env = await ran()
     await prepend(env, { B: 'forged' })
     for (let i = 0; i < 2; i++) {
@@ -85,7 +85,7 @@ describe('an added layer', () => {
     expect((await run(env, '', strict)).code).toBe(0)
   })
 
-  it('does not take a name over without a word', async () => {
+  it('is reported if it takes over a name from another layer', async () => {
     const env = await ran()
     await prepend(env, { A: 'forged' }, ['A'])
     const moved = `A comes from extra:${env}, and came from shop/${env} before`
@@ -96,14 +96,14 @@ describe('an added layer', () => {
     )
   })
 
-  it('is noticed on a branch that was never run, and with a group at another environment', async () => {
+  it('is noticed on a branch that was never run before', async () => {
     const env = await ran()
     await alice.ok(`skerry branch create first --from ${env}`)
     await prepend(env, { B: 'forged' })
     expect((await run(env, '--branch first', strict)).stderr).toContain(`layer extra:${env} is new`)
   })
 
-  it('is no news where this machine composed it, and a secret that this machine wrote or deleted has not moved', async () => {
+  it('is not reported if this machine composed it, and neither is a secret that this machine wrote or deleted', async () => {
     const env = await ran()
     await alice.ok(`skerry group create g-${env} && skerry env create ${env} --group g-${env}`)
     await alice.ok(`echo -n group | skerry secrets set G --group g-${env} --env ${env}`)
@@ -120,7 +120,7 @@ describe('a name that makes programs load something', () => {
   const warned = (name: string, reason: string) =>
     `warning: \`skerry run\` gives no program ${name} unless skerry.json or --allow-name ${name} says so: ${reason}\n`
 
-  it('is warned of where it is stored', async () => {
+  it('causes a warning when it is stored', async () => {
     const env = await ran()
     const set = await alice.shell(`echo -n x | skerry secrets set LD_PRELOAD --env ${env}`)
     expect(set.stderr).toContain(warned('LD_PRELOAD', 'the system’s loader takes libraries from it'))
@@ -128,7 +128,7 @@ describe('a name that makes programs load something', () => {
     expect(imported.stderr).toContain(warned('https_proxy', 'connections would go by way of that host'))
   })
 
-  it('is given where skerry.json or an option lists it', async () => {
+  it('is given to the program if skerry.json or an option lists it', async () => {
     const env = await ran()
     await alice.ok(`echo -n --title=mine | skerry secrets set NODE_OPTIONS --env ${env}`)
     expect((await run(env)).stdout).toBe('[old] []\n')

@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server that answers as the honest one behind it, except where it was told to lie. */
+/** A server that passes on the answers of the honest server behind it, unless a test tells it to lie. */
 export interface Liar {
   url: string
-  /** Rewrites the JSON that answers a path from now on. */
+  /** From now on, rewrites the JSON answers to a path. */
   lie: (path: RegExp, rewrite: Rewrite) => void
-  /** Refuses what is asked under a path. */
+  /** Refuses every request to a path. */
   refuse: (path: RegExp, message: string) => void
   /** The newest honest answer to a path. */
   heard: (path: RegExp) => Json
-  /** What was sent to it since the last lie, without questions: `PUT /v1/orgs/...`. */
+  /** The requests since the last lie, without GET: `PUT /v1/orgs/...`. */
   sent: () => string[]
-  /** Tells the truth again. */
+  /** Removes all lies and refusals. */
   repent: () => void
   close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** By command, what is typed behind it. What is in braces was made before, honestly. */
+/** The arguments of each command. Things in braces were created before, while the server was honest. */
 export const lines: Record<string, string> = {
   'app create': 'new-{n}',
   'app list': '',
@@ -74,7 +74,7 @@ export const lines: Record<string, string> = {
   'keys init': '',
   'keys passphrase': '--new-file new-pass',
   'keys passkeys': '',
-  // Without a passphrase that it could take: keys that are replaced would end the walk.
+  // The file of the new passphrase does not exist, because replaced keys would end the walk.
   'keys replace': '--yes --new-file none',
   'keys trust': '--yes',
   'org create': 'More-{n}',
@@ -87,7 +87,7 @@ export const lines: Record<string, string> = {
   'members list': '',
   'members trust': '{bob} --yes',
   'members role': '{bob} --role admin',
-  // The owner: refused, so that there is somebody for what follows.
+  // The owner cannot be removed, so the next commands still have a member.
   'members rm': 'words@example.com --yes',
   'invite create': 'carol-{n}@example.com',
   'invite list': '',
@@ -96,7 +96,7 @@ export const lines: Record<string, string> = {
   'invite decline': 'nobody-{n} --yes',
   audit: '',
   'audit timeline': '',
-  // Nothing is sealed yet, which they are told.
+  // Nothing is sealed yet, and these commands say so.
   'audit verify': '',
   'audit checkpoint': '',
   'audit verify-archive': 'archive-{n}.json --key AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
@@ -135,7 +135,7 @@ export const lines: Record<string, string> = {
   'kms data-key': 'billing-{n}',
   'kms sign': 'releases-{n} --file template',
   'kms verify': 'signature-{n} --file template',
-  // Of no key: it would wait for programs.
+  // The key does not exist. Otherwise the command would wait for programs.
   'kms gateway': '--key nothing-{n}',
   'kms rotate': 'billing-{n} --yes',
   'kms trust': 'billing-{n} --yes',
@@ -160,10 +160,10 @@ export const lines: Record<string, string> = {
   'lease target verify': 'hosts-{n}',
   'lease target trust': 'hosts-{n} --yes',
   'lease target replace': 'hosts-{n} --file ca --yes',
-  // A target for SSH makes no account, which it is told with its name.
+  // A target for SSH makes no accounts, and the error names the target.
   'lease create': 'hosts-{n}',
   'lease list': '',
-  // Of a person it is refused. What it tells of its work goes the way of all notes.
+  // The command refuses a person. It prints its messages with `note`, like all commands.
   provisioner: '',
   // Nobody listens there.
   ssh: 'hosts-{n} deploy@127.0.0.1 -p 1',
@@ -213,7 +213,7 @@ export const lines: Record<string, string> = {
   'vault webhooks rm': '{webhook} --project product-{n} --yes',
   'vault project disable': 'product-{n} --yes',
   'vault project enable': 'product-{n}',
-  // Settings that are there, and none that are: it would wait for programs.
+  // The file of `init` exists already. The file of `run` does not exist, because `run` would wait for programs.
   'proxy init': '--preset openai --file rules.json',
   'proxy compose': '--preset openai --image skerry',
   'proxy run': '--config none.toml',
@@ -232,10 +232,10 @@ export const lines: Record<string, string> = {
   logout: '--profile signed-{n}',
   init: '--app made-{n} --yes',
   run: '--explain --app shop --env development -- true',
-  // Both read from standard input, which is at its end.
+  // Both read standard input, which is at its end.
   mcp: '',
   shell: '--explain --app shop --env development',
 }
 
-/** It waits for somebody, and has a test of its own. */
+/** Commands that wait for a person, and have a test of their own. */
 export const walkedAlone = ['login']

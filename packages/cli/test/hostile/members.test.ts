@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call } from '../../../server/test/world.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 
-// What members try who want more than they were given, with an honest server. Each test says what they see.
+// Members try to get more than they were given. The server is honest. Each test checks what they see.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 let server: PeopleServer
 let owner: PersonMachine
-/** A member who holds the key of development, and an admin who does not. */
+/** A member who has the key of development, and an admin who does not. */
 let holder: PersonMachine
 let keyless: PersonMachine
 
@@ -47,7 +47,7 @@ const refused = async (person: PersonMachine, command: string, env: Record<strin
 const asOther = 'use a credential that may; see `skerry whoami`\n'
 
 describe('protection', () => {
-  it('of a branch is not got rid of by deleting it and making it anew', async () => {
+  it('of a branch cannot be removed by deleting the branch and creating it again', async () => {
     await owner.ok('skerry env protect development --yes')
     const { principal } = JSON.parse(await owner.ok('skerry whoami --json'))
     await holder.ok(`skerry branch create forked --reader ${principal.id}`)
@@ -58,7 +58,7 @@ describe('protection', () => {
     )
   })
 
-  it('holds up another key, also for an admin who holds this one', async () => {
+  it('prevents a re-key, even by an admin who holds the key', async () => {
     const { code, stderr } = await owner.shell('skerry env rekey --yes')
     expect([code, stderr]).toEqual([
       5,
@@ -71,7 +71,7 @@ describe('protection', () => {
 })
 
 describe('a key', () => {
-  it('is given by nobody who does not hold it, admin or not', async () => {
+  it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
       'skerry: this credential holds no key to shop/development; someone who can read it must run ' +
       `\`skerry grant --user ${keyless.email} --app shop --env development\`\n`
@@ -86,7 +86,7 @@ describe('a key', () => {
 })
 
 describe('a token that is bound to an environment', () => {
-  it('administers its application alone, and makes no token, although it is an admin’s', async () => {
+  it('manages only its own application and creates no tokens, even as an admin token', async () => {
     const { token, ...made } = await newToken('skerry')
     const { tokenId, tokenHash, publicKeyJwk } = made
     const { id } = JSON.parse(await owner.ok('skerry env show development --json')).environment

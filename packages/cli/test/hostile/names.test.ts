@@ -6,7 +6,8 @@ import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine }
 import { forged, newEnvironmentId } from './forged.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that lies about which environment a name means, or to which one a token is bound. Each test says what a person sees.
+// A malicious server lies about which environment a name means, or to which one a token is bound. Each test checks what
+// a person sees.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -45,7 +46,7 @@ const hint = (where: string) =>
   `the server may be lying; if someone meant it, accept it with \`skerry env trust${where}\`\n`
 const ofApp = '--app shop --env development'
 
-/** Two environments of one list under each other's names. */
+/** Swaps the names of two environments in a list. */
 const swapped = (body: Json) => {
   const [one, other] = body.environments
   const others = body.environments.slice(2)
@@ -57,7 +58,7 @@ const renamed = (slug: string, id: string) => (body: Json) => ({
 })
 
 describe('a token that is bound to an environment', () => {
-  /** The answer of the token's environment, as another one with values and keys of the server's making. */
+  /** The answer to the token, changed to another environment with a key and values that the server made up. */
   const elsewhere = async () => {
     const parsed = await parseToken(token)
     await alice.skerry(['run', '--', 'true'], { env: { SKERRY_TOKEN: token } })
@@ -68,7 +69,7 @@ describe('a token that is bound to an environment', () => {
     return { ...body, scope: { ...body.scope, envId: environmentId }, layers: [layer] }
   }
 
-  it.each(['0', '1'])('is not given what was made for another, with SKERRY_STRICT=%s', async (strict) => {
+  it.each(['0', '1'])('gets no secrets from another environment, with SKERRY_STRICT=%s', async (strict) => {
     const lie = await elsewhere()
     liar.lie(/\/resolve/, () => lie)
     expect(await refused(`skerry run -- sh -c 'echo $A'`, { SKERRY_TOKEN: token, SKERRY_STRICT: strict })).toBe(
@@ -77,7 +78,7 @@ describe('a token that is bound to an environment', () => {
     )
   })
 
-  it('is not given another environment under an organization that is new', async () => {
+  it('gets no secrets from another environment, even if the server also names another organization', async () => {
     const lie = await elsewhere()
     lie.scope = { ...lie.scope, orgId: lie.scope.orgId.replace(/.$/, (last: string) => (last === 'a' ? 'b' : 'a')) }
     liar.lie(/\/resolve/, () => lie)
@@ -87,7 +88,7 @@ describe('a token that is bound to an environment', () => {
     )
   })
 
-  it('seals nothing for another', async () => {
+  it('writes no secret into another environment', async () => {
     const lie = await elsewhere()
     liar.lie(/\/resolve/, () => lie)
     const env = { SKERRY_TOKEN: token }
@@ -100,7 +101,7 @@ describe('a token that is bound to an environment', () => {
 })
 
 describe('a name that means another environment', () => {
-  it('is not written to, though the key would open for the writer', async () => {
+  it('is refused for a write, even if the writer can open the key that the server sends', async () => {
     const own = await wrapKey(newDek(), publicKeyJwk)
     liar.lie(/\/key$/, () => ({ wrappedDek: own }))
     liar.lie(/\/apps\/[^/]+\/envs/, renamed('development', newEnvironmentId()))
@@ -113,7 +114,7 @@ describe('a name that means another environment', () => {
     expect(liar.sent()).toEqual([])
   })
 
-  it('is not granted: production’s key stays where it is when dev and production change places', async () => {
+  it('is refused for a grant and a new token if development and production have changed places', async () => {
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     const { tokenId } = await parseToken(token)
     for (const command of ['grant', 'token create --name other']) {
@@ -126,7 +127,7 @@ describe('a name that means another environment', () => {
     expect(liar.sent()).toEqual([])
   })
 
-  it('is not granted among the groups of an environment', async () => {
+  it('is refused for a grant if the environments of a composed group have changed places', async () => {
     liar.lie(/\/groups\/[^/]+\/envs/, swapped)
     const { tokenId } = await parseToken(token)
     expect(await refused(`skerry grant --token ${tokenId} ${ofApp}`)).toBe(
@@ -136,7 +137,7 @@ describe('a name that means another environment', () => {
     expect(liar.sent()).toEqual([])
   })
 
-  it('is not run, branch or not, and not read', async () => {
+  it('is refused for reading and running, on a branch too', async () => {
     await alice.ok('skerry run -- true && skerry run --branch pr-7 -- true && rm -r ~/.cache/skerry')
     liar.lie(/\/envs\/[^/]+\/branches/, (body) => ({
       ...body,
@@ -151,7 +152,7 @@ describe('a name that means another environment', () => {
     }
   })
 
-  it('is not what another name meant, where the name itself was never seen', async () => {
+  it('is refused if another name meant that environment before, even if the name itself is new', async () => {
     liar.lie(/\/apps\/[^/]+\/envs/, (body) => ({
       ...body,
       environments: body.environments.map((one: Json) => (one.slug === 'production' ? { ...one, slug: 'dev' } : one)),
@@ -161,7 +162,7 @@ describe('a name that means another environment', () => {
     )
   })
 
-  it('is told by the doctor, and accepted by a person alone', async () => {
+  it('is reported by skerry doctor, and only a person can accept it', async () => {
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     expect((await alice.skerry(['doctor'])).stdout).toContain(
       'FAIL  key: shop/development means the environment that was shop/production\n',
@@ -172,20 +173,20 @@ describe('a name that means another environment', () => {
       'skerry: This accepts a change of shop/development: shop/development means the environment that was shop/production. ' +
         'Run again with --yes.\n',
     ])
-    // Looking has not accepted it.
+    // The commands above have not accepted it.
     await refused('skerry secrets list')
   })
 })
 
-describe('an organization', () => {
-  it('is not another one for a credential that knows one', async () => {
+describe('a name that means another organization', () => {
+  it('is refused for a write, even if the id comes from the cache', async () => {
     await alice.ok('rm -rf ~/.cache/skerry')
     const other = (id: string) => id.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
     liar.lie(/\/me$/, (body) => ({ ...body, orgs: body.orgs.map((one: Json) => ({ ...one, id: other(one.id) })) }))
     expect(await refused('echo -n precious | skerry secrets set A')).toBe(
       `skerry: names means another organization than before; ${hint('')}`,
     )
-    // Also not once it has been recalled.
+    // The organization from the cache is refused too.
     await refused('echo -n precious | skerry secrets set A')
     expect(liar.sent()).toEqual([])
     await alice.ok('rm -rf ~/.cache/skerry')
@@ -193,7 +194,7 @@ describe('an organization', () => {
 })
 
 describe('an honest change', () => {
-  it('by this machine is known: an environment that is deleted and made anew', async () => {
+  it('by this machine is known: an environment may be deleted and created again', async () => {
     await alice.ok('skerry env create preview && echo -n one | skerry secrets set A --env preview')
     await alice.ok('skerry run --env preview -- true && skerry env delete preview --yes && skerry env create preview')
     expect(
@@ -202,8 +203,8 @@ describe('an honest change', () => {
     await alice.ok('skerry branch delete pr-7 --yes && skerry branch create pr-7 && skerry run --branch pr-7 -- true')
   })
 
-  it('by another machine is asked about, and known from then on', async () => {
-    // The same person, with another memory.
+  it('by another machine is refused until a person accepts it, and is known afterwards', async () => {
+    // The same person on another machine, which has its own known state.
     const elsewhere = 'export XDG_STATE_HOME=$HOME/other XDG_CACHE_HOME=$HOME/other-cache'
     await alice.ok(`${elsewhere}; skerry env delete preview --yes && skerry env create preview`)
     expect(await refused('skerry secrets list --env preview')).toBe(

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that answers the id of another person or token, whose key this machine knows, for the name that a person writes.
+// For a name that a person writes, a malicious server answers the id of another person or token whose key this machine
+// knows.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -39,9 +40,9 @@ async function joined(email: string) {
   return person
 }
 
-/** Refused, and nothing was sent to the server. */
+/** Checks that the command is refused and that it sent nothing to the server. */
 const refused = async (command: string, env: Record<string, string> = {}) => {
-  // Counts what is sent from here.
+  // Starts to count the sent requests from here.
   liar.lie(/^$/, (body) => body)
   const { code, stdout, stderr } = await admin.shell(command, { env })
   expect([code, stdout], stderr).toEqual([3, ''])
@@ -51,7 +52,7 @@ const refused = async (command: string, env: Record<string, string> = {}) => {
 const makeToken = async (name: string): Promise<string> =>
   JSON.parse(await admin.ok(`skerry token create --name ${name} --unbound --env development --json`)).serviceToken.id
 
-/** The server lists the token under the name, not revoked, and no other token of that name. */
+/** Makes the server list the token under this name, not revoked, and no other token of that name. */
 const showTokenAs = (id: string, name: string) =>
   liar.lie(/\/tokens/, (body) => ({
     ...body,
@@ -66,7 +67,7 @@ const showMalloryAs = (email: string) =>
       ?.filter((one: Json) => one.userId === malloryId || one.email !== email)
       .map((one: Json) => (one.userId === malloryId ? { ...one, email } : one)),
   }))
-/** The pins of releases before this one hold the id of a token in place of its name. */
+/** Earlier releases stored the id of a token in place of its name. */
 const forgetNameOf = (id: string, name: string) =>
   admin.ok(`sed -i 's/"name": "${name}"/"name": "${id}"/' ~/.config/skerry/known-keys.json`)
 
@@ -82,7 +83,7 @@ describe('a token whose key this machine knows', () => {
   it.each([
     ['an environment', 'skerry grant --token ci-prod --env production', 'the key of shop/production', '0'],
     [
-      'an environment, where strict',
+      'an environment, in strict mode',
       'skerry grant --token ci-prod --env production',
       'the key of shop/production',
       '1',
@@ -95,7 +96,7 @@ describe('a token whose key this machine knows', () => {
       'the admin credential of db',
       '0',
     ],
-  ])('is given no key of %s under the name of another token', async (_, command, what, strict) => {
+  ])('gets no key of %s under the name of another token', async (_, command, what, strict) => {
     showTokenAs(dev, 'ci-prod')
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(
@@ -111,7 +112,7 @@ describe('a token whose key this machine knows', () => {
     expect(stderr).toContain('--reader ci-prod matches no reader of the key of shop/production')
   })
 
-  it('is asked about on a terminal under the name of another token', async () => {
+  it('must be accepted on a terminal under the name of another token', async () => {
     showTokenAs(dev, 'ci-prod')
     const question = 'give the key of shop/production to this reader'
     const { code, stdout } = await admin.terminal('skerry grant --token ci-prod --env production', [[question, 'n']])
@@ -119,7 +120,7 @@ describe('a token whose key this machine knows', () => {
     expect(stdout.replace(/\s+/g, ' ')).toContain(`this machine knows ${dev} as ${name}, and not as ci-prod`)
   })
 
-  it('is known by its id alone where an earlier release remembered no name', async () => {
+  it('is known only by its id if an earlier release remembered no name', async () => {
     await forgetNameOf(dev, name)
     expect(await refused(`skerry grant --token ${name} --env production`)).toContain(
       `this machine knows ${dev} by its id alone, and not as ${name}`,
@@ -130,7 +131,7 @@ describe('a token whose key this machine knows', () => {
     await admin.ok(`skerry env create staging-${number} && skerry grant --token ${name} --env staging-${number}`)
   })
 
-  it('is not accepted under its name once it was revoked, or another token has the name', async () => {
+  it('is refused under its name if it was revoked, or if another token now has the name', async () => {
     const newer = await makeToken(name)
     showTokenAs(dev, name)
     expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${dev}`)
@@ -140,7 +141,7 @@ describe('a token whose key this machine knows', () => {
     expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${newer}`)
   })
 
-  it('takes the name that a person gives it, and not one that the server alone says', async () => {
+  it('takes a new name from a person, but not from the server alone', async () => {
     await admin.ok(`skerry token rename ${name} renamed-${number}`)
     await admin.ok(`skerry grant --token renamed-${number} --env production`)
     showTokenAs(dev, 'ci-prod')
@@ -149,7 +150,7 @@ describe('a token whose key this machine knows', () => {
     expect(await refused('skerry grant --token ci-main --env production')).toContain('by its id alone')
   })
 
-  it('does not get its name from --reader with its id', async () => {
+  it('does not get the name that the server shows if --reader gives its id', async () => {
     await admin.ok('mv ~/.config/skerry/known-keys.json ~/aside')
     showTokenAs(dev, 'ci-prod')
     await admin.ok(`skerry kms grant billing --token ${dev} --reader ${dev}`)
@@ -169,7 +170,7 @@ describe('a person whose key this machine knows', () => {
 
   it.each([
     ['an environment', 'skerry grant --user ada@example.com --env production', 'the key of shop/production', '0'],
-    ['an environment, where strict', 'skerry grant --user ada@example.com', 'the key of shop/development', '1'],
+    ['an environment, in strict mode', 'skerry grant --user ada@example.com', 'the key of shop/development', '1'],
     ['a managed key', 'skerry kms grant billing --user ada@example.com', 'the managed key billing', '0'],
     [
       'a share of the recovery key',
@@ -177,7 +178,7 @@ describe('a person whose key this machine knows', () => {
       'a share of the recovery key',
       '0',
     ],
-  ])('is given no key of %s under the e-mail address of another person', async (_, command, what, strict) => {
+  ])('gets no key of %s under the e-mail address of another person', async (_, command, what, strict) => {
     showMalloryAs(ada.email)
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(`ada@example.com (${malloryId}) would get ${what}, and ${known()}`)
@@ -186,14 +187,14 @@ describe('a person whose key this machine knows', () => {
     expect(liar.sent()).toEqual([])
   })
 
-  it('is not trusted or made the target of a recovery request under that address', async () => {
+  it('is neither trusted nor the target of a recovery request under the e-mail address of another person', async () => {
     showMalloryAs(ada.email)
     const { code, stderr } = await admin.shell('skerry members trust ada@example.com')
     expect([code, stderr]).toEqual([2, expect.stringContaining('this machine knows this key as the key of mallory@')])
     expect(await refused('skerry recovery request --user ada@example.com')).toContain(known())
   })
 
-  it('is known whatever the case of the e-mail address', async () => {
+  it('is known by the e-mail address in upper or lower case', async () => {
     showMalloryAs('Mallory@Example.com')
     await admin.ok('skerry grant --user Mallory@Example.com')
   })

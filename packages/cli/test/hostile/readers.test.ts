@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that adds readers of its own to the lists that clients wrap keys to. Each test says what a person sees.
+// A malicious server adds its own readers to the lists that clients wrap keys to. Each test checks what a person sees.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 const evil = () => ({ principalType: 'service_token', principalId: tokenId, name: null, publicKeyJwk: mallory })
 const addReader = () =>
   liar.lie(new RegExp(`/envs/${envId}/grantees`), (body) => ({ ...body, grantees: [...body.grantees, evil()] }))
-/** What is sent counts from here. */
+/** Starts to count the sent requests from here. */
 const countFromHere = () => liar.lie(/^$/, (body) => body)
 const listed = (body: Json) => ({ ...body, tokens: [...body.tokens, tokenOfMallory()] })
 const tokenOfMallory = () => ({
@@ -58,7 +58,7 @@ const tokenOfMallory = () => ({
 const showRecoveryKey = (publicKeyJwk: string) =>
   liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: publicKeyJwk }))
 
-/** Refused, and nothing was asked of the server but questions. */
+/** Checks that the command is refused and that it sent only GET requests. */
 const refused = async (command: string, env: Record<string, string> = {}) => {
   const { code, stdout, stderr } = await alice.shell(command, { env })
   expect([code, stdout], stderr).toEqual([3, ''])
@@ -72,11 +72,11 @@ const isNew = 'this machine has not given them a key before'
 describe('a service token that the server adds to the readers of an environment', () => {
   it.each([
     ['a re-key', 'skerry env rekey --yes', '0'],
-    ['a re-key, where strict', 'skerry env rekey --yes', '1'],
+    ['a re-key, in strict mode', 'skerry env rekey --yes', '1'],
     ['a branch', 'skerry branch create pr-1', '0'],
-    ['a branch, where strict', 'skerry branch create pr-1', '1'],
+    ['a branch, in strict mode', 'skerry branch create pr-1', '1'],
     ['a composed group', 'skerry compose set shared --grant --yes', '0'],
-  ])('is given no key by %s', async (_, command, strict) => {
+  ])('gets no key from %s', async (_, command, strict) => {
     addReader()
     liar.lie(/\/tokens/, listed)
     const told = await refused(command, { SKERRY_STRICT: strict })
@@ -87,7 +87,7 @@ describe('a service token that the server adds to the readers of an environment'
     expect(told).not.toContain(bob.email)
   })
 
-  it('is asked about on a terminal, whatever --yes says', async () => {
+  it('must be accepted on a terminal, even with --yes', async () => {
     addReader()
     const question = 'give the new key of shop/development to this reader'
     const { stdout, code } = await alice.terminal('skerry env rekey --yes', [[question, 'n']])
@@ -96,14 +96,14 @@ describe('a service token that the server adds to the readers of an environment'
     expect(stdout).toContain('nothing was changed')
   })
 
-  it('is refused on a terminal where strict', async () => {
+  it('is refused on a terminal in strict mode', async () => {
     addReader()
     const { stdout, code } = await alice.terminal('env SKERRY_STRICT=1 skerry env rekey --yes')
     expect([code, liar.sent()]).toEqual([3, []])
     expect(stdout).toContain(`--reader ${tokenId}`)
   })
 
-  it('is given no key where it appears between the question and the answer', async () => {
+  it('gets no key if it appears only after the list of readers was checked', async () => {
     let asked = 0
     liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: [...body.grantees, evil()] }))
     const { code, stderr } = await alice.shell('skerry env rekey --yes')
@@ -114,25 +114,22 @@ describe('a service token that the server adds to the readers of an environment'
   it.each([
     ['a re-key', 'skerry env rekey --yes'],
     ['a branch', 'skerry branch create pr-9'],
-  ])(
-    'is given no key under the own id of the caller, whatever id the server says the caller has: %s',
-    async (_, command) => {
-      const ownId = await idOf(alice)
-      for (const me of [ownId, newId('user')]) {
-        let asked = 0
-        const asMallory = (one: Json) => (one.principalId === ownId ? { ...one, publicKeyJwk: mallory } : one)
-        liar.repent()
-        liar.lie(/\/v1\/me$/, (body) => ({ ...body, principal: { ...body.principal, id: me } }))
-        liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: body.grantees.map(asMallory) }))
-        const { code, stderr } = await alice.shell(command, { env: { SKERRY_STRICT: '1' } })
-        expect([code, asked, liar.sent()], stderr).toEqual([me === ownId ? 3 : 5, 2, []])
-        const told = 'the server lists another public key for you than your own'
-        expect(stderr).toContain(me === ownId ? told : `${alice.email} was not there a moment ago`)
-      }
-    },
-  )
+  ])('gets no key under the caller’s own id, whatever id the server says the caller has: %s', async (_, command) => {
+    const ownId = await idOf(alice)
+    for (const me of [ownId, newId('user')]) {
+      let asked = 0
+      const asMallory = (one: Json) => (one.principalId === ownId ? { ...one, publicKeyJwk: mallory } : one)
+      liar.repent()
+      liar.lie(/\/v1\/me$/, (body) => ({ ...body, principal: { ...body.principal, id: me } }))
+      liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: body.grantees.map(asMallory) }))
+      const { code, stderr } = await alice.shell(command, { env: { SKERRY_STRICT: '1' } })
+      expect([code, asked, liar.sent()], stderr).toEqual([me === ownId ? 3 : 5, 2, []])
+      const told = 'the server lists another public key for you than your own'
+      expect(stderr).toContain(me === ownId ? told : `${alice.email} was not there a moment ago`)
+    }
+  })
 
-  it('is not asked about by a branch that is for its maker alone', async () => {
+  it('is not asked about when a private branch is created', async () => {
     addReader()
     const { code, stderr } = await alice.shell('skerry branch create mine --private')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
@@ -140,7 +137,7 @@ describe('a service token that the server adds to the readers of an environment'
     expect(grantees.map(({ name }: Json) => name)).toEqual([alice.email])
   })
 
-  it('is given no next version of a managed key', async () => {
+  it('gets no next version of a managed key', async () => {
     liar.lie(/\/tokens/, listed)
     const { principalType, principalId } = evil()
     liar.lie(/\/kms\/keys\/[^/]+\/grants/, (body) => ({
@@ -152,7 +149,7 @@ describe('a service token that the server adds to the readers of an environment'
   })
 })
 
-describe('a reader that a person has accepted for less than the key', () => {
+describe('an accepted reader', () => {
   const asNewMachine = async (env: string, accepting: string) => {
     await alice.ok(`skerry env create ${env} && skerry grant --user bob@example.com --env ${env}`)
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
@@ -161,7 +158,7 @@ describe('a reader that a person has accepted for less than the key', () => {
   }
   afterEach(() => alice.ok('mv ~/aside ~/.config/skerry/known-readers.json'))
 
-  it('is not given the next key of the parent because it was accepted for a branch', async () => {
+  it('of a branch must be accepted again for the next key of the parent', async () => {
     await asNewMachine('forked', 'skerry branch create one --from forked')
     const told = await refused('skerry env rekey --env forked --yes', { SKERRY_STRICT: '1' })
     expect(told).toMatch(new RegExp(`${bob.email} \\(usr_\\w+\\) would get the new key of .*${isNew}`))
@@ -169,7 +166,7 @@ describe('a reader that a person has accepted for less than the key', () => {
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
   })
 
-  it('nor because it was accepted for a composed group', async () => {
+  it('of a composed group must be accepted again for the next key of the environment', async () => {
     await alice.ok('skerry env create composed --group shared')
     await asNewMachine('composed', 'skerry compose set shared --env composed --grant --yes')
     const told = await refused('skerry env rekey --env composed --yes', { SKERRY_STRICT: '1' })
@@ -177,8 +174,8 @@ describe('a reader that a person has accepted for less than the key', () => {
   })
 })
 
-describe('a reader that this machine took the key from', () => {
-  it('is not given the next one because the server lists it again', async () => {
+describe('a reader of an earlier key', () => {
+  it('gets no new key if this machine revoked the access and the server lists the reader again', async () => {
     await alice.ok('skerry env create staging && skerry grant --user bob@example.com --env staging')
     const { principalId, publicKeyJwk } = JSON.parse(await alice.ok('skerry env show staging --json')).grantees.find(
       ({ name }: Json) => name === bob.email,
@@ -193,7 +190,7 @@ describe('a reader that this machine took the key from', () => {
     )
   })
 
-  it('nor because somebody else replaced the key, and the server lists it still', async () => {
+  it('must be accepted again if somebody else replaced the key since', async () => {
     await alice.ok('skerry env create shown && skerry grant --user bob@example.com --env shown')
     await bob.ok(`skerry env rekey --app shop --env shown --yes --reader ${await idOf(alice)}`)
     await alice.ok('skerry env trust --env shown --yes')
@@ -205,7 +202,7 @@ describe('a reader that this machine took the key from', () => {
 })
 
 describe('readers that a new machine sees for the first time', () => {
-  it('are one list; named or accepted once, they are known from then on', async () => {
+  it('are shown in one list, and are known after --reader has named them', async () => {
     await alice.ok('skerry env create preview && skerry grant --user bob@example.com --env preview')
     await alice.ok('skerry token create --name ci --app shop --env preview')
     expect((await alice.shell('skerry env rekey --env preview --yes')).stderr).not.toContain(isNew)
@@ -221,23 +218,23 @@ describe('readers that a new machine sees for the first time', () => {
     await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
   })
 
-  it('of an environment that was made here are none', async () => {
+  it('do not include readers of an environment that this machine has made', async () => {
     await alice.ok('skerry env create fresh')
     const { code, stderr } = await alice.shell('skerry env rekey --env fresh --yes')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
   })
 })
 
-describe('a recovery key of the server’s own', () => {
+describe('a recovery key that the server invented', () => {
   it.each([
     ['a new environment', 'skerry env create more', '0'],
-    ['a new environment, where strict', 'skerry env create more', '1'],
+    ['a new environment, in strict mode', 'skerry env create more', '1'],
     ['a new application', 'skerry init --yes --app more', '0'],
     ['a re-key', 'skerry env rekey --yes', '0'],
-    ['a re-key, where strict', 'skerry env rekey --yes', '1'],
+    ['a re-key, in strict mode', 'skerry env rekey --yes', '1'],
     ['a branch', 'skerry branch create pr-2', '0'],
-    ['a branch, where strict', 'skerry branch create pr-2', '1'],
-  ])('is accepted by none of the commands that make keys: %s', async (_, command, strict) => {
+    ['a branch, in strict mode', 'skerry branch create pr-2', '1'],
+  ])('is refused by commands that make keys: %s', async (_, command, strict) => {
     showRecoveryKey(mallory)
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(
@@ -247,14 +244,14 @@ describe('a recovery key of the server’s own', () => {
     expect(told).toContain('--reader recovery')
   })
 
-  it('is asked about on a terminal', async () => {
+  it('must be accepted on a terminal', async () => {
     showRecoveryKey(mallory)
     const answers: [string, string][] = [['give new keys to this recovery key', 'n']]
     const { stdout, code } = await alice.terminal('skerry env create more', answers)
     expect([code, liar.sent()], stdout).toEqual([1, []])
   })
 
-  it('is refused on a terminal where strict', async () => {
+  it('is refused on a terminal with SKERRY_STRICT=1', async () => {
     showRecoveryKey(mallory)
     const { stdout, code } = await alice.terminal('env SKERRY_STRICT=1 skerry env create more')
     expect([code, liar.sent()], stdout).toEqual([3, []])
@@ -263,7 +260,7 @@ describe('a recovery key of the server’s own', () => {
 })
 
 describe('a custodian that the server adds', () => {
-  it('is given no share of the next recovery key', async () => {
+  it('gets no share of the next recovery key', async () => {
     await alice.ok(`skerry recovery setup --threshold 2 ${custodians} --yes`)
     const userId = newId('user')
     liar.lie(/\/recovery$/, (body) => {
@@ -334,7 +331,7 @@ describe('--reader', () => {
       'matches no reader of this command',
     ],
     ['a new environment', 'skerry env create more --reader bob@example.com', 'matches no reader of this command'],
-  ])('is refused by %s where it matches no reader', async (_, command, message) => {
+  ])('is refused by %s if it matches no reader', async (_, command, message) => {
     countFromHere()
     const { code, stderr } = await alice.shell(command)
     expect([code, liar.sent()], stderr).toEqual([2, []])
@@ -343,7 +340,7 @@ describe('--reader', () => {
       expect(stderr).toMatch(/use the id of one of these: .*bob@example.com \(usr_.*recovery/)
   })
 
-  it('does not take another account for the owner of a known e-mail address', async () => {
+  it('does not match another account under a known e-mail address', async () => {
     const usurper = { ...evil(), principalType: 'user', principalId: newId('user'), name: bob.email }
     liar.lie(/\/grantees/, (body) => ({
       ...body,

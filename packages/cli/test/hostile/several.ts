@@ -1,10 +1,10 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { main } from '../../src/program.ts'
 
-// Runs command lines, an array of arguments each, one after the other in one process: `node several.ts <file>`. Between
-// them stands their number, on both streams.
+// Runs several command lines in one process: `node several.ts <file>`. The file has an array of arguments for each.
+// Before a command line runs, its number is written to both streams.
 
-// `skerry run` and `skerry shell` would become their programs, and the lines after them would not run.
+// `skerry run` and `skerry shell` would become their programs, and the next lines would not run.
 Object.defineProperty(process, 'execve', { value: undefined })
 
 const lines = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as string[][]

@@ -4,7 +4,7 @@ import { type Machine, signedUp } from '../machine.ts'
 import { newKeyHolder, newPersonMachine, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { openServer } from '../server.ts'
 
-// What strangers try against an honest server, and what the people see whom it is about. Each test says what is printed.
+// Strangers attack an honest server. Each test checks what is printed for them and for the people they attack.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** As a program that does not know this format sends it: the whole text. */
+/** Sends the whole token, like a program that does not know this format. */
 const present = async (token: string, path = '/v1/me') => {
   const answer = await fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } })
   // The dashboard's page has another nonce each time.
@@ -38,7 +38,7 @@ const trail = async (action: string) => {
 }
 
 describe('an invitation by a stranger', () => {
-  it('joins nobody: its person sees who asks, and declines', async () => {
+  it('makes nobody a member, and the person sees who asks and can decline', async () => {
     const bob = await newPersonMachine(server, 'bob@example.com')
     await bob.ok('skerry org create "Own"')
     expect((await stranger.skerry(['invite', 'create', bob.email, '--role', 'admin'])).code).toBe(0)
@@ -53,7 +53,7 @@ describe('an invitation by a stranger', () => {
     await bob.remove()
   })
 
-  it('ends soon, where it comes from an organization that nobody is in', async () => {
+  it('is refused after too many invitations by organizations without members', async () => {
     const invite = (count: number) => stranger.skerry(['invite', 'create', `victim-${count}@example.com`])
     for (let count = 2; count <= 10; count++) expect((await invite(count)).code).toBe(0)
     const { code, stdout, stderr } = await invite(11)
@@ -64,7 +64,7 @@ describe('an invitation by a stranger', () => {
   })
 })
 
-it('signing up, where it is closed, is refused with the setting that opens it', async () => {
+it('signing up on a server with closed sign-up is refused, and the error names the setting', async () => {
   const closed = await openServer({ SKERRY_SIGNUP: 'closed' })
   const { code, stderr } = await stranger.skerry(['signup', 'Another'], { env: { SKERRY_URL: closed.url } })
   expect([code, stderr]).toEqual([3, expect.stringContaining('SKERRY_SIGNUP=open')])
@@ -72,7 +72,7 @@ it('signing up, where it is closed, is refused with the setting that opens it', 
 })
 
 describe('a thief of a decoy', () => {
-  it('is answered as ever on every path, and its owner is told of each try, by one entry', async () => {
+  it('gets the same answers as for an unknown token on every path, and the owner sees each try and one audit entry', async () => {
     const decoy = (await alice.ok('skerry honey create --placement wiki')).trim()
     const { bearer } = await parseToken(decoy)
     const asked = await Promise.all(Array.from({ length: 20 }, () => present(decoy)))
@@ -86,7 +86,7 @@ describe('a thief of a decoy', () => {
 })
 
 describe('a token that a program sends whole', () => {
-  it('is refused, and its admins read which one to replace', async () => {
+  it('is refused, and the audit log names the token to replace', async () => {
     const { stdout, stderr } = await alice.shell('skerry token create --name pipeline')
     expect(stderr).toContain('a published client would send it whole, key and all, and needs --format classic')
     for (let sent = 0; sent < 3; sent++) expect(await present(stdout.trim())).toEqual(unknown)
@@ -95,7 +95,7 @@ describe('a token that a program sends whole', () => {
 })
 
 describe('an environment that is full', () => {
-  it('takes no more, and the import says what was written', async () => {
+  it('accepts no more secrets, and the import says which ones it wrote', async () => {
     const { code, stderr } = await alice.shell('seq 5 | sed s/^/S/ | sed s/$/=x/ | skerry secrets import -')
     expect([code, stderr]).toEqual([3, expect.stringContaining('written: S1, S2, S3\nnot written: S4, S5\n')])
     expect(stderr).toContain('the environment holds 3 secrets, and may hold 3')

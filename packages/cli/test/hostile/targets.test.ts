@@ -9,11 +9,12 @@ import { ok as okOn } from '../people.ts'
 import { openServer, type Server } from '../server.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
-// A server that shows another address for a lease target, to be sent the password. Each test says what a person sees.
+// A malicious server shows another address for a lease target, to get the password. Each test checks what a person
+// sees.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
-describe.skipIf(missingPostgres())('a lease target that leads elsewhere than before', () => {
+describe.skipIf(missingPostgres())('a lease target with changed settings', () => {
   let server: Server
   let liar: Liar
   let scene: PostgresScene
@@ -55,10 +56,10 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
 
   it.each([
     ['address', { host: 'evil.example.com' }, 'connection.host is evil.example.com (was ', '0'],
-    ['address, where strict', { host: 'evil.example.com' }, 'connection.host is evil.example.com (was ', '1'],
+    ['address, in strict mode', { host: 'evil.example.com' }, 'connection.host is evil.example.com (was ', '1'],
     ['port', { port: 1 }, 'connection.port is 1 (was ', '0'],
     ['TLS mode', { tls: 'disable' }, 'connection.tls is disable (was ', '0'],
-  ])('by its %s is sent no password', async (_, more, told, strict) => {
+  ])('gets no password after a change of its %s', async (_, more, told, strict) => {
     change('db', connection(more))
     const command = 'skerry lease create db -- true'
     const stderr = await refused(command, { SKERRY_STRICT: strict })
@@ -66,7 +67,7 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect(stderr).toContain('accept it with `skerry lease target trust db`')
   })
 
-  it('is not taken for the known one because its id is that one’s name', async () => {
+  it('does not replace the known target by having the known name as its id', async () => {
     const elsewhere = (one: Json) => ({
       ...{ ...one, id: 'db', name: 'other' },
       config: connection({ host: 'evil.example.com', tls: 'disable' })(one.config),
@@ -85,7 +86,7 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect(stderr).toContain('there is no lease target db')
   })
 
-  it('is asked about on a terminal, and refused there where strict', async () => {
+  it('must be accepted on a terminal, and is refused there in strict mode', async () => {
     change('db', connection({ host: 'evil.example.com' }))
     const asked = await admin.terminal('skerry lease create db -- true', [
       ['Use lease target db with these new settings', 'n'],
@@ -95,14 +96,14 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect([strict.code, liar.sent()]).toEqual([3, []])
   })
 
-  it('is given no admin credential', async () => {
+  it('gets no admin credential', async () => {
     const tokenId = newId('serviceToken')
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
     const told = await refused('skerry lease target replace db --file admin-url --yes')
     expect(told).toContain(`executor is provisioner (was in_broker), provisionerTokenId is ${tokenId} (was not set)`)
   })
 
-  /** The server lists a token with a key of its own making -> its id. */
+  /** Makes the server list a token with a key of its own, and returns the id of the token. */
   async function listToken(): Promise<string> {
     const { publicKeyJwk } = await generateKeyPair()
     const id = newId('serviceToken')
@@ -121,7 +122,7 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     expect(told).toContain(`run again with --reader ${tokenId}`)
   })
 
-  it('is given no admin credential on a machine that sees it first, for a provisioner that nobody named', async () => {
+  it('gets no admin credential on a machine that sees it first, if nobody named its provisioner', async () => {
     await ok('mv ~/.local/state/skerry/seen ~/aside')
     const tokenId = await listToken()
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
@@ -132,19 +133,19 @@ describe.skipIf(missingPostgres())('a lease target that leads elsewhere than bef
     await ok('rm -r ~/.local/state/skerry/seen && mv ~/aside ~/.local/state/skerry/seen')
   })
 
-  it('signs no certificate for another login name or authority', async () => {
+  it('gets no certificate for another login name', async () => {
     change('hosts', (config) => ({ ...config, connection: { host: 'h', user: 'root' } }))
     expect(await refused('skerry ssh hosts 127.0.0.1')).toContain('connection.user is root (was not set)')
   })
 
-  it('has no password rotated', async () => {
+  it('is not used to rotate a password', async () => {
     await ok('skerry init --yes')
     change('db', connection({ host: 'evil.example.com' }))
     const rotate = 'skerry rotation create PASSWORD --kind postgres --every 30d --target db --username app --yes'
     expect(await refused(rotate)).toContain('connection.host is evil.example.com')
   })
 
-  it('is used once somebody has accepted it, and the honest one is what is otherwise then', async () => {
+  it('is used after a person accepted it, and then the former settings must be accepted again', async () => {
     expect(await ok('skerry lease target trust db --yes')).toBe('')
     change('db', connection({ host: 'evil.example.com' }))
     const { stderr } = await admin.shell('skerry lease target trust db --yes')

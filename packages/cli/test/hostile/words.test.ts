@@ -10,16 +10,19 @@ import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine, 
 import { type Json, type Liar, openLiar } from './liar.ts'
 import { lines, walkedAlone } from './lines.ts'
 
-// A server that puts what steers a terminal into its answers: into every text, into those that a command does not work with,
-// into the answers to what was changed, and into refusals. No command passes a character of it on.
+// A malicious server puts control characters for terminals into its answers: into every text, into texts for people,
+// into the answers to changes, and into error messages. No command may pass such a character on.
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
-/** A title for the window, a screen that is cleared in the eight-bit form, and writing that turns around. */
+/** A window title, a command in the eight-bit form that clears the screen, and a character that reverses the text. */
 const steering = '\u001b]0;evil\u0007\u009b2J\u202e'
 const shown = '\\u001b]0;evil\\u0007\\u009b2J\\u202e'
 
-/** What commands work with; all else is for people. Names of secrets are among those, and an answer with such a one is refused. */
+/**
+ * The fields that commands process. All other fields are texts for people. Names of secrets are changed too, and
+ * commands refuse an answer with such a name.
+ */
 const worksWith =
   /^(?:id|.*Ids?|slug|.*Slug|wrappedDek|.*[cC]iphertext|publicKeyJwk|encryptedPrivateKey|type|role|status|state|source|principalType|action|decision|cursor|nextCursor|.*At)$/
 
@@ -30,7 +33,7 @@ const marked = (value: Json, isWhole: boolean, key = ''): Json => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, marked(one, isWhole, name)]))
 }
 
-/** The files that write without output.ts, and it -> why what they write is no word of a server. */
+/** The files that write to a terminal or a pipe, with the reason why they print no text of a server. */
 const ownWriters = {
   'output.ts': 'shows control characters',
   'main.js': 'runs before any other module, on any Node: its own sentence about the version',
@@ -78,7 +81,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** What one walk works on, made honestly -> what stands for the braces. */
+/** Creates the things that one walk needs, while the server is honest. Returns the values for the braces. */
 async function furnished(): Promise<Record<string, string>> {
   const n = String(++count)
   const made = await inOneProcess([
@@ -124,7 +127,7 @@ async function furnished(): Promise<Record<string, string>> {
   }
 }
 
-/** Runs command lines one after the other -> what each printed. */
+/** Runs command lines one after the other, and returns the output of each. */
 async function inOneProcess(commandLines: string[]) {
   const words = commandLines.map((line) => line.split(' ').filter(Boolean))
   await alice.write('lines.json', JSON.stringify(words))
@@ -135,7 +138,7 @@ async function inOneProcess(commandLines: string[]) {
   return words.map((_, at) => ({ stdout: outs![at]!, stderr: errors![at]! }))
 }
 
-/** Runs every command before a server that lies -> by command, everything that it printed. */
+/** Runs every command against a server that lies, and returns the output of each command. */
 async function walk(lie: () => void, more: string[] = []): Promise<Map<string, string>> {
   const found = await furnished()
   lie()
@@ -152,38 +155,38 @@ const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
 
 const inTexts = () => liar.lie(/./, (body) => marked(body, false))
 
-describe('what a server says is printed with its control characters shown', () => {
-  it('by every command: each has its line here', async () => {
+describe('text from a server is printed with its control characters shown', () => {
+  it('by every command, because each one has a row in lines.ts', async () => {
     const program = new Command().enablePositionalOptions()
     for (const { name, load } of commands) (await load()).register(program.command(name))
     const paths = (command: Command, path: string): string[] => {
       const below = command.commands.flatMap((one) => paths(one, `${path} ${one.name()}`))
-      // One that has options of its own does something itself.
+      // A command with options does something itself, even if it has subcommands.
       return below.length === 0 || command.options.length > 0 ? [path, ...below] : below
     }
     const all = program.commands.flatMap((one) => paths(one, one.name()))
     expect([...Object.keys(lines), ...walkedAlone].sort()).toEqual(all.sort())
   })
 
-  // Each walk runs every command; the quick run takes the two that see most.
+  // Each walk runs every command. The quick run does the two walks that find most.
   const walks: [string, () => void, string[]][] = [
-    ['in texts', inTexts, []],
-    ['in refusals', () => liar.refuse(/./, `no ${steering}`), []],
-    ['in texts, as JSON', inTexts, ['--json']],
-    ['in every text there is', () => liar.lie(/./, (body) => marked(body, true)), []],
-    ['in what is answered to a change', () => liar.lie(/./, answersToChanges), []],
+    ['in texts for people', inTexts, []],
+    ['in error messages', () => liar.refuse(/./, `no ${steering}`), []],
+    ['in texts for people, as JSON', inTexts, ['--json']],
+    ['in every text', () => liar.lie(/./, (body) => marked(body, true)), []],
+    ['in answers to changes', () => liar.lie(/./, answersToChanges), []],
   ]
 
   it.each(isQuick ? walks.slice(0, 2) : walks)('%s', async (_, lie, more) => {
     const printed = await walk(lie, more)
     const passedOn = [...printed].filter(([, text]) => steers.test(text))
     expect(passedOn).toEqual([])
-    // Otherwise the walk has seen nothing.
+    // Otherwise the walk has tested nothing.
     const showing = [...printed].filter(([, text]) => text.includes(']0;evil')).map(([command]) => command)
     expect(showing.length, showing.join(', ')).toBeGreaterThan(10)
   })
 
-  it('by a question on a terminal', async () => {
+  it('in questions on a terminal', async () => {
     const { token } = await furnished()
     inTexts()
     const { stdout } = await alice.terminal(`skerry token revoke ${token}`, [['revokes token', 'n']])
@@ -191,7 +194,7 @@ describe('what a server says is printed with its control characters shown', () =
     expect(stdout).not.toContain('\u001b]0;evil')
   })
 
-  it('by a sign-in that waits for somebody', async () => {
+  it('by skerry login while it waits', async () => {
     inTexts()
     const { child, tells, ended } = alice.start(['login', '--no-browser'], { env: { SKERRY_TOKEN: '' } })
     await tells(shown)
@@ -199,7 +202,7 @@ describe('what a server says is printed with its control characters shown', () =
     expect((await ended).stderr).not.toMatch(steers)
   })
 
-  it('because nothing else writes to the terminal', () => {
+  it('because no other file writes to the terminal', () => {
     const folder = fileURLToPath(new URL('../../src', import.meta.url))
     const writers = globSync('**/*.{ts,js}', { cwd: folder }).filter((file) =>
       /\bwriteSync\(|\.std(?:out|err)\.write|console\.|\bcreateWriteStream\(/.test(

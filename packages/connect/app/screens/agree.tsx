@@ -13,7 +13,9 @@ const notices: Record<Notice, string> = {
 
 export const noticeText = (notice: Notice | null): string | null => notice && notices[notice]
 
-/** Who asks, for what, who can open it, and until when; nothing is captured before the person agrees. */
+/**
+ * Says which product asks, for what, who can decrypt it, and until when. Nothing is captured before the person agrees.
+ */
 export function Agree({ session, notice, flow }: { session: ConnectSession; notice: Notice | null; flow: Flow }) {
   const { run, isBusy, problem } = useAction()
   const { display, provider, purpose, executorOrigin, expiresAt } = session

@@ -13,11 +13,11 @@ import type { SlotFormProps } from './slot-form-props.ts'
 interface SlotForm {
   Form: ComponentType<SlotFormProps>
   title: (provider: string) => string
-  /** How a person switches to it, where there are several. */
+  /** The text of the button that switches to this form, if there are several. */
   instead: string
 }
 
-/** How each slot is filled in. */
+/** The form for each slot. */
 const slotForms: Record<VaultSlot, SlotForm> = {
   api_key: { Form: ApiKey, title: (name) => `Enter your ${name} key`, instead: 'Enter a key instead' },
   login: { Form: LoginForm, title: (name) => `Sign in to ${name}`, instead: 'Enter user name and password instead' },

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import type { Flow } from '../flow.ts'
 import { type Action, Told, useFocusOnError } from './parts.tsx'
 
-/** A form for what is encrypted here and sent, with what went wrong and the way out. */
+/** A form whose fields are encrypted here and sent, with the error of the last try and a way to leave. */
 export function CredentialForm(props: {
-  /** Of its fields: the first one gets the focus. */
+  /** The errors of the fields. The first field with an error gets the focus. */
   errors: object
   action: Action
   flow: Flow

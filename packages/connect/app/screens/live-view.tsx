@@ -4,7 +4,10 @@ import { Told, useAction } from './parts.tsx'
 import type { SlotFormProps } from './slot-form-props.ts'
 import { hostOf, problemOf } from './words.ts'
 
-/** A browser that the executor runs. The window is opened by a link: phones block windows that open by themselves. */
+/**
+ * Shows a browser that the executor runs. A link opens the window, because phones block windows that open by
+ * themselves.
+ */
 export function LiveView({ session, flow }: SlotFormProps) {
   const name = session.provider.displayName
   const [url, setUrl] = useState<string | null>(null)

@@ -10,7 +10,7 @@ const states: Record<Connection['status'], string> = {
   revoked: 'Disconnected',
 }
 
-/** What the person has connected. What is disconnected already is not shown. */
+/** Shows the accounts that the person has connected, without those that are already disconnected. */
 export function Manage({ session, flow }: { session: ManageSession; flow: Flow }) {
   const { display, connections, returnUrl } = session
   const [told, tell] = useState<string | null>(null)

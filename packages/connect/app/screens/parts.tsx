@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemOf } from './words.ts'
 
-/** The heading of a screen. It takes the focus when the screen comes, so that a screen reader says where one is. */
+/** The heading of a screen. It gets the focus when the screen appears, so that a screen reader reads it out. */
 export function Heading({ children }: { children: string }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -22,7 +22,7 @@ export interface Action {
   problem: string | null
 }
 
-/** Something that a person starts: one at a time, with what went wrong. */
+/** Runs one action of a person at a time, and keeps its error. */
 export function useAction(explain: (error: unknown) => string = problemOf): Action {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -37,7 +37,9 @@ export function useAction(explain: (error: unknown) => string = problemOf): Acti
   return { run, isBusy, problem }
 }
 
-/** A region that screen readers read out when its text comes. It is there before, since they miss new ones. */
+/**
+ * A region that screen readers read out when its text appears. It is always in the page, because they miss new regions.
+ */
 export function Told({ text, kind = 'problem' }: { text: string | null; kind?: 'problem' | 'notice' }) {
   return (
     <div class={text === null ? undefined : `told ${kind}`} role={kind === 'problem' ? 'alert' : 'status'}>
@@ -56,7 +58,7 @@ interface FieldProps {
   autocomplete?: string
 }
 
-/** A field with its label, a hint, and its own error. A secret can be looked at. */
+/** A field with its label, a hint, and its own error. The person can show a secret. */
 export function Field({ label, value, onValue, error, hint, isSecret = false, autocomplete = 'off' }: FieldProps) {
   const [isShown, setShown] = useState(false)
   const id = `field-${label.toLowerCase().replace(/\W+/g, '-')}`

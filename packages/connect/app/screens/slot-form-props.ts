@@ -1,7 +1,7 @@
 import type { Flow } from '../flow.ts'
 import type { ConnectSession } from '../server.ts'
 
-/** What a form for one slot is given. */
+/** The properties of a form for one slot. */
 export interface SlotFormProps {
   session: ConnectSession
   flow: Flow

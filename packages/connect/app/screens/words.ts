@@ -1,6 +1,6 @@
 import { Refused, Unreachable } from '../request.ts'
 
-/** What went wrong, where the same screen stays and can be tried again. */
+/** The error text for a screen that stays, so that the person can try again. */
 export function problemOf(error: unknown): string {
   if (error instanceof Unreachable && error.origin !== location.origin)
     return 'The service that keeps your account is not answering. Please try again in a minute.'

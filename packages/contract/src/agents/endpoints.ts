@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, Slug, Strict, Version } from '../schema.ts'
 import { Agent, AgentPolicy, NamedAgent, Thumbprint } from './schemas.ts'
 
-/** What stands in it, its verifier checks; published clients take the same form. */
+/** This schema checks the form only. A verifier checks the content. Published clients use the same form. */
 const Bundle = Type.String({
   maxLength: limits.policyBundleCharacters,
   pattern: '^ap1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
@@ -13,7 +13,9 @@ const Bundle = Type.String({
 
 const Environment = Nullable(Id('environment'))
 
-/** Identities of agents, and the signed policies that their proxies enforce. The server keeps bundles and signs none. */
+/**
+ * Identities of agents, and the signed policies that their proxies enforce. The server stores bundles and signs none.
+ */
 export const agents = {
   list: get('/v1/orgs/:orgId/agents', {
     summary: 'Identities of agents',

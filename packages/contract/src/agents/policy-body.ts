@@ -1,18 +1,18 @@
 import { displayNamePattern, slugPattern } from '../patterns.ts'
 
-/** One rule of an agent's policy. Of `methods` and `paths` an empty list means any, of `allow` it means none. */
+/** One rule of an agent's policy. Empty `methods` or `paths` match everything. An empty `allow` permits no secret. */
 export interface PolicyRule {
   /** An exact hostname: no port, no wildcard. */
   host: string
   methods: string[]
   /** Globs on the path: `**` is any number of whole segments, `*` any run of characters within one. */
   paths: string[]
-  /** Names of the secrets that may be put into a request. */
+  /** Names of the secrets that may be injected into a request. */
   allow: string[]
   label?: string
 }
 
-/** What a bundle signs, in the order of its canonical form. */
+/** The signed content of a bundle, in the order of its canonical form. */
 export interface PolicyBody {
   v: number
   org: string
@@ -26,12 +26,12 @@ export interface PolicyBody {
   signer: { kid: string; jwk: { crv: string; kty: string; x: string; y: string } }
 }
 
-/** The most that a bundle may hold, so that every enforcement point decides in microseconds. */
+/** The largest policy that a bundle may contain, so that every enforcement point decides in microseconds. */
 export const policyLimits = { rules: 1000, perList: 200, pathCharacters: 500 } as const
 
 export const methodPattern = '^[A-Z]{1,20}$'
 
-/** Wider than the name of a secret: placeholders may start with a digit. */
+/** Wider than the pattern of secret names: placeholders may start with a digit. */
 export const injectableNamePattern = '^[A-Za-z0-9_]{1,255}$'
 
 /** A hostname as rules and reports write it: lower case, labels of letters, digits, hyphens and underscores. */
@@ -45,8 +45,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Whether a parsed body has the members that a verifier reads, each of its type. What stands in them, and members that
- * nobody knows, are no concern of a verifier: the signature vouches for them.
+ * Whether a parsed body has the members that a verifier reads, each of its type. A verifier does not check their
+ * content or unknown members, because the signature vouches for them.
  */
 export function isPolicyBody(body: unknown): body is PolicyBody {
   if (!isObject(body) || !isObject(body.signer) || !isObject(body.signer.jwk)) return false
@@ -78,10 +78,10 @@ const bodyMembers = [
 const ruleMembers = ['host', 'methods', 'paths', 'allow', 'label'] as const
 
 /**
- * Why a body may not be published, with the place that is wrong, or null. Stricter than a verifier: a rule that matches
- * nothing, or a member that nobody reads, is a mistake of the author.
+ * Says why a body may not be published, with the position of the error; null if it may. This is stricter than a
+ * verifier: a rule that matches nothing, or a member that nobody reads, is a mistake of the author.
  *
- * @example policyBodyProblem(policyBody) // 'rules[2].paths[0]: starts with no /'
+ * @example policyBodyProblem(policyBody) // 'rules[2].methods[0]: is no method in capitals'
  */
 export function policyBodyProblem(body: PolicyBody): string | null {
   const unknown = Object.keys(body).find((member) => !(bodyMembers as readonly string[]).includes(member))
@@ -91,7 +91,7 @@ export function policyBodyProblem(body: PolicyBody): string | null {
 }
 
 /**
- * Why rules may not be published, with the place, or null.
+ * Says why rules may not be published, with the position of the error; null if they may.
  *
  * @example policyRulesProblem([{ host: 'api.example.com:443', methods: [], paths: [], allow: [] }])
  */

@@ -18,7 +18,7 @@ export const Thumbprint = Type.String({
   description: 'RFC 7638 thumbprint of a public key',
 })
 
-/** Which agent it is, for those who enforce its policy. */
+/** Identifies an agent to the programs that enforce its policy. */
 export const NamedAgent = Strict({ id: Id('agent'), slug: Slug, name: Type.String() })
 
 export const AgentRule = Strict({

@@ -19,7 +19,7 @@ const BrokenAt = {
     'when the server found that stored hashes of the trail were changed: nothing is sealed since; null while they are whole',
 }
 
-/** A sealed entry. What is sealed is the entry itself, in the one spelling that RFC 8785 gives its JSON. */
+/** A sealed entry. The seal covers the entry itself, in the one form that RFC 8785 gives its JSON. */
 const AuditLeaf = Strict({
   index: LeafIndex,
   entryId: Id('audit'),
@@ -28,7 +28,7 @@ const AuditLeaf = Strict({
   entry: Nullable(AuditEntry),
 })
 
-/** Proof that the audit trail is what it was: an append-only Merkle tree (RFC 6962) for each organization. */
+/** Proof that the audit log is unchanged: an append-only Merkle tree (RFC 6962) for each organization. */
 export const auditProof = {
   checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
     summary: 'The signed note about the trail as it is sealed now: how many entries, and the hash over all of them',

@@ -15,7 +15,7 @@ const resourceTypes = [...new Set(Object.values(auditActions).map(({ about }) =>
 
 const oneOf = (values: string[]) => Type.String({ pattern: `^(?:${values.join('|').replaceAll('.', '\\.')})$` })
 
-/** Which entries are meant; all of these must match. */
+/** Filters for entries. An entry must match all of them. */
 const filter = {
   action: Type.Optional(oneOf(names)),
   resourceType: Type.Optional(oneOf(resourceTypes)),
@@ -37,7 +37,7 @@ const filter = {
   until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
 }
 
-/** How many entries of each group there are from one instant on, before another. */
+/** The number of entries in each group, from one instant on and before another. */
 const Span = Strict({
   since: Instant,
   until: Instant,

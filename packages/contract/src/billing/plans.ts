@@ -1,4 +1,4 @@
-/** What is counted of an organization, each with its words for people and the family of plans that includes an amount of it. */
+/** The metrics of an organization, each with its label and the family of plans that includes an amount of it. */
 export const metrics = {
   members: { label: 'Members', family: 'platform', per: 'total' },
   apps: { label: 'Applications', family: 'platform', per: 'total' },
@@ -19,7 +19,7 @@ export const metrics = {
   'vault.releases': { label: 'Vault releases this month', family: 'vault', per: 'month' },
 } as const satisfies Record<string, { label: string; family: Family; per: 'total' | 'month' | 'days' }>
 
-/** What a plan has or has not. On the wire their keys begin with `feature.`. */
+/** The features that a plan may have. In the API their keys begin with `feature.`. */
 export const features = {
   honey_tokens: { label: 'Decoys', family: 'platform' },
   change_approval: { label: 'Approval of changes', family: 'platform' },
@@ -34,7 +34,7 @@ export const families = ['platform', 'vault'] as const
 
 export type Family = (typeof families)[number]
 export type Metric = keyof typeof metrics
-/** Metrics that the server counts when they are used, and adds up by the month. */
+/** Metrics that the server counts at each use, and adds up by month. */
 export type MonthlyMetric = { [M in Metric]: (typeof metrics)[M]['per'] extends 'month' ? M : never }[Metric]
 export type Feature = keyof typeof features
 
@@ -42,14 +42,14 @@ export interface Plan {
   family: Family
   id: string
   name: string
-  /** Amounts by metric of the family; null is without a limit. */
+  /** Amounts by metric of the family. null means unlimited. */
   included: Partial<Record<Metric, number | null>>
   features: readonly Feature[]
 }
 
 const unlimited = null
 
-/** Every plan, by family from the one that costs nothing up: a later one of a family is the higher one. */
+/** Every plan, by family from the free plan up: a later plan of a family is the higher one. */
 const plans: readonly Plan[] = [
   {
     family: 'platform',
@@ -133,9 +133,9 @@ const plans: readonly Plan[] = [
   },
 ]
 
-/** Plans of a family, the lowest first. The first one costs nothing. */
+/** Plans of a family, the lowest first. The first one is free. */
 export const plansOf = (family: Family): readonly Plan[] => plans.filter((plan) => plan.family === family)
 
-/** A plan by its family and id; undefined where there is none. */
+/** Finds a plan by its family and id. Undefined if there is none. */
 export const findPlan = (family: string, id: string): Plan | undefined =>
   plans.find((plan) => plan.family === family && plan.id === id)

@@ -2,7 +2,7 @@
 export interface Approvers {
   /** Owners and admins. Nobody else approves. */
   admins: number
-  /** Members and service tokens that hold the environment's key. They propose changes, and approve none. */
+  /** Members and service tokens that have the environment's key. They propose changes, and approve none. */
   otherWriters: number
 }
 

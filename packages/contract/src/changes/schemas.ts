@@ -16,10 +16,11 @@ export const ChangeStatus = Type.Union([
 ])
 
 /**
- * A proposed change of one secret. The settings are those of the moment at which it was proposed; `baseVersion` is the
- * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to a caller who holds a key grant on the
- * environment; it is removed when the secret that it was proposed for is deleted. A restore names `restoreVersion`. Changes
- * that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all of them.
+ * A proposed change of one secret. Its approval settings are those at the time of the proposal. `baseVersion` is the
+ * secret's version at that time, 0 for none. Only a put has a `ciphertext`, and only for a caller with a key grant on
+ * the environment. It is removed when the secret that it was proposed for is deleted. A restore has `restoreVersion`.
+ * Changes that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all
+ * of them.
  */
 export const ChangeRequest = Strict({
   id: Id('changeRequest'),
@@ -48,5 +49,5 @@ export const changeNote = {
   },
 }
 
-/** What PUT, DELETE and restore answer in a protected environment, with 202. Callers branch on `queued`. */
+/** The answer to PUT, DELETE and restore in a protected environment, with status 202. Callers branch on `queued`. */
 export const Queued = Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest })

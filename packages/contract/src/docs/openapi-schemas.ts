@@ -145,11 +145,13 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   WrappedKey: shared.WrappedKey,
 }
 
-/** By content: an optional property holds a copy of its schema, which is no longer the same object. */
+/**
+ * Schemas are compared by content, because an optional property contains a copy of its schema, which is another object.
+ */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]))
 
 /**
- * The name that the OpenAPI document has for a schema.
+ * Returns the name of a schema in the OpenAPI document.
  *
  * @example nameOf(Application) // 'Application'
  */
@@ -158,7 +160,7 @@ export function nameOf(schema: unknown): string | undefined {
 }
 
 /**
- * The reference to a schema that has a name, or the schema itself with references inside.
+ * Returns a reference to a schema that has a name, or the schema itself with references inside.
  *
  * @example referTo(Application) // { $ref: '#/components/schemas/Application' }
  */
@@ -181,8 +183,8 @@ function referToEach(properties: unknown): JsonSchema {
 }
 
 /**
- * A schema as plain JSON, with references in place of the named schemas inside. Alternatives of fixed strings become
- * an `enum`, which generators of clients turn into a type.
+ * Writes a schema as plain JSON, with references in place of the named schemas inside. Alternatives of fixed strings
+ * become an `enum`, which generators of clients turn into a type.
  *
  * @example spellOut(shared.Role) // { type: 'string', enum: ['owner', 'admin', 'member'] }
  */

@@ -6,7 +6,7 @@ import { ErrorBody } from '../schema.ts'
 import { headingTitles, type OpenApiOperation, openApiDocument } from './openapi.ts'
 import { namedSchemas, nameOf } from './openapi-schemas.ts'
 
-/** As a reader gets it: what JSON does not carry is not in it. */
+/** The document as a reader gets it, without what JSON cannot represent. */
 const document = JSON.parse(JSON.stringify(openApiDocument())) as ReturnType<typeof openApiDocument>
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -19,7 +19,7 @@ function find(operationId: string): OpenApiOperation {
   return found.operation
 }
 
-/** Every object inside, with the JSON pointer to it. */
+/** Yields every object inside, with its JSON pointer. */
 function* objectsIn(value: unknown, pointer = '#'): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield [pointer, value as Record<string, unknown>]
@@ -42,12 +42,12 @@ function resolved<T>(value: T | { $ref: string }): T {
 
 const references = [...objectsIn(document)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []))
 
-describe('the form that OpenAPI 3.1 asks for', () => {
-  test('every reference points at something in the document', () => {
+describe('the OpenAPI 3.1 document', () => {
+  test('contains the target of every reference', () => {
     for (const reference of new Set(references)) expect(lookUp(reference), reference).toBeTypeOf('object')
   })
 
-  test('every component is referred to, and its name may stand in a reference', () => {
+  test('refers to every component, whose name is valid in a reference', () => {
     for (const kind of ['schemas', 'parameters', 'responses'] as const)
       for (const name of Object.keys(document.components[kind])) {
         expect(references).toContain(`#/components/${kind}/${name}`)
@@ -55,7 +55,7 @@ describe('the form that OpenAPI 3.1 asks for', () => {
       }
   })
 
-  test('operation ids are unique, and every operation stands under a tag that is described', () => {
+  test('has unique operation ids, and a described tag for every operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const tags = document.tags.map(({ name }) => name)
@@ -63,7 +63,7 @@ describe('the form that OpenAPI 3.1 asks for', () => {
     expect(tags).toEqual(Object.keys(headingTitles))
   })
 
-  test('the parameters of a path are declared, required, and no others', () => {
+  test('declares exactly the parameters of each path, all required', () => {
     for (const { path, operation } of operations) {
       const declared = operation.parameters.map(resolved).filter((parameter) => parameter.in === 'path')
       expect(declared.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
@@ -74,19 +74,19 @@ describe('the form that OpenAPI 3.1 asks for', () => {
     }
   })
 
-  test('no parameter is declared twice', () => {
+  test('declares no parameter twice', () => {
     for (const { operation } of operations) {
       const keys = operation.parameters.map(resolved).map((parameter) => `${parameter.in} ${parameter.name}`)
       expect(new Set(keys).size).toBe(keys.length)
     }
   })
 
-  test('every answer has a description and a schema, and the security schemes are known', () => {
+  test('has a description and a schema for every answer, and only known security schemes', () => {
     for (const { operation } of operations) {
       for (const [status, given] of Object.entries(operation.responses)) {
         const response = resolved(given)
         expect(response.description).not.toBe('')
-        // 304 carries no body.
+        // 304 has no body.
         expect(response.content?.['application/json']?.schema).toBeTypeOf(status === '304' ? 'undefined' : 'object')
       }
       for (const scheme of operation.security.flatMap((needed) => Object.keys(needed)))
@@ -94,7 +94,7 @@ describe('the form that OpenAPI 3.1 asks for', () => {
     }
   })
 
-  test('a schema holds keywords of JSON Schema alone', () => {
+  test('uses only keywords of JSON Schema in its schemas', () => {
     const known =
       'type required properties patternProperties additionalProperties items anyOf enum const pattern description ' +
       'minLength maxLength minimum maximum minItems maxItems uniqueItems minProperties maxProperties default $ref'
@@ -104,8 +104,8 @@ describe('the form that OpenAPI 3.1 asks for', () => {
   })
 })
 
-describe('the endpoint table', () => {
-  test('every endpoint is an operation, and nothing else is', () => {
+describe('the operations of the document', () => {
+  test('are exactly the endpoints', () => {
     const expected = listEndpoints().map(({ heading, name, endpoint }) => {
       const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
       return `${heading}.${name}: ${endpoint.method.toLowerCase()} ${path}`
@@ -114,15 +114,15 @@ describe('the endpoint table', () => {
     expect(shown.sort()).toEqual(expected.sort())
   })
 
-  test('an operation answers what its endpoint answers, and can refuse by the rules of its kind', () => {
+  test('list the answers of their endpoint, and the refusals of their kind', () => {
     expect(Object.keys(find('secrets.put').responses)).toEqual('200 201 202 400 401 403 404 409 429 500'.split(' '))
     expect(Object.keys(find('me.get').responses)).toEqual('200 400 401 429 500'.split(' '))
     expect(Object.keys(find('health.live').responses)).toEqual('200 400 429 500'.split(' '))
     expect(Object.keys(find('resolve.get').responses)).toEqual('200 304 400 401 403 404 429 500'.split(' '))
   })
 
-  test('every code that an endpoint lists is named under its status, in the one form', () => {
-    // OAuth libraries read refusals of the token endpoint.
+  test('name every error code of their endpoint under its status, with one common schema', () => {
+    // The token endpoint has another schema, because OAuth libraries read its refusals.
     const formOf = ({ path }: { path: string }) => (path === '/oauth/token' ? 'OAuthErrorBody' : 'ErrorBody')
     for (const { heading, name, endpoint } of listEndpoints())
       for (const code of endpoint.refuses) {
@@ -136,7 +136,7 @@ describe('the endpoint table', () => {
     expect(nameOf(ErrorBody)).toBe('ErrorBody')
   })
 
-  test('every mutation names its audit actions, or the reason for none', () => {
+  test('name their audit actions, or the reason for none', () => {
     for (const { operation } of operations) {
       const { actions, reason } = operation['x-skerry-audit']
       expect(actions.length > 0).toBe(reason === undefined)
@@ -145,7 +145,7 @@ describe('the endpoint table', () => {
     expect(find('apps.create')['x-skerry-audit']).toEqual({ actions: ['app.created'] })
   })
 
-  test('who needs a credential is told, and which kinds there are', () => {
+  test('say whether they need a credential, and which kinds they accept', () => {
     expect(find('apps.list').security).toEqual([{ bearer: [] }, { basic: [] }])
     expect(find('signup.create').security).toEqual([])
     expect(find('oauth.token').security).toEqual([{ basic: [] }, {}])
@@ -154,14 +154,14 @@ describe('the endpoint table', () => {
     expect(find('signIn.redeemLink').security).toEqual([])
   })
 
-  test('an answer with an ETag can be asked for with it', () => {
+  test('accept If-None-Match if their answer has an ETag', () => {
     const { parameters, responses } = find('resolve.get')
     expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match', in: 'header', required: false }))
     for (const status of ['200', '304']) expect(responses[status]).toHaveProperty('headers.ETag')
     expect(find('apps.list').responses['200']).not.toHaveProperty('headers')
   })
 
-  test('a body with a required field is required', () => {
+  test('require a body that has a required field', () => {
     expect(find('apps.create').requestBody?.required).toBe(true)
     expect(find('secrets.delete').requestBody?.required).toBe(false)
     expect(find('apps.delete').requestBody).toBeUndefined()
@@ -170,11 +170,11 @@ describe('the endpoint table', () => {
 })
 
 describe('named schemas', () => {
-  test('no two are alike, for a reference goes to one of them', () => {
+  test('no two have the same content, because a reference points to one of them', () => {
     for (const [name, schema] of Object.entries(namedSchemas)) expect(nameOf(schema)).toBe(name)
   })
 
-  test('an optional or nullable property refers to its schema as a plain one does', () => {
+  test('an optional or nullable property refers to its schema like a plain one', () => {
     const body = document.components.schemas.CreateEnvironment as { properties: Record<string, unknown> }
     expect(body.properties.recoveryWrappedDek).toEqual({ $ref: '#/components/schemas/WrappedKey' })
     const environment = document.components.schemas.Environment as { properties: Record<string, unknown> }
@@ -184,7 +184,7 @@ describe('named schemas', () => {
     expect(document.components.schemas.Role).toEqual({ type: 'string', enum: ['owner', 'admin', 'member'] })
   })
 
-  test('a shape of three fields or more that stands in several places has a name', () => {
+  test('a shape of three fields or more that occurs in several places has a name', () => {
     const seen = new Map<string, string[]>()
     for (const [pointer, object] of objectsIn(document.paths)) {
       if (object.type !== 'object' || Object.keys(object.properties ?? {}).length < 3) continue
@@ -196,5 +196,5 @@ describe('named schemas', () => {
   })
 })
 
-/** One body in two media types, or one answer under two statuses, is one place. */
+/** One body in two media types, or one answer under two statuses, counts as one place. */
 const formOf = (pointer: string) => pointer.replace(/\/(?:requestBody|responses\/\d+)\/content\/[^/]+/, '')

@@ -9,7 +9,7 @@ import { errorMeanings, refusalsOf } from '../refusals.ts'
 import { ErrorBody } from '../schema.ts'
 import { type JsonSchema, namedSchemas, referTo, spellOut } from './openapi-schemas.ts'
 
-/** The version of the API and of everything in this repository: that of this package. */
+/** The version of the API and of everything in this repository. It is the version of this package. */
 const version: string = packageJson.version
 
 /** Titles of the headings, in the order in which documents show them. */
@@ -83,13 +83,13 @@ type Content = Record<string, { schema: JsonSchema }>
 
 interface Response {
   description: string
-  /** The codes of a refusal, in the order of the error table. */
+  /** The error codes of a refusal, in the order of the error table. */
   'x-skerry-codes'?: readonly ErrorCode[]
   headers?: Record<string, { description: string; schema: JsonSchema }>
   content?: Content
 }
 
-/** Audit actions that an operation writes, or why it writes none. */
+/** The audit actions that an operation writes, or the reason why it writes none. */
 interface AuditNote {
   actions: readonly string[]
   reason?: string
@@ -153,7 +153,7 @@ const securitySchemes = {
 type SecurityScheme = (typeof securitySchemes)[keyof typeof securitySchemes]
 
 /**
- * The OpenAPI 3.1 document of the whole API, made from the endpoint table alone.
+ * Builds the OpenAPI 3.1 document of the whole API from the endpoint table.
  *
  * @example openApiDocument().paths['/v1/orgs/{orgId}']?.get?.operationId // 'orgs.get'
  */
@@ -237,7 +237,10 @@ const headerParameters = ({ headers, tagged }: Endpoint): Parameter[] => [
     : []),
 ]
 
-/** RFC 6749 sections 2.3.1 and 3.2: OAuth libraries send a form, and a machine client’s credentials in the header or in it. */
+/**
+ * RFC 6749 sections 2.3.1 and 3.2: OAuth libraries send a form. A machine client’s credentials are in the header or in
+ * the form.
+ */
 const isTokenEndpoint = ({ path }: Endpoint): boolean => path === '/oauth/token'
 
 function requestBodyOf(endpoint: Endpoint): OpenApiOperation['requestBody'] {
@@ -286,7 +289,7 @@ function refusalOf(status: number, codes: ErrorCode[]): Response {
   return { description, 'x-skerry-codes': codes, ...headers, content: json(ErrorBody) }
 }
 
-/** Every answer that a limit counted has the last two; they are shown where a client has a use for them. */
+/** Every answer that a limit counted has the last two headers. The document shows them where a client can use them. */
 const limitHeaders = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
   'RateLimit-Policy': {
@@ -304,7 +307,7 @@ const vaultSchemes = { platform: 'vaultPlatformKey', executor: 'vaultExecutor', 
 const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out'])
 const takesIdentityCookie = /^\/v1\/sign-in\/identity-link(\/|$)/
 
-/** The other open operations take what they check, if anything, in their body. */
+/** The other open operations take their proof, if they need one, in the body. */
 function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
   if (endpoint.surface === 'principal') return [{ bearer: [] }, { basic: [] }]
   if (endpoint.surface !== 'none') return [{ [vaultSchemes[endpoint.surface]]: [] }]
@@ -319,6 +322,6 @@ function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
  * @example auditOf(apps.create) // { actions: ['app.created'] }
  */
 function auditOf({ audits, unaudited }: Endpoint): AuditNote {
-  // The type of mutations asks for one or the other, so what has neither is a read.
+  // The type of mutations requires one or the other, so an operation with neither is a read.
   return audits.length > 0 ? { actions: audits } : { actions: [], reason: unaudited ?? 'a read changes nothing' }
 }

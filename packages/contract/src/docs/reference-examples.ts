@@ -11,7 +11,7 @@ import { RecoveryCode } from '../second-factor/schemas.ts'
 import { ProviderId } from '../vault/schemas.ts'
 import { blobsOf, patternOf } from './reference-words.ts'
 
-// Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
+// Example answers for documents. They are valid for their schemas, and contain no real key or secret.
 
 const publicId = 'h7Kq2ZpV0sXc9LwT4bNyRd'
 
@@ -19,7 +19,7 @@ const instant = '2026-10-04T12:00:00.000Z'
 
 const id = (kind: keyof typeof idPrefixes) => idPrefixes[kind] + publicId
 
-/** Short, so that it cannot be taken for a whole blob. */
+/** An example blob, too short to be mistaken for a whole one. */
 const blob = (prefix: BlobPrefix) =>
   [prefix, ...['BPx3', 'kQ9z', '1mVd', 'Zr8w'].slice(0, blobKinds[prefix].segments)].join('.')
 
@@ -45,7 +45,7 @@ const byPattern = new Map<string, string>([
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 
-/** By the name of the field, where the schema says no more than that it is text. */
+/** Examples by field name, for fields whose schema says only that they are text. */
 const byName: Record<string, string> = {
   name: 'Payments',
   slug: 'payments',
@@ -81,7 +81,7 @@ const byName: Record<string, string> = {
   exclude: '*_LOCAL',
 }
 
-/** What a row of this kind is called, by the pattern of the id that it carries. */
+/** Example names for a row, by the pattern of its id. */
 const called = new Map<string, Record<string, string>>([
   [idPattern('organization'), { name: 'Acme', slug: 'acme' }],
   [idPattern('group'), { name: 'Shared', slug: 'shared' }],
@@ -90,7 +90,7 @@ const called = new Map<string, Record<string, string>>([
   [idPattern('serviceToken'), { name: 'deploys' }],
 ])
 
-/** An environment row that is a branch. */
+/** Example values for an environment that is a branch. */
 const ofBranch: Record<string, string> = {
   name: 'Pull request 42',
   slug: 'pr-42',
@@ -100,7 +100,9 @@ const ofBranch: Record<string, string> = {
 
 const numbers: Record<string, number> = { expires_in: limits.machineAccessTtlSeconds, position: 0 }
 
-/** Nullable fields that are null in the common case: the last page, an environment that is no branch, a token in use. */
+/**
+ * Nullable fields that are usually null: on the last page, in an environment that is not a branch, for a token in use.
+ */
 const mostlyNull = new Set([
   'nextCursor',
   'groupId',
@@ -111,7 +113,7 @@ const mostlyNull = new Set([
 ])
 
 /**
- * An answer as it may look.
+ * Builds an example answer for a schema.
  *
  * @example exampleOf(shared.Ok) // { ok: true }
  */

@@ -5,11 +5,11 @@ import { exampleOf } from './reference-examples.ts'
 import { referenceTables, type Table } from './reference-tables.ts'
 import { type Field, rowsOf } from './reference-words.ts'
 
-/** What a server knows of who may call what; the contract does not. */
+/** The server's rules about who may call which operation. The contract does not have them. */
 export interface AccessFacts {
   /** The name of the access of each operation, by method and path: `GET /v1/me`. */
   names: ReadonlyMap<string, string>
-  /** What the words mean that those names are made of. */
+  /** The meaning of each word that these names consist of. */
   words: Readonly<Record<string, string>>
 }
 
@@ -19,7 +19,7 @@ export interface Operation {
   method: string
   path: string
   summary: string
-  /** Empty where nobody said. */
+  /** Empty if the server gave no access names. */
   access: string
   /** Empty for a read that records nothing. */
   audit: string
@@ -34,7 +34,7 @@ export interface Section {
   operations: Operation[]
 }
 
-/** Everything that a reference shows, whatever it is written in. Text in backquotes is code. */
+/** Everything that a reference shows, in any output format. Text in backquotes is code. */
 export interface Reference {
   version: string
   conventions: string[]
@@ -55,7 +55,7 @@ const conventions = [
 const noAccess: AccessFacts = { names: new Map(), words: {} }
 
 /**
- * The reference as data, from the OpenAPI document and, where given, the names of who may call.
+ * Builds the reference as data, from the OpenAPI document and, if given, the access names.
  *
  * @example reference().sections[0]?.operations[0]?.path // '/health'
  */
@@ -78,10 +78,10 @@ export function reference(access: AccessFacts = noAccess, document: OpenApiDocum
   }
 }
 
-/** A part of the document without references. */
+/** A part of the document with its references resolved. */
 type Whole<T> = T extends { $ref: string } ? never : T extends object ? { [K in keyof T]: Whole<T[K]> } : T
 
-/** Puts the component in place of each reference to it. No component holds itself. */
+/** Replaces each reference with its component. No component contains itself. */
 function dereference<T>(value: T, document: OpenApiDocument): Whole<T> {
   if (typeof value !== 'object' || value === null) return value as Whole<T>
   if (Array.isArray(value)) return value.map((one) => dereference(one, document)) as Whole<T>
@@ -142,7 +142,7 @@ function parameterFields({ name, in: place, required, description, schema }: Par
   return fields.map((field) => ({ ...field, in: place }))
 }
 
-/** Statuses that carry the same shape are told together. */
+/** Statuses with the same example are shown together. */
 function answersOf({ responses }: Whole<OpenApiOperation>): Operation['answers'] {
   const examples = Object.entries(responses).flatMap(([status, { content, ...rest }]) => {
     const schema = content?.['application/json']?.schema

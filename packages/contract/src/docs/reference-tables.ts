@@ -6,7 +6,7 @@ import { errorMeanings } from '../refusals.ts'
 
 /** A table of the reference. Text in backquotes is code. */
 export interface Table {
-  /** Names the section, and where links to it lead. */
+  /** The name of the section, and the target of links to it. */
   anchor: string
   title: string
   about: string
@@ -19,7 +19,7 @@ const code = (text: string | number) => `\`${text}\``
 const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /**
- * The tables that hold for all operations: errors, limits, ids, credentials, blobs, audit actions.
+ * Builds the tables that apply to all operations: errors, limits, ids, credentials, blobs, audit actions.
  *
  * @example referenceTables()[0]?.rows[0] // ['`invalid_request`', '400', '...']
  */
@@ -94,7 +94,7 @@ const units: [suffix: RegExp, steps: [size: number, unit: string][]][] = [
   ],
 ]
 
-/** A number in the largest unit that divides it: the name of a limit ends in the unit that it is given in. */
+/** Writes a number in the largest unit that divides it. The name of a limit ends with the unit of its value. */
 function amount(name: string, value: number): string {
   const plain = value.toLocaleString('en-US')
   const [, steps] = units.find(([suffix]) => suffix.test(name)) ?? []

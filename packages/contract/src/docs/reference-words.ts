@@ -5,7 +5,7 @@ import * as shared from '../schema.ts'
 
 /** One field of a body, or one parameter. Text in backquotes is code. */
 export interface Field {
-  /** With the way to it: `grants[].principalId`. */
+  /** The name with its path: `grants[].principalId`. */
   name: string
   type: string
   required: boolean
@@ -13,7 +13,7 @@ export interface Field {
 }
 
 /**
- * What values a schema takes, in words.
+ * Describes the values that a schema accepts.
  *
  * @example typeWords(shared.Id('environment')) // 'id `env_...`'
  */
@@ -60,7 +60,7 @@ const knownPatterns = new Map([
 ])
 
 /**
- * The pattern of a schema that has one: what TypeBox infers of a string does not say.
+ * Returns the pattern of a schema that has one. The TypeBox type of a string does not show it.
  *
  * @example patternOf(shared.Id('group')) // '^grp_[0-9A-Za-z]{22}$'
  */
@@ -68,7 +68,10 @@ export function patternOf(schema: unknown): string {
   return (schema as Schema).pattern as string
 }
 
-/** Undefined for a pattern that only its own text tells; where the schema has a description, that does it better. */
+/**
+ * Describes a known pattern. Undefined for any other: a schema's own description, or else the pattern's text, is then
+ * shown.
+ */
 function patternWords(pattern: string): string | undefined {
   const known = knownPatterns.get(pattern)
   if (known) return known
@@ -80,7 +83,7 @@ function patternWords(pattern: string): string | undefined {
 }
 
 /**
- * The blob prefixes that a pattern takes, if it is one of blobs.
+ * Returns the blob prefixes that a pattern accepts; none if it is not a pattern of blobs.
  *
  * @example blobsOf(patternOf(shared.WrappedKey)) // ['wd1']
  */
@@ -89,7 +92,7 @@ export function blobsOf(pattern: string): BlobPrefix[] {
   return blobPattern(...prefixes) === pattern ? prefixes : []
 }
 
-/** A pattern that is a list of fixed names. The longest such list has a table of its own. */
+/** Describes a pattern that is a list of fixed names. The longest such list, the audit actions, has its own table. */
 function namesIn(pattern: string): string | undefined {
   const list = /^\^\(\?:([\w.\\|]+)\)\$$/.exec(pattern)?.[1]
   if (!list) return undefined
@@ -99,7 +102,7 @@ function namesIn(pattern: string): string | undefined {
 }
 
 /**
- * The fields of an object as rows of the reference, those of the objects inside it too.
+ * Lists the fields of an object as rows of the reference, including the fields of objects inside it.
  *
  * @example rowsOf(apps.create.body).map(({ name }) => name) // ['name', 'slug']
  */

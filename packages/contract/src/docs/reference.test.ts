@@ -21,12 +21,12 @@ function find(id: string) {
 }
 
 describe('the reference', () => {
-  test('every operation stands in it, once', () => {
+  test('has every operation once', () => {
     const expected = listEndpoints().map(({ heading, name }) => `${heading}.${name}`)
     expect(operations.map(({ id }) => id).sort()).toEqual(expected.sort())
   })
 
-  test('every example answer is one that its operation could give', () => {
+  test('has only example answers that are valid for their operation', () => {
     for (const { heading, name, endpoint } of listEndpoints())
       for (const [status, schema] of Object.entries(endpoint.responses)) {
         const place = `${heading}.${name} ${status}`
@@ -40,7 +40,7 @@ describe('the reference', () => {
       }
   })
 
-  test('fields say what they take, and where they stand', () => {
+  test('says where each field is and which values it accepts', () => {
     const rows = find('branches.create').fields.map((field) => [field.in, field.name, field.type, field.required])
     expect(rows).toEqual([
       ['path', 'orgId', 'id `org_...`', true],
@@ -57,23 +57,23 @@ describe('the reference', () => {
     ])
   })
 
-  test('a pattern is shown where nothing else tells what is taken', () => {
+  test('shows a pattern if nothing else describes the values', () => {
     expect(typeWords({ type: 'string', pattern: '^[xy]{3}$' })).toBe('text like `^[xy]{3}$`')
     expect(typeWords({ type: 'string', pattern: '^[xy]{3}$', description: 'three of x and y' })).toBe('text')
     expect(rowsOf({ type: 'object' })).toEqual([])
   })
 
-  test('statuses that carry the same shape are told together', () => {
+  test('shows statuses with the same shape together', () => {
     expect(find('secrets.put').answers.map(({ statuses }) => statuses)).toEqual(['200 or 201', '202'])
   })
 
-  test('mutations tell their audit actions; a read tells one only where a denial is recorded', () => {
+  test('shows the audit actions of mutations, and those of a read only if its denial is recorded', () => {
     expect(find('envs.delete').audit).toBe('`env.deleted`, `branch.deleted`')
     expect(find('envs.get').audit).toBe('')
     expect(find('resolve.get').audit).toBe('`env.resolve_denied`, when it is denied')
   })
 
-  test('it shows what the OpenAPI document says, and refuses a document that refers to nothing', () => {
+  test('shows the content of the OpenAPI document, and refuses a document with a broken reference', () => {
     const document = openApiDocument()
     const health = document.paths['/health']?.get as OpenApiOperation
     health.summary = 'Something else'
@@ -82,12 +82,12 @@ describe('the reference', () => {
     expect(() => reference(undefined, document)).toThrow('#/components/responses/nothing')
   })
 
-  test('every code that an operation can refuse with is shown under its status', () => {
+  test('shows every error code of an operation under its status', () => {
     for (const { heading, name, endpoint } of listEndpoints())
       expect(find(`${heading}.${name}`).refusals).toEqual([...refusalsOf(endpoint)])
   })
 
-  test('who may call is shown where the server tells it', () => {
+  test('shows who may call an operation, if the server says so', () => {
     const access = { names: new Map([['GET /v1/orgs/:orgId/apps', 'member']]), words: { member: 'a member' } }
     const [apps] = reference(access).sections.filter(({ anchor }) => anchor === 'apps')
     expect(apps?.operations.map((operation) => operation.access).slice(0, 2)).toEqual(['member', ''])
@@ -101,13 +101,13 @@ describe('the tables', () => {
     ['ids', Object.values(idPrefixes)],
     ['blobs', Object.keys(blobKinds).map((prefix) => `${prefix}.`)],
     ['audit-actions', Object.keys(auditActions)],
-  ])('%s: a row for each', (anchor, names) => {
+  ])('%s has a row for each item', (anchor, names) => {
     const table = reference().tables.find((candidate) => candidate.anchor === anchor)
     expect(table?.rows.map(([first]) => first)).toEqual(names.map((name) => `\`${name}\``))
     for (const row of table?.rows ?? []) expect(row).toHaveLength(table?.columns.length ?? 0)
   })
 
-  test('a limit is given in its own unit and in one for people', () => {
+  test('a limit is shown in its own unit and in one for people', () => {
     const rows = new Map(reference().tables.flatMap(({ rows }) => rows.map(([name, value]) => [name, value])))
     expect(rows.get('`bodyBytes`')).toBe('2,097,152 (2 MiB)')
     expect(rows.get('`inviteTtlSeconds`')).toBe('604,800 (7 days)')

@@ -11,15 +11,16 @@ import {
   rowDigestsSection,
 } from './archive-format.ts'
 
-// Checks an archive from its first byte to its last, with a few megabytes of memory for each million rows.
+// Checks an archive as a stream, from its first byte to its last. It needs a few megabytes of memory for each million
+// rows.
 
-/** What a reader of archives brings along. */
+/** The tools that a reader of archives must supply. */
 export interface ArchiveTools {
   /** SHA-256, a piece at a time. */
   sha256: () => { update: (bytes: Uint8Array) => unknown; digest: (encoding: 'hex') => string }
-  /** Whether the key that the reader trusts has signed a text; undefined where it trusts none. */
+  /** Whether the key that the reader trusts has signed a text. Undefined if the reader trusts no key. */
   verify?: ((text: string, signature: ArchiveSignature) => boolean | Promise<boolean>) | undefined
-  /** Is given every row, before anything is known of it but its place. */
+  /** Called with every row. At that time, only the position of the row has been checked. */
   onRow?: ((row: ArchiveRow) => void | Promise<void>) | undefined
 }
 
@@ -31,7 +32,10 @@ export interface ArchiveRow {
   text: string
 }
 
-/** Where an archive is not as it was made. `row` counts from 1, and is null where no one row can be named. */
+/**
+ * Says where an archive differs from what the server made. `row` counts from 1, and is null if no single row can be
+ * named.
+ */
 export class DamagedArchive extends Error {
   override readonly name = 'DamagedArchive'
   readonly section: string
@@ -46,15 +50,15 @@ export class DamagedArchive extends Error {
 
 export interface CheckedArchive {
   manifest: ArchiveManifest
-  /** Null where the server that made it signs nothing: then nobody can tell who made it. */
+  /** Null if the server that made it does not sign. Then nobody can tell who made it. */
   signature: ArchiveSignature | null
 }
 
 /**
- * Reads the whole archive and holds every byte of it against its digests and its signature.
+ * Reads the whole archive and checks every byte of it against its digests and its signature.
  *
  * @param chunks the file, in pieces of any size
- * @throws DamagedArchive, which names section and row; whatever `onRow` throws
+ * @throws DamagedArchive, which names section and row; the errors of `onRow`
  * @example const { manifest } = await checkArchive(createReadStream('acme.skerry'), { sha256: () => createHash('sha256') })
  */
 export async function checkArchive(chunks: AsyncIterable<Uint8Array>, tools: ArchiveTools): Promise<CheckedArchive> {
@@ -62,7 +66,7 @@ export async function checkArchive(chunks: AsyncIterable<Uint8Array>, tools: Arc
   try {
     return await checkLines(lines, tools)
   } finally {
-    // Closes the file of an archive that is refused before its end.
+    // Closes the file if the archive is refused before its end.
     await lines.return(undefined)
   }
 }
@@ -91,7 +95,7 @@ interface ReadSection {
   rows: number
   sha256: string
   digests: RowDigester
-  /** What an archive keeps of the digests of other sections' rows, where this is that section. */
+  /** The digests of other sections' rows, if this is the section `rowDigests`. */
   kept: RowDigests[]
 }
 
@@ -147,7 +151,7 @@ function checkManifest({ format, sections, digest }: ArchiveManifest, { sha256 }
   if (own.digest('hex') !== digest) throw new DamagedArchive('manifest', null, 'its digest is not that of its sections')
 }
 
-/** The manifest is as it was signed, so whatever differs from it was changed. */
+/** Compares the sections with the manifest, which is the reference here: a section that differs from it was changed. */
 function compare(told: readonly ArchiveSection[], read: readonly ReadSection[]): void {
   for (const [index, { name, rows, sha256 }] of told.entries()) {
     const section = read[index]
@@ -159,7 +163,7 @@ function compare(told: readonly ArchiveSection[], read: readonly ReadSection[]):
   if (added) throw new DamagedArchive(added.name, null, 'was added')
 }
 
-/** The first row that is another than was kept of it, from 1; null where what was kept says the same as the rows. */
+/** Finds the first row whose digest differs from the stored one, from 1. Null if all digests match. */
 function changedRow(section: ReadSection, read: readonly ReadSection[]): number | null {
   const kept = read.at(-1)?.kept ?? []
   const isKept = section.name === rowDigestsSection
@@ -175,7 +179,7 @@ function changedRow(section: ReadSection, read: readonly ReadSection[]): number 
 
 const spelt = ({ from, hashes, section }: RowDigests): string => `${section} ${from} ${hashes}`
 
-/** How many digests are the same in both. */
+/** Counts the digests that are the same in both, from the beginning. */
 function firstDifference(one = '', other = ''): number {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++
@@ -201,7 +205,7 @@ async function textAfter(lines: Lines, beginning: string, section: string): Prom
   return line.slice(beginning.length)
 }
 
-/** In the one spelling that it was written in: what says the same in other bytes is refused. */
+/** Accepts only the spelling in which the server writes it. Other bytes with the same meaning are refused. */
 function parse<T>(text: string, section: string): T {
   try {
     const value: T = JSON.parse(text)
@@ -213,7 +217,10 @@ function parse<T>(text: string, section: string): T {
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const decode = (bytes: Uint8Array): string => utf8.decode(bytes)
 
-/** Split at newlines and nothing else, and the last line ends with one. Longer than any row that a server writes is no line. */
+/**
+ * Splits at newlines and nothing else. The last line must end with one. A line longer than any row of a server is
+ * refused.
+ */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): Lines {
   let parts: Uint8Array[] = []
   let length = 0
@@ -236,7 +243,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): Lines {
   if (parts.length > 0) throw new DamagedArchive('end', null, 'its last line does not end')
 }
 
-/** Of an agent's policy with its rules, or a secret of a megabyte. */
+/** Enough for an agent's policy with its rules, or a secret of a megabyte. */
 const lineBytesMax = 16 * 1024 * 1024
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

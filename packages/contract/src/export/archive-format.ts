@@ -1,13 +1,16 @@
-// How an archive of an organization is written: one JSON object in which each row is a line, so that it can be written and
-// read a line at a time, whatever its size. Nothing here computes a hash: who reads brings that.
+// The format of an organization's archive: one JSON object in which each row is a line. It can be written and read a
+// line at a time, whatever its size. This module computes no hash; the reader supplies the hash function.
 
 export const archiveFormat = 'skerry.archive.v1'
 
-/** The beginnings of the rows' own digests, so that a reader can name the row that was changed. Always the last section. */
+/**
+ * The section with the beginning of each row's digest, so that a reader can name a changed row. It is always the last
+ * section.
+ */
 export const rowDigestsSection = 'rowDigests'
-/** Characters of a row's SHA-256 in hex that are kept of it. */
+/** The number of hexadecimal characters that are kept of a row's SHA-256. */
 export const rowDigestCharacters = 12
-/** Of so many rows, a row of `rowDigests` holds them. */
+/** The number of rows whose digests are in one row of `rowDigests`. */
 const rowDigestsPerRow = 1000
 
 export interface ArchiveSection {
@@ -33,7 +36,7 @@ export interface ArchiveSignature {
   value: string
 }
 
-/** The lines of an archive. `first` says of a section or a row that nothing of its kind came before it in its place. */
+/** The lines of an archive. `first` is true for the first section, and for the first row of a section. */
 export const archiveLines = {
   begin: `{"format":"${archiveFormat}","data":{`,
   section: (name: string, first: boolean) => `${first ? '' : ','}"${name}":[`,
@@ -45,7 +48,7 @@ export const archiveLines = {
   end: '}',
 } as const
 
-/** One of `rowDigests`: of the rows of a section from `from` on. */
+/** One row of `rowDigests`: the digests of a section's rows from `from` on. */
 export interface RowDigests {
   from: number
   hashes: string
@@ -60,11 +63,14 @@ export interface RowDigester {
   rows: () => RowDigests[]
 }
 
-/** Few enough that the single digests are gone before a collector takes them for old objects, as those of a million rows were. */
+/**
+ * Few enough that the single digests can be freed while they are young. Otherwise those of a million rows became old
+ * objects.
+ */
 const joinedAtOnce = 64
 
 /**
- * Sums up the rows of a section, from the digest of each.
+ * Collects the digest of each row of a section.
  *
  * @example
  * const digester = openRowDigester('secrets')

@@ -50,7 +50,7 @@ async function* linesOf(
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
   const line = (text: string) => encoder.encode(`${text}\n`)
-  // The manifest says the order. A section that it does not name comes last, so that the check finds it.
+  // The manifest defines the order. A section that it does not name comes last, so that the check finds it.
   const names = new Set([...manifest.sections.map(({ name }) => name), ...Object.keys(data)])
   yield line(archiveLines.begin)
   let isFirst = true

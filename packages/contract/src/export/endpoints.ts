@@ -33,7 +33,7 @@ const ArchiveSignature = Strict({
   value: SignatureValue,
 })
 
-/** Everything that an organization has here, in one file that can be checked without this server. */
+/** Everything that an organization has on this server, in one file that can be checked without the server. */
 export const exporting = {
   create: post('/v1/orgs/:orgId/export', {
     summary:

@@ -5,8 +5,8 @@ type Reader = Static<typeof ReaderType>
 type Client = Static<typeof PrincipalType>
 
 /**
- * The server's own readers, as people call them. A client made a grant to each, and what it is granted the server can
- * read: clients say so before they wrap a key to one.
+ * Names for people of the server's own readers. A client made a grant to each. The server can read what a reader was
+ * granted, so clients say this before they wrap a key to one.
  */
 export const readerWords: Readonly<Record<Reader, string>> = {
   rotator: 'rotator of this server',

@@ -4,7 +4,10 @@ import { limits } from '../limits.ts'
 import { Id, NextCursor, Ok, Page, Strict } from '../schema.ts'
 import { HoneyToken } from './schemas.ts'
 
-/** Decoys: service tokens that never worked. Presenting one is answered like an unknown token, and told to the admins. */
+/**
+ * Decoys: service tokens that never worked. The server answers a decoy like an unknown token, and reports it to the
+ * admins.
+ */
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
     summary: 'Decoys, with how often and from where they were tried; never a hash',

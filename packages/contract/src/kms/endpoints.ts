@@ -19,7 +19,7 @@ const PublicKey = Type.Optional(
 
 const oneKey = { responses: { 200: Strict({ key: KmsKey }) } }
 
-/** Keys that clients make and use; the server stores them wrapped, and says who may have them. */
+/** Keys that clients make and use. The server stores them wrapped, with a grant for each holder. */
 export const kms = {
   list: get('/v1/orgs/:orgId/kms/keys', {
     summary: 'Managed keys: all of them for admins, for others those that they hold a grant for',

@@ -32,5 +32,5 @@ export const grantFields = {
   wrappedKey: WrappedKey,
 }
 
-/** A key that was wrapped to someone. */
+/** A managed key, wrapped to one grantee. */
 export const NewKmsGrant = Strict(grantFields)

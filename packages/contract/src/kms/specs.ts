@@ -1,4 +1,4 @@
-/** What is known of each spec of a managed key; a new one is a row here and a row in crypto. */
+/** The purpose of each spec of a managed key. A new spec needs a row here and a row in crypto. */
 export const kmsSpecs = {
   'aes-256-gcm': { purpose: 'encrypt' },
   'ecdsa-p256-sha256': { purpose: 'sign' },

@@ -8,8 +8,8 @@ const placeholders = {
 } as const satisfies Record<string, readonly LeasePlaceholder[]>
 
 /**
- * Why a target’s config cannot be, or null when it can: what stands between its fields, where the schemas check each
- * alone. The path of the field comes first.
+ * Says why a target’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check each
+ * field alone. The reason begins with the path of the field.
  *
  * @example leaseConfigProblem({ ...config, accessLevel: 'custom' } as typeof config) // 'createStatements: needed for the level custom'
  */
@@ -44,7 +44,7 @@ function statementsProblem(config: LeaseConfig<'postgres'> | LeaseConfig<'mysql'
   return missing === undefined ? null : `createStatements: {{${missing}}} is in none of them`
 }
 
-/** A level of our own needs nothing more, and a custom one says what it is. */
+/** A built-in level needs no definition. A custom level must have one. */
 function levelProblem({ accessLevel }: { accessLevel: string }, field: string, value: unknown): string | null {
   if (accessLevel === 'custom') return value === undefined ? `${field}: needed for the level custom` : null
   return value === undefined ? null : `${field}: only for the level custom`

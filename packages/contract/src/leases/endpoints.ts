@@ -5,7 +5,7 @@ import { RoleName, TargetId } from './fields.ts'
 import { leaseProviders } from './providers.ts'
 import { AdminSecret, Config, Lease, LeaseTarget, Provider } from './schemas.ts'
 
-/** Beside the lease, under the name of the provider’s row. */
+/** The result of a lease. It is beside `lease` in the answer, under the name in the provider’s row. */
 const results = {
   connection: Type.Optional(leaseProviders.postgres.result),
   ssh: Type.Optional(leaseProviders.ssh.result),
@@ -14,7 +14,7 @@ const results = {
   mongodb: Type.Optional(leaseProviders.mongodb.result),
 }
 
-/** Accounts that live for minutes, made on targets of the customer. */
+/** Accounts that live for minutes, made on the customer's targets. */
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
     summary:

@@ -1,4 +1,4 @@
-// What is known of every lease provider without its schemas, for clients. Config, mint and answer: providers.ts.
+// Facts about every lease provider without its schemas, for clients. Config, mint and answer are in providers.ts.
 
 /** Lifetimes that a mint may ask for. A target’s `maxTtlSeconds` narrows them. */
 export const leaseTtlSeconds = {
@@ -8,25 +8,31 @@ export const leaseTtlSeconds = {
   cloudB: { min: 60, max: 43_200 },
 } as const
 
-/** How many connections a lease may have open at a time on PostgreSQL, MySQL and MariaDB, unless its target says otherwise. */
+/**
+ * How many connections a lease may have open at a time on PostgreSQL, MySQL and MariaDB, unless its target sets another
+ * limit.
+ */
 export const leaseConnectionsDefault = 20
 
-/** Clouds grant no more without being told to; a target that allows more proves it when it is registered. */
+/** Clouds grant no more by default. A target that allows more proves it when it is registered. */
 export const cloudTtlDefaultMaxSeconds = 3600
 
-/** A lease’s account name. Every database takes it without quoting, and the shortest limit (32, MySQL) holds it. */
+/** A lease’s account name. No database needs quoting for it, and it fits the shortest limit (32, MySQL). */
 export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
 
-/** A lease’s account on MongoDB, where no caller names it. It follows from the lease, so that what a crash leaves is found. */
+/**
+ * A lease’s account name on MongoDB, where callers do not choose it. It is derived from the lease, so that an account
+ * left by a crash can be found.
+ */
 export const mongodbUserName = (leaseId: string) => `skerry_${leaseId}`
 
 interface Facts {
-  /** What people call it. */
+  /** The name that people use. */
   label: string
   ttlSeconds: { min: number; max: number }
-  /** What the admin credential is, for the person who is asked for it. */
+  /** Describes the admin credential to the person who enters it. */
   adminSecret: string
-  /** False where the target cannot take a credential back: revoking marks the ledger alone. */
+  /** False if the target cannot revoke a credential: a revocation then changes the ledger only. */
   revocable: boolean
 }
 

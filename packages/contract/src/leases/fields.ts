@@ -3,8 +3,8 @@ import { limits } from '../limits.ts'
 import { Blob, Id, PublicKeyJwk, Strict } from '../schema.ts'
 import { leaseConnectionsDefault, roleNamePattern } from './facts.ts'
 
-// Fields that lease targets share. Every description is a sentence that clients show beside the field they ask for. The
-// patterns leave no character that could end a quoted name or literal: what passes can stand in a statement.
+// Fields that lease targets share. Every description is a sentence that clients show beside the field. The patterns
+// exclude every character that could end a quoted name or literal, so a valid value is safe in a statement.
 
 export const Host = Type.String({
   pattern: '^[A-Za-z0-9:][A-Za-z0-9._:-]{0,252}$',
@@ -55,7 +55,7 @@ export const ProvisionerTokenId = Type.Optional({
   description: 'Service token of the provisioner, where the executor is one.',
 })
 
-/** Text with placeholders of `templates.ts`. */
+/** Text with the placeholders of `templates.ts`. */
 const Statement = Type.String({ minLength: 1, maxLength: 4000, pattern: '^[^\\u0000]+$' })
 
 export const CreateStatements = Type.Optional(
@@ -98,7 +98,7 @@ export const RecipientPublicKey = PublicKeyJwk
 export const TtlSeconds = ({ min, max }: { min: number; max: number }) =>
   Type.Integer({ minimum: min, maximum: max, description: 'Lifetime of the lease in seconds.' })
 
-/** Where the admin credential is a connection string, it names this host, port and database, or it is refused. */
+/** If the admin credential is a connection string, it must name this host, port and database. */
 export const SqlConnection = Strict({
   host: Host,
   port: Port,

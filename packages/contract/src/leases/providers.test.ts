@@ -9,13 +9,13 @@ import { verifierProblem } from './verifiers.ts'
 const key = `${'A'.repeat(42)}E=`
 const scram = (iterations: number, salt = `${'A'.repeat(21)}Q==`) => `SCRAM-SHA-256$${iterations}:${salt}$${key}:${key}`
 
-describe('verifiers', () => {
+describe('the provider', () => {
   it.each([
     ['postgres', scram(4096)],
     ['postgres', scram(100_000)],
     ['mysql', `*${'0A'.repeat(20)}`],
     ['redis', '0a'.repeat(32)],
-  ] as const)('%s takes %s', (provider, verifier) => {
+  ] as const)('%s accepts the verifier %s', (provider, verifier) => {
     expect(verifierProblem(provider, verifier)).toBeNull()
   })
 
@@ -31,7 +31,7 @@ describe('verifiers', () => {
     ['mysql', '0A'.repeat(20)],
     ['redis', '0A'.repeat(32)],
     ['redis', '0a'.repeat(31)],
-  ] as const)('%s refuses %s, and does not repeat it', (provider, verifier) => {
+  ] as const)('%s refuses the verifier %s, and the reason does not repeat it', (provider, verifier) => {
     const problem = verifierProblem(provider, verifier)
     expect(problem).toMatch(/^(is not|has iterations)/)
     expect(problem).not.toContain(verifier.trim())
@@ -39,7 +39,7 @@ describe('verifiers', () => {
 })
 
 describe('templates', () => {
-  it('hold placeholders and nothing else in double braces', () => {
+  it('may contain only placeholders in double braces', () => {
     expect(templateProblem("CREATE ROLE {{roleName}} PASSWORD '{{verifier}}' -- { } }", leasePlaceholders)).toBeNull()
     for (const bad of ['{{name}}', '{{ roleName }}', '{{}}', '{{roleName', '{{constructor}}'])
       expect(templateProblem(bad, leasePlaceholders)).not.toBeNull()
@@ -61,7 +61,7 @@ describe('configs', () => {
     accessLevel: 'readonly',
   }
 
-  it('name a provisioner where one is to sign in, and only there', () => {
+  it('must name a provisioner if one signs in, and only then', () => {
     const provisionerTokenId = `skt_${'0'.repeat(22)}`
     expect(leaseConfigProblem(redis)).toBeNull()
     expect(leaseConfigProblem({ ...redis, executor: 'provisioner', provisionerTokenId })).toBeNull()
@@ -69,7 +69,7 @@ describe('configs', () => {
     expect(leaseConfigProblem({ ...redis, provisionerTokenId })).toMatch(/^provisionerTokenId: only/)
   })
 
-  it('refuse what they do not name', () => {
+  it('refuse unknown settings and invalid values', () => {
     const { config } = leaseProviders.redis
     expect(Value.Check(config, redis)).toBe(true)
     for (const bad of [{ schema: 'x' }, { rules: [] }, { rules: ['nopass'] }, { connection: { host: '-x', port: 1 } }])

@@ -5,10 +5,10 @@ import { RecipientPublicKey, RoleName, TargetId, TtlSeconds, WrappedCredential }
 import { CloudA, CloudB, Mongodb, Mysql, Postgres, Principals, Redis, Ssh, SshPublicKey } from './targets.ts'
 import { NativePasswordHash, ScramVerifier, Sha256Digest } from './verifiers.ts'
 
-// What crosses the wire for each lease provider: a target's config, the body that mints a lease, and what it answers.
-// An adapter of the same tag stands in packages/providers/src/leases.
+// The wire format of each lease provider: a target's config, the body that mints a lease, and the answer. The adapter
+// for each tag is in packages/providers/src/leases.
 
-/** How to sign in with the account that the lease made. The password never left the client. */
+/** The data to sign in with the lease's account. The password never left the client. */
 const Connection = Strict({
   host: Type.String(),
   port: Type.Integer(),
@@ -42,7 +42,7 @@ const recipientMint = <P extends 'cloud-a' | 'cloud-b' | 'mongodb'>(provider: P,
 interface Row {
   config: TObject
   mint: TObject
-  /** The name of the answer’s field beside `lease`. */
+  /** The name of the result's field in the answer, beside `lease`. */
   resultKey: string
   result: TObject
 }

@@ -6,7 +6,7 @@ import { AdminSecret, LeaseTarget } from './schemas.ts'
 
 export const provisionerJobKinds = ['verify', 'create', 'revoke'] as const
 
-/** What is shown to admins: text without control characters. */
+/** Text that admins see, without control characters. */
 const Told = Type.String({
   minLength: 1,
   maxLength: limits.provisionerTextCharacters,
@@ -42,7 +42,10 @@ const Job = Strict({
   lease: Nullable(ProvisionerLease),
 })
 
-/** For a process in a customer's own network, which signs in to the targets there. The caller is the target's service token. */
+/**
+ * For a process in a customer's own network that signs in to the targets there. The caller is the target's service
+ * token.
+ */
 export const provisioner = {
   claim: post('/v1/provisioner/jobs/claim', {
     summary: 'Wait for work on the targets that name the calling service token as their provisioner',

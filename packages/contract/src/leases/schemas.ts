@@ -13,7 +13,7 @@ export const Provider = Type.Unsafe<LeaseTag>(
   ),
 )
 
-/** What the row of its provider asks for (providers.ts) is checked by that row. */
+/** The row of its provider (providers.ts) checks the other members. */
 export const Config = Type.Object(
   { provider: Provider },
   { additionalProperties: true, maxProperties: 30, description: 'the settings of the target, by its provider' },

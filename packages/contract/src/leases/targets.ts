@@ -97,7 +97,7 @@ const sshExtensions = [
   'permit-user-rc',
 ] as const
 
-/** A login name as certificates carry it: nothing that OpenSSH would split or a shell would read. */
+/** A login name in a certificate. It has no character that OpenSSH would split or a shell would interpret. */
 export const sshPrincipalPattern = '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}$'
 export const Principals = (description: string) =>
   Type.Array(Type.String({ pattern: sshPrincipalPattern }), {

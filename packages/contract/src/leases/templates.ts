@@ -1,4 +1,4 @@
-/** What the statements of a custom access level may ask for. Each value has a grammar without quotes or backslashes. */
+/** The placeholders in statements of a custom access level. Each value has a grammar without quotes or backslashes. */
 export const leasePlaceholders = ['roleName', 'verifier', 'expiresAt', 'database', 'schema', 'userHost'] as const
 
 export type LeasePlaceholder = (typeof leasePlaceholders)[number]
@@ -6,10 +6,10 @@ export type LeasePlaceholder = (typeof leasePlaceholders)[number]
 const braces = /\{\{([^{}]*)\}\}/g
 
 /**
- * Why a statement is not a template, or null when it is one: placeholders alone may follow `{{`, written exactly as in
- * `leasePlaceholders`. A `}}` that closes none is text, as JSON has it.
+ * Says why a statement is not a template, or null if it is one. Only a placeholder may follow `{{`, written exactly as
+ * in `leasePlaceholders`. A `}}` that closes none is text, because JSON contains it.
  *
- * @example templateProblem('CREATE ROLE {{name}}', leasePlaceholders) // '{{name}} is no placeholder'
+ * @example templateProblem('CREATE ROLE {{name}}', leasePlaceholders) // '{{name}} is no placeholder here'
  */
 export function templateProblem(template: string, allowed: readonly string[]): string | null {
   for (const [whole, name] of template.matchAll(braces))
@@ -17,7 +17,7 @@ export function templateProblem(template: string, allowed: readonly string[]): s
   return template.replace(braces, '').includes('{{') ? 'has {{ without a placeholder; write { {' : null
 }
 
-/** Replaces each placeholder by its value. The template has passed `templateProblem`. */
+/** Replaces each placeholder with its value. The template must have passed `templateProblem`. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(braces, (_, name: string) => {
     const value = values[name]

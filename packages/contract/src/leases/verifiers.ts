@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
-// What a client sends instead of a password. A server would take a malformed one for the password itself (PostgreSQL
-// hashes it), so the grammar is exact: standard base64 of exact length, without spare bits.
+// Verifiers that a client sends instead of a password. A database would treat a malformed one as the password itself
+// (PostgreSQL hashes it). So the grammar is exact: standard base64 of exact length, without spare bits.
 
 const base64Of32Bytes = '[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]='
 const base64Salt = '(?:[A-Za-z0-9+/]{4}){5,21}(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?'
@@ -27,12 +27,12 @@ export const Sha256Digest = Type.String({
   description: 'SHA-256 of the password in lower-case hex.',
 })
 
-/** Iterations that a SCRAM verifier may have: every sign-in costs that much, on both sides. */
+/** The iterations that a SCRAM verifier may have. Every sign-in costs this much, on both sides. */
 const scramIterations = { min: 4096, max: 100_000 } as const
 
 /**
- * Why a string is not a verifier for accounts of this provider, or null when it is one. The reason never repeats the
- * string, which is as good as a password to some.
+ * Says why a string is not a verifier for accounts of this provider, or null if it is one. The reason never repeats the
+ * string, because on some targets it is as good as a password.
  *
  * @example verifierProblem('mysql', '*0123...') // null
  */

@@ -7,7 +7,7 @@ import { LogSink } from './schemas.ts'
 
 const One = Strict({ logSink: LogSink })
 
-/** Where the audit trail of an organization is sent as OpenTelemetry log records (OTLP over HTTP, JSON). */
+/** The destination of an organization's audit log, as OpenTelemetry log records (OTLP over HTTP, JSON). */
 export const logSink = {
   get: get('/v1/orgs/:orgId/log-sink', {
     summary: 'The log sink and how delivery goes; null where there is none',

@@ -8,7 +8,7 @@ const WithSecret = Strict({
   clientSecret: Type.String({ description: 'Shown this once' }),
 })
 
-/** Credentials that administer the organization and hold no key. The first one comes with signup. */
+/** Credentials that administer the organization but have no key. The first one comes from signup. */
 export const machineClients = {
   list: get('/v1/orgs/:orgId/clients', {
     summary: 'List machine clients, revoked ones too; never a secret',

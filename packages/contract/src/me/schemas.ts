@@ -9,14 +9,14 @@ export const User = Strict({
   createdAt: Instant,
 })
 
-/** Somebody who holds a key too. */
+/** Another holder of the same key. */
 export const KeyHolder = Strict({
   principalType: PrincipalType,
   principalId: Type.String(),
   name: Nullable(Type.String()),
 })
 
-/** An environment whose key the caller holds, and who could grant it to them again. */
+/** An environment whose key the caller has, and the holders who could grant it to the caller again. */
 export const KeyHolding = Strict({
   orgId: Id('organization'),
   orgSlug: Type.String(),

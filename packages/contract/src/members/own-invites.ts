@@ -3,7 +3,7 @@ import { get, post } from '../endpoint.ts'
 import { Organization } from '../orgs/schemas.ts'
 import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
 
-/** An invitation as the person sees it whom it is for. */
+/** An invitation as its recipient sees it. */
 export const OwnInvite = Strict({
   id: Id('invitation'),
   orgName: Type.String({ description: 'as the organization calls itself, which may be a stranger’s' }),
@@ -14,7 +14,10 @@ export const OwnInvite = Strict({
   expiresAt: Instant,
 })
 
-/** What waits for the address that the caller’s issuer has verified. Nobody joins by signing in alone. */
+/**
+ * Invitations to the address that the caller’s identity provider has verified. Signing in alone never adds anyone to an
+ * organization.
+ */
 export const ownInvites = {
   list: get('/v1/me/invites', {
     summary: 'Invitations that wait for the caller’s verified address',

@@ -1,4 +1,4 @@
-/** Every mail about an event: whether it is sent unless a person says otherwise, and when. */
+/** Every type of mail about an event: whether it is sent by default, and when. */
 export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
   change_request_opened: { byDefault: true, when: 'a change waits for your review' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { post } from '../endpoint.ts'
 import { Strict } from '../schema.ts'
 
-/** Section 3.2: parameters that the server does not know are ignored. */
+/** RFC 6749 section 3.2: the server ignores parameters that it does not know. */
 const TokenRequest = Type.Object(
   {
     grant_type: Type.String({ maxLength: 100, pattern: '^[\\u0020-\\u007e]+$', description: '`client_credentials`' }),

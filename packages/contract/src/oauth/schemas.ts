@@ -10,7 +10,7 @@ export const OAuthErrorBody = Strict({
 
 export type OAuthErrorBody = Static<typeof OAuthErrorBody>
 
-/** Our codes in the words of RFC 6749 sections 5.2 and 4.1.2.1. */
+/** Error codes of the API, as the codes of RFC 6749 sections 5.2 and 4.1.2.1. */
 const oauthCodes: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'invalid_request',
   unauthorized: 'invalid_client',
@@ -18,14 +18,14 @@ const oauthCodes: Partial<Record<ErrorCode, string>> = {
   internal: 'server_error',
 }
 
-/** The one refusal of the endpoint that has a code of its own. */
+/** The only refusal of the endpoint with a code of its own. */
 export const unsupportedGrant = 'body.grant_type: only client_credentials is supported'
 
-/** Section 5.2 allows printable ASCII without quotes and backslashes in a description. */
+/** RFC 6749 section 5.2 allows printable ASCII without quotes and backslashes in a description. */
 const undescribable = /[^\u0020-\u0021\u0023-\u005b\u005d-\u007e]/g
 
 /**
- * A refusal of the token endpoint, as OAuth libraries read it.
+ * Builds a refusal of the token endpoint, as OAuth libraries read it.
  *
  * @example oauthErrorOf('unauthorized', 'unknown client credentials').error // 'invalid_client'
  */

@@ -4,7 +4,10 @@ import { limits } from '../limits.ts'
 import { Blob, DisplayName, Ok, Strict } from '../schema.ts'
 import { CredentialId, Passkey, PrfInput } from './schemas.ts'
 
-/** Passkeys that unlock the keyring: each holds the private key sealed under its PRF. Signing in is another list. */
+/**
+ * Passkeys that unlock the keyring. Each stores the private key sealed under its PRF. Passkeys for signing in are a
+ * separate list.
+ */
 export const passkeys = {
   list: get('/v1/me/passkeys', {
     summary: 'Passkeys that unlock the caller’s keyring',

@@ -3,16 +3,17 @@ interface Shares {
   custodians: readonly { userId: string }[]
 }
 
-/** The shares of the recovery key that are left once a custodian is gone. */
+/** The shares of the recovery key that are left after a custodian has gone. */
 export interface SharesLeft {
   left: number
   threshold: number
-  /** False: the recovery key can never be put together again. */
+  /** False if the recovery key can never be combined again. */
   isEnough: boolean
 }
 
 /**
- * Says what recovery loses when a person leaves the organization or replaces their keys; null where the person holds no share.
+ * Says what recovery loses when a person leaves the organization or replaces their keys; null if the person has no
+ * share.
  *
  * @example sharesWithout({ threshold: 2, custodians: [{ userId }] }, userId)?.isEnough // false
  */

@@ -28,7 +28,10 @@ const PrincipalId = Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })
 
 const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCoverage })
 
-/** A key that no machine has: custodians hold shares of it, and enough of them together open what it covers. */
+/**
+ * A key that no machine has. Custodians have shares of it, and enough of them together open the environments that it
+ * covers.
+ */
 export const recovery = {
   get: get('/v1/orgs/:orgId/recovery', {
     summary: 'The recovery key, its custodians, and which environments it covers',
@@ -95,7 +98,7 @@ const One = Strict({ request: RecoveryRequest })
 
 const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(ContributedShare) })
 
-/** A ceremony: custodians wrap their shares to the target, on whose machine alone they come together. */
+/** A recovery: custodians wrap their shares to the target. The shares come together only on the target's machine. */
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
     summary: 'Requests, oldest first; custodians see those that are open, and a target its own',

@@ -6,7 +6,7 @@ export const ShareIndex = Type.Integer({ minimum: 1, maximum: limits.recoverySha
 
 export const Threshold = Type.Integer({ minimum: limits.recoveryThresholdMin, maximum: limits.recoverySharesMax })
 
-/** An environment's key, wrapped to the recovery key; or in a completion to the target. */
+/** An environment's key, wrapped to the recovery key. In a completion it is wrapped to the target. */
 export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: WrappedKey })
 
 export const Grants = Type.Array(EnvironmentGrant, { maxItems: limits.recoveryGrantsMax })

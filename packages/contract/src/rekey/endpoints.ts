@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import { secretNamePattern } from '../patterns.ts'
 import { Ciphertext, HolderType, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
 
-/** New key, new wrapping for each holder, new ciphertext for each secret, in one go. */
+/** Replaces the key, its wrapping for each holder and the ciphertext of each secret, in one request. */
 export const rekey = {
   run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
     summary:

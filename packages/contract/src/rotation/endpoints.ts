@@ -18,7 +18,7 @@ const Configured = Strict({
   version: Type.Optional({ ...Version, description: 'of the secret, where `rotateNow` has written one' }),
 })
 
-/** Secrets that the server replaces at intervals, with a grant that a client made for it. */
+/** Secrets that the server replaces at intervals. A client must grant it the key of the environment. */
 export const rotation = {
   rotatorKey: get('/v1/orgs/:orgId/rotation/rotator-key', {
     summary:

@@ -1,13 +1,13 @@
 import type { LeaseTag } from '../leases/facts.ts'
 
-// What is known of every kind of rotation without its schema, for clients. Its config: kinds.ts.
+// Facts about every kind of rotation without its schema, for clients. The config is in kinds.ts.
 
 interface Facts {
-  /** What people call it. */
+  /** The name that people use. */
   label: string
-  /** The provider that its lease target has; null where nothing is reached. */
+  /** The provider of its lease target. Null if it contacts no target. */
   target: LeaseTag | null
-  /** What its statements may ask for. */
+  /** The placeholders that its statements may use. */
   placeholders: readonly string[]
 }
 

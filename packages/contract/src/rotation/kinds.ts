@@ -3,10 +3,10 @@ import { templateProblem } from '../leases/templates.ts'
 import { SecretName, Strict } from '../schema.ts'
 import { type RotationKind, rotationFacts } from './facts.ts'
 
-// What a rotation policy says of its value, for each kind. An adapter of the same tag stands in
-// packages/providers/src/rotation. Every description is a sentence that clients show beside the field.
+// The config of a rotation policy, for each kind. The adapter for each kind is in packages/providers/src/rotation.
+// Every description is a sentence that clients show beside the field.
 
-/** Alphabets by name. Any other string is the characters themselves. */
+/** Alphabets by name. Any other string is the list of characters itself. */
 export const namedAlphabets = {
   alphanumeric: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
   hex: '0123456789abcdef',
@@ -20,7 +20,7 @@ export const passwordLengthDefault = 32
 const username = (maxLength: number, which: string) =>
   Type.String({
     maxLength,
-    // Nothing that could end a quoted name or literal: what passes can stand in a statement.
+    // Excludes every character that could end a quoted name or literal, so a valid name is safe in a statement.
     pattern: '^[A-Za-z_][A-Za-z0-9_.@$-]*$',
     description: `${which} It exists on the target, and is not the target’s own admin account.`,
   })
@@ -120,8 +120,8 @@ export type RotationConfig<K extends RotationKind> = Static<(typeof rotationKind
 export type AccountKind = Exclude<RotationKind, 'generated'>
 
 /**
- * Why a policy’s config cannot be, or null when it can: what stands between its fields, where the schemas check each
- * alone. The path of the field comes first.
+ * Says why a policy’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check each
+ * field alone. The reason begins with the path of the field.
  *
  * @example rotationConfigProblem({ kind: 'generated', alphabet: 'aa' }, 'KEY') // 'alphabet: names a character twice'
  */

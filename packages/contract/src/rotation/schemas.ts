@@ -12,7 +12,7 @@ const Kind = Type.Unsafe<RotationKind>(
   ),
 )
 
-/** What the row of its kind asks for (kinds.ts) is checked by that row. */
+/** The row of its kind (kinds.ts) checks the other members. */
 export const Config = Type.Object(
   { kind: Kind },
   { additionalProperties: true, maxProperties: 10, description: 'how the value is made, by its kind' },

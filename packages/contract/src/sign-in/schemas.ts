@@ -9,20 +9,23 @@ export const StartedSession = Strict({
   mfaAt: Nullable(Instant),
 })
 
-/** What a sign-in, a refresh and a re-entered second factor give: a bearer for `Authorization`, and until when it works. */
+/** The answer to a sign-in, a refresh and a re-entered second factor: a bearer for `Authorization`, and its expiry. */
 export const SignedIn = Strict({ session: StartedSession })
 
 /** A secret that the server made and put into a link: 32 random bytes, base64url. */
 export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 
-/** Where in the dashboard a sign-in leads: a path of this server, never another site. */
+/** The page that opens after a sign-in: a path of this server, never another site. */
 export const ReturnTo = Type.String({
   maxLength: 500,
   pattern: '^/(?![/\\\\])[\\u0021-\\u005b\\u005d-\\u007e]*$',
   description: 'a path on this server, `/` unless given',
 })
 
-/** What a browser's WebAuthn call answers, as `@simplewebauthn/browser` encodes it. The server's verifier reads inside. */
+/**
+ * The answer of a browser's WebAuthn call, as `@simplewebauthn/browser` encodes it. The server's verifier checks its
+ * content.
+ */
 export const WebAuthnResponse = Type.Object(
   {
     id: Type.String({ maxLength: limits.credentialIdCharacters, pattern: '^[A-Za-z0-9_-]+$' }),
@@ -32,7 +35,7 @@ export const WebAuthnResponse = Type.Object(
   { additionalProperties: true },
 )
 
-/** Options for a browser's WebAuthn call, and the challenge to name in the answer. */
+/** Options for a browser's WebAuthn call, and the challenge id to send with the answer. */
 export const WebAuthnChallenge = Strict({
   challengeId: Id('challenge'),
   options: Type.Record(Type.String(), Type.Unknown()),

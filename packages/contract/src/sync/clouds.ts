@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Strict } from '../schema.ts'
 import type { SyncRow } from './row.ts'
 
-// What the secret stores of clouds need to be told. What stands between two fields is in rules.ts.
+// The settings of secret stores in clouds. Rules between two fields are in rules.ts.
 
 const Region = Type.String({
   pattern: '^[a-z]{2}(?:-[a-z]+){1,3}-[0-9]$',
@@ -26,7 +26,7 @@ const Layout = Type.Union([Type.Literal('secret-per-name'), Type.Literal('json-b
   description: 'One secret for each name, or one that holds all names as a JSON object.',
 })
 
-/** Stores of secrets in clouds, by tag. */
+/** Secret stores in clouds, by tag. */
 export const syncClouds = {
   'cloud-a-secrets-manager': {
     label: 'AWS Secrets Manager',

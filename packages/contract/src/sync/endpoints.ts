@@ -40,7 +40,7 @@ const SyncPlan = Strict({
   effects: Type.Array(Type.String(), { description: 'what a push sets off there, and what to know before it' }),
 })
 
-/** What can be changed of a binding, and tried out in a plan. */
+/** The settings of a binding that can be changed, and tried out in a plan. */
 const settings = {
   destination: Type.Optional(Destination),
   nameTransform: Type.Optional(NameTransform),
@@ -50,7 +50,7 @@ const settings = {
   adopt: Type.Optional(Adopt),
 }
 
-/** Copies of secrets at platforms that cannot ask for them. The server reads what a binding was granted. */
+/** Pushes secrets to platforms that cannot ask for them. The server reads what a binding was granted. */
 export const sync = {
   connections: get('/v1/orgs/:orgId/sync/connections', {
     summary: 'Sync connections with their public keys and status; never a credential',

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Strict } from '../schema.ts'
 import type { SyncRow } from './row.ts'
 
-// What code hosts, environments and platforms of agents need to be told. What stands between two fields is in rules.ts.
+// The settings of code hosts, and of environments and platforms of agents. Rules between two fields are in rules.ts.
 
 const uuid = '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
 

@@ -1,8 +1,8 @@
-// Which secrets a sync binding pushes. The server decides by it, and clients show it while a filter is typed.
+// Decides which secrets a sync binding pushes. The server uses it, and clients show the result while a filter is typed.
 
 /**
- * Whether a secret of this name goes: without `include` all do, and `exclude` has the last word. In both, `*` stands for any
- * characters.
+ * Whether a secret of this name is pushed. Without `include`, every secret is included. `exclude` has the last word. In
+ * both, `*` stands for any characters.
  *
  * @example isIncluded('DB_URL', { include: ['DB_*'], exclude: [] }) // true
  */
@@ -13,7 +13,7 @@ export const isIncluded = (
   (include.length === 0 || include.some((pattern) => matches(name, pattern))) &&
   !exclude.some((pattern) => matches(name, pattern))
 
-/** Without backtracking, so that no pattern is slow. */
+/** Matches without backtracking, so that no pattern is slow. */
 function matches(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -9,7 +9,7 @@ const Config = <const T extends string>(tag: T) => Strict({ provider: Type.Liter
 const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 const Uuid = (description: string) => Type.String({ pattern: uuid, description })
 
-/** What stands alone between two slashes of an URL, and is no `.` or `..`. */
+/** One segment of a URL's path. It cannot be `.` or `..`. */
 const Segment = (description: string, maxLength = 100) =>
   Type.String({ pattern: `^[A-Za-z0-9_-][A-Za-z0-9._-]{0,${maxLength - 1}}$`, description })
 

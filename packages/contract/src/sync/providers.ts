@@ -4,9 +4,8 @@ import { syncHosts } from './hosts.ts'
 import { syncPlatforms } from './platforms.ts'
 import type { SyncRow } from './row.ts'
 
-// What crosses the wire for each sync destination: a connection’s config and a binding’s destination. Every description is
-// a sentence that clients show beside the field they ask for. An adapter of the same tag stands in
-// packages/providers/src/sync.
+// The wire format of each sync destination: a connection’s config and a binding’s destination. Every description is a
+// sentence that clients show beside the field. The adapter for each tag is in packages/providers/src/sync.
 
 /** Every sync destination, by tag. */
 export const syncProviders = {

@@ -1,12 +1,12 @@
 import type { TObject, Type } from 'typebox'
 
-/** What the contract says of one kind of sync destination. */
+/** The contract's facts about one kind of sync destination. */
 export interface SyncRow {
-  /** What people call it. */
+  /** The name that people use. */
   label: string
   config: TObject
-  /** An object, or a union of them that a `kind` tells apart. */
+  /** An object, or a union of objects that differ in `kind`. */
   destination: TObject | ReturnType<typeof Type.Union>
-  /** What the credential is and what it must be allowed, for a person who is asked for it. The docs list it, too. */
+  /** Describes the credential and the rights that it needs, to the person who enters it. The docs list it, too. */
   credential: string
 }

@@ -3,8 +3,8 @@ import type { SyncConfig, SyncDestination, SyncTag } from './providers.ts'
 type Places = { [T in SyncTag]: SyncConfig<T> | SyncDestination<T> }[SyncTag]
 
 /**
- * Why a connection’s config or a binding’s destination cannot be, or null when it can: what stands between its fields, where
- * the schemas check each alone. The path of the field comes first.
+ * Says why a connection’s config or a binding’s destination is invalid, or null if it is valid. It checks rules between
+ * fields; the schemas check each field alone. The reason begins with the path of the field.
  *
  * @example syncProblem({ provider: 'agent-platform', region: 'eu', baseUrl }) // 'baseUrl: not together with a region'
  */
@@ -51,7 +51,9 @@ function bundleProblem<B extends string, P extends string>(
   return destination[bundle] === undefined ? null : `${bundle}: only for the layout json-bundle`
 }
 
-/** A key encrypts in one place: a global one everywhere, another in its own location alone. */
+/**
+ * Checks the location of the key. Automatic replication needs a global key, and a single location needs a key in it.
+ */
 function replicationProblem(destination: SyncDestination<'cloud-b-secret-manager'>): string | null {
   const { replication, locations, kmsKeyName } = destination
   if (replication === 'automatic' && locations !== undefined) return 'locations: only for user-managed replication'

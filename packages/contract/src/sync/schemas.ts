@@ -12,7 +12,7 @@ const Provider = Type.Unsafe<SyncTag>(
   ),
 )
 
-/** What the row of its provider asks for (providers.ts) is checked by that row. */
+/** The row of its provider (providers.ts) checks the other members. */
 export const Config = Type.Object(
   { provider: Provider },
   { additionalProperties: true, maxProperties: 30, description: 'the settings of the connection, by its provider' },
@@ -66,7 +66,7 @@ const RunStatus = Type.Unsafe<(typeof syncRunStatuses)[number]>(
   Type.Union(syncRunStatuses.map((status) => Type.Literal(status))),
 )
 
-/** A name as it is at the destination. */
+/** A name at the destination. */
 export const Name = Type.String({ minLength: 1, maxLength: 1024 })
 
 export const Refused = Strict({ name: Name, reason: Type.String() })

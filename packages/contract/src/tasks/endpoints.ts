@@ -32,7 +32,10 @@ const dimensions = {
   ruleIndex: RuleIndex,
 }
 
-/** Work that an agent is given: a token that lives for minutes and only narrows the policy; and what proxies report. */
+/**
+ * The tasks of agents, and the activity that proxies report. A task has a token that lives for minutes and can only
+ * narrow the policy.
+ */
 export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
     summary: 'Register a task whose token the caller made',

@@ -23,7 +23,7 @@ export const AgentTask = Strict({
   revokedAt: Nullable(Instant),
 })
 
-/** What a proxy can come to with one request. */
+/** The decisions that a proxy can make about one request. */
 export const activityDecisions = [
   'allow',
   'no_rule',

@@ -25,7 +25,7 @@ const surface = 'executor'
 const oneConnection = Strict({ connection: VaultConnection })
 const oneExecutor = Strict({ executor: VaultExecutor })
 
-/** The one surface that answers ciphertext, and only to the executor whose key it is wrapped to. */
+/** The only surface of the vault that answers ciphertext, and only to the executor whose key it is wrapped to. */
 export const vaultExecutor = {
   register: post('/v1/vault/executor/register', {
     surface: 'none',

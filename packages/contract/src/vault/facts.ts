@@ -1,4 +1,4 @@
-/** What a product's users can connect: for each method the slots that its credentials are kept in. */
+/** The methods by which a product's users connect an account, each with the slots that store its credentials. */
 export const vaultMethods = {
   api_key: ['api_key'],
   oauth2: ['oauth2'],
@@ -8,8 +8,8 @@ export const vaultMethods = {
 export type VaultMethod = keyof typeof vaultMethods
 
 /**
- * Every slot, and who encrypts it: `browser`, where a person types it in on the Connect page, or `executor`, which receives
- * it from the provider.
+ * Every slot, and the program that encrypts it. That is the `browser` in which a person types it on the Connect page,
+ * or the `executor`, which receives it from the provider.
  */
 export const vaultSlots = {
   api_key: 'browser',
@@ -26,7 +26,7 @@ export const vaultSessionPurposes = ['connect', 'reconnect', 'manage'] as const
 export const vaultSessionStatuses = ['pending', 'completed', 'expired', 'cancelled'] as const
 export const vaultConnectionStatuses = ['active', 'reauth_required', 'revoked'] as const
 
-/** Why an executor asks for a connection to be repaired. */
+/** The reasons for which an executor asks for a connection to be repaired. */
 export const vaultReauthReasons = [
   'provider_rejected_credential',
   'refresh_rejected',
@@ -40,12 +40,12 @@ export const vaultReauthReasons = [
 
 export const vaultRevokers = ['platform', 'end_user', 'org_admin', 'system'] as const
 
-/** What the webhooks of a project tell of. */
+/** The events that a project's webhooks report. */
 export const vaultEventTypes = ['connection.ready', 'connection.reauth_required', 'connection.revoked'] as const
 export const vaultWebhookStatuses = ['active', 'disabled'] as const
 export const vaultDeliveryStatuses = ['pending', 'delivered', 'dead'] as const
 
-/** Which credential something is. */
+/** Identifies one revision of a credential. */
 export interface VaultPlace {
   projectId: string
   connectionId: string
@@ -55,8 +55,8 @@ export interface VaultPlace {
 }
 
 /**
- * What a slot's ciphertext is bound to, as additional authenticated data of AES-256-GCM, in UTF-8. It is a credential of
- * this connection, provider and revision, and of no other.
+ * Builds the text that a slot's ciphertext is bound to, as additional authenticated data of AES-256-GCM, in UTF-8. The
+ * ciphertext is valid for this connection, provider, slot and revision only.
  *
  * @example vaultAad({ projectId: 'vpj_1', connectionId: 'vcn_1', providerId: 'acme', slot: 'api_key', revision: 1 })
  */
@@ -64,8 +64,8 @@ export const vaultAad = ({ projectId, connectionId, providerId, slot, revision }
   `vault/${projectId}/${connectionId}/${providerId}/${slot}/${revision}`
 
 /**
- * What an executor signs with its wrapping key (ECDSA P-256 with SHA-256) to show that it has the private half, when it
- * registers again while it is active. The code makes the text good once.
+ * Builds the text that an executor signs with its wrapping key (ECDSA P-256 with SHA-256), when it registers again
+ * while it is active. The signature shows that it has the private half. The code makes the text valid once.
  *
  * @example vaultRegistrationText('vrc_...', 'https://executor.example.com')
  */

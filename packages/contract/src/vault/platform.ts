@@ -47,7 +47,7 @@ const linkFields = {
   ),
 }
 
-/** The executor as the link will name it. */
+/** The executor that the link will name. */
 const LinkedExecutor = Type.Object(
   { origin: Url('origin of the executor'), thumbprint: Thumbprint },
   {

@@ -16,7 +16,7 @@ import {
 
 const oneProject = Strict({ project: VaultProject })
 
-/** A product whose users connect their accounts: what its admins set up. */
+/** A product whose users connect their accounts. Its admins manage it here. */
 export const vaultProjects = {
   list: get('/v1/orgs/:orgId/vault/projects', {
     summary: 'Vault projects',

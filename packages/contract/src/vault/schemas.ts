@@ -38,11 +38,11 @@ export const Slot = oneOf(namesOf(vaultSlots))
 
 const urlPattern = '^[\\u0021-\\u005b\\u005d-\\u007e]+$'
 
-/** What it must begin with, the server says: `https:`, and for development `http:` on the loopback interface. */
+/** The server checks how it begins: `https:`, or for development `http:` on the loopback interface. */
 export const Url = (description: string) =>
   Type.String({ minLength: 1, maxLength: limits.urlCharacters, pattern: urlPattern, description })
 
-/** The integrator's own name for a person, opaque to the vault. */
+/** The product's own id for a person, opaque to the vault. */
 export const UserRef = Type.String({
   minLength: 1,
   maxLength: limits.vaultUserRefCharacters,
@@ -50,7 +50,7 @@ export const UserRef = Type.String({
   description: 'the product’s own, opaque id of its user; never an e-mail address',
 })
 
-/** How a project shows itself on the Connect page. */
+/** How a project appears on the Connect page. */
 export const NewVaultDisplay = Strict({
   name: DisplayName,
   logoUrl: Type.Optional(
@@ -110,7 +110,9 @@ export const VaultProvider = Strict({
   loginUrl: Type.Optional(Url('https')),
 })
 
-/** What people can connect, as far as the vault shows it. Where credentials go, the executor alone knows. */
+/**
+ * The providers that people can connect, as far as the vault shows them. Only the executor knows where credentials go.
+ */
 export const VaultCatalog = Strict({
   providers: Type.Array(VaultProvider, { maxItems: limits.vaultProvidersMax }),
 })
@@ -156,7 +158,7 @@ export const VaultConnection = Strict({
   slots: Type.Array(Strict({ slot: Slot, revision: Version, updatedAt: Instant })),
   consentedAt: Instant,
   consentVersion: Version,
-  /** For published clients, which read it: nothing ends a connection but a revocation. */
+  /** Kept for published clients, which read it. Only a revocation ends a connection. */
   expiresAt: Nullable(Instant),
   revokedAt: Nullable(Instant),
   revokedBy: Nullable(oneOf(vaultRevokers)),
@@ -173,7 +175,7 @@ export const ConnectionsQuery = Strict({
 
 export const VaultConnectionPage = Strict({ connections: Type.Array(VaultConnection), nextCursor: NextCursor })
 
-/** A credential as it is stored: `sc1.` under a key of its own, and that key `wd1.` to a key of the executor. */
+/** A credential as stored: `sc1.` under its own key, and that key `wd1.` to a key of the executor. */
 const sealed = { ciphertext: Ciphertext, wrappedDek: WrappedKey, keyThumbprint: Thumbprint }
 
 /** The next revision of a credential; `expectedRevision` is the one that it replaces. */
@@ -186,13 +188,13 @@ export const VaultWriteBack = Strict({
   ...sealed,
 })
 
-/** What a capture brings, for `submit` and `complete`. */
+/** The credentials of one capture, for `submit` and `complete`. */
 export const VaultCapture = Strict({
   slots: Type.Array(Strict({ slot: Slot, revision: Version, ...sealed }), { minItems: 1, maxItems: 2 }),
   accountLabel: Type.Optional(DisplayName),
 })
 
-/** As `VaultCapture`, with what an executor can tell of the account itself. */
+/** A `VaultCapture`, with the executor's digest of the provider's account. */
 export const VaultExecutorCapture = Strict({
   ...VaultCapture.properties,
   accountDigest: Type.Optional(
@@ -213,7 +215,7 @@ export const VaultCredential = Strict({
   ...sealed,
 })
 
-/** What the Connect page needs to know of its session. */
+/** The facts about its session that the Connect page needs. */
 export const VaultConnectView = Strict({
   id: Id('vaultSession'),
   projectId: Id('vaultProject'),
@@ -233,7 +235,7 @@ export const VaultConnectView = Strict({
   expiresAt: Instant,
 })
 
-/** What a person sees who manages what is connected. */
+/** The view of a person who manages their connections. */
 export const VaultManageView = Strict({
   id: Id('vaultSession'),
   projectId: Id('vaultProject'),

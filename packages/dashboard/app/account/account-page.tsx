@@ -3,7 +3,7 @@ import { accountNav } from '../nav.ts'
 import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
 
-/** One of a person's own pages. */
+/** The layout of the account pages. */
 export function AccountPage(props: { part: string; description: string; children: ReactNode }) {
   const { part, description, children } = props
   return (

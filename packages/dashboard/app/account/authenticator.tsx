@@ -10,12 +10,12 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 
-// Loaded when first asked for: it draws a QR code.
+// Loaded when it first opens, because it draws a QR code.
 const SetUpAuthenticator = lazy(async () => ({
   default: (await import('./set-up-authenticator.tsx')).SetUpAuthenticator,
 }))
 
-/** The authenticator app, and recovery codes in case it is lost. */
+/** The settings for the authenticator app and its recovery codes. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
   const enrolling = useDialog<{ secret: string; uri: string }>()
   const codes = useDialog<string[]>()

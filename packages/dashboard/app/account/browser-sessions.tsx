@@ -78,7 +78,7 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const
 
-/** `Firefox on Linux`, as far as a browser says. */
+/** Returns the browser's name, such as `Firefox on Linux`, as far as the user agent tells it. */
 function browserOf(userAgent: string | null): string {
   const named = (table: readonly (readonly [string, string])[]) =>
     table.find(([token]) => userAgent?.includes(token))?.[1]

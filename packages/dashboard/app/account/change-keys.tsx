@@ -25,7 +25,9 @@ const holdingsQuery = queryOptions({
   staleTime: 0,
 })
 
-/** Seals the same key anew. The keyring is unlocked by now: the worker holds what is sealed. */
+/**
+ * Seals the same private key under a new passphrase. The keyring must be unlocked, because the worker holds the key.
+ */
 export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Person & { publicKeyJwk: string }) {
   const { passphrase, ready, fields } = useNewPassphrase(about)
   const change = async () => {
@@ -51,7 +53,7 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
   )
 }
 
-/** For a key that somebody else may have, or a passphrase that is lost. */
+/** Replaces the keypair, for example after a leak of the private key or when the passphrase is lost. */
 export function ReplaceKeypair({ userId, about, onClose }: Person) {
   const { passphrase, ready, fields } = useNewPassphrase(about)
   const query = useQuery(holdingsQuery)

@@ -14,7 +14,7 @@ interface Person {
   email: string
 }
 
-/** Passkeys whose PRF opens the keyring, so that the passphrase is seldom needed. */
+/** The passkeys that unlock the keyring with their PRF, so that the passphrase is seldom needed. */
 export function KeyringPasskeys(person: Person) {
   return (
     <PasskeyList
@@ -35,7 +35,7 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
   const factors = useQuery(secondFactorQuery)
   const add = async (label: string) => {
     const { managed } = await queryClient.ensureQueryData(secondFactorQuery)
-    // First, because the key must be there when the ceremony's result seals it.
+    // The keyring is unlocked first, because the passkey's PRF output then seals the private key.
     await keyring.unlock()
     await (signsIn && managed ? enrollForBoth : enrollToUnlock)(label, person)
   }
@@ -57,7 +57,10 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
   )
 }
 
-/** Has a new passkey's PRF seal the key. -> as which credential, and what the device answered. */
+/**
+ * Creates a passkey and seals the private key under its PRF's output. Returns the sealed key with the credential ID,
+ * and the device's response.
+ */
 async function sealUnder(challenge: Parameters<typeof makePasskey>[0], userId: string) {
   const prfInput = randomBase64url()
   const made = await makePasskey(challenge, prfInput)
@@ -73,7 +76,9 @@ async function enrollToUnlock(label: string, { userId, email }: Person) {
   await api.passkeys.create({ body: { label, ...sealed } })
 }
 
-/** One ceremony for both: the signature enrolls it for signing in, the PRF's output seals the key. */
+/**
+ * Creates one passkey for both uses: its signature enrolls it for sign-in, and its PRF's output seals the private key.
+ */
 async function enrollForBoth(label: string, { userId }: Person) {
   const challenge = await api.signInPasskeys.options()
   const { sealed, response } = await sealUnder(challenge, userId)

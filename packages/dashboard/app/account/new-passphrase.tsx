@@ -2,7 +2,7 @@ import { PasswordInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { keyring, usePlaintext } from '../keyring.ts'
 
-/** A passphrase to be, typed twice. `ready` once both are the same and the worker has found nothing against it. */
+/** A new passphrase, typed twice. `ready` is true when both are equal and the worker accepts the passphrase. */
 export function useNewPassphrase(about: string[]) {
   const [passphrase, setPassphrase] = usePlaintext('')
   const [again, setAgain] = usePlaintext('')
@@ -38,7 +38,10 @@ export function NewPassphraseFields(props: ReturnType<typeof useNewPassphrase>['
   )
 }
 
-/** The worker, which seals the key, judges the passphrase. Undefined until it has answered for what stands there now. */
+/**
+ * Returns what the worker finds too weak about the passphrase, or null. It is undefined until the worker has checked
+ * the current input.
+ */
 function usePassphraseProblem(passphrase: string, about: string[]): string | null | undefined {
   const [judged, setJudged] = usePlaintext<{ passphrase: string; problem: string | null } | null>(null)
   const known = about.join('\n')
@@ -48,7 +51,7 @@ function usePassphraseProblem(passphrase: string, about: string[]): string | nul
     if (passphrase === '') return
     keyring.callLocked('passphraseProblem', { passphrase, about: known.split('\n') }).then(
       (problem) => latest && setJudged({ passphrase, problem }),
-      // Without the words to judge by, nothing is taken; typing tries again.
+      // If the worker could not load its word list, no passphrase is accepted. The next key press tries again.
       (error) => latest && setFailed(error),
     )
     return () => {

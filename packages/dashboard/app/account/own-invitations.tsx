@@ -16,7 +16,7 @@ import { ownInvitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof ownInvites.list>['invites'][number]
 
-/** Organizations that ask the person to join. Nobody joins by signing in, for anyone can invite anybody. */
+/** The person's open invitations. Signing in accepts none of them, because anyone can invite anybody. */
 export function OwnInvitations({ empty }: { empty: ReactNode }) {
   const query = useQuery(ownInvitesQuery)
   const reloadMe = useReloadMe()

@@ -18,10 +18,10 @@ interface Listed {
   label: string
 }
 
-/** One passkey can be of both kinds: for unlocking and for signing in. */
+/** A passkey can serve for both unlocking and signing in, so a change makes all three queries stale. */
 const stale = [passkeysQuery, secondFactorQuery, signInPasskeysQuery]
 
-/** The passkeys of one kind, each with a way to remove it, and a button to add one. */
+/** The passkeys of one kind. Each can be removed, and a button adds one. */
 export function PasskeyList<P extends Listed>(props: {
   title: string
   description: string
@@ -30,7 +30,7 @@ export function PasskeyList<P extends Listed>(props: {
   /** The column beside the name. */
   time: ListColumn<P>
   remove: (id: string) => Promise<unknown>
-  /** What removing one means, after its name. */
+  /** The text after the passkey's name that says what its removal does. */
   removing: string
   adding: (onClose: () => void) => ReactNode
 }) {
@@ -73,7 +73,7 @@ export function PasskeyList<P extends Listed>(props: {
   )
 }
 
-/** Asks what to call a new passkey, then has the device make it. */
+/** Asks for the name of a new passkey, then calls `add`, which creates it on the device. */
 export function AddPasskey(props: {
   title: string
   onClose: () => void

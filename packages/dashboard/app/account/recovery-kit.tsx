@@ -3,7 +3,10 @@ import { IconPrinter } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
-/** What to keep on paper: with the passphrase it opens the keyring, whatever becomes of the server’s copy. */
+/**
+ * The recovery kit for printing. With the passphrase it unlocks the keyring even if the server's copy is lost or
+ * damaged.
+ */
 export function RecoveryKit(props: { email: string; words: string; encryptedPrivateKey: string }) {
   return (
     <Section

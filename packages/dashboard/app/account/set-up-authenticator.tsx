@@ -7,7 +7,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 import { SixDigits } from '../ui/six-digits.tsx'
 
-/** The secret for the app, and the first code that shows that the app has it. */
+/** Shows the secret for the app, then asks for a code to confirm that the app has the secret. */
 export function SetUpAuthenticator(props: { secret: string; uri: string; onConfirmed: (codes: string[]) => void }) {
   const { secret, uri, onConfirmed } = props
   const confirm = useAction(

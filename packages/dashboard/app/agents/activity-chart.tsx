@@ -8,12 +8,12 @@ const height = 26
 const gap = 0.15
 const hourlyDaysMax = 2
 
-/** The times that the chart shows, the last being now: hours, or the days of UTC. */
+/** The time axis of the chart, which ends now. A step is an hour or a day (UTC). */
 function scaleOf(timeline: Timeline, days: number) {
   const isHourly = days <= hourlyDaysMax
   const stepMs = isHourly ? hourMs : 24 * hourMs
   const last = Math.max(Date.now(), ...timeline.map(({ startsAt }) => Date.parse(startsAt)))
-  // A period begins in the middle of an hour or day, so it has a part of one more.
+  // A period starts within an hour or day, so it covers a part of one more step.
   const steps = (isHourly ? days * 24 : days) + 1
   const first = (Math.floor(last / stepMs) - steps + 1) * stepMs
   const format: Intl.DateTimeFormatOptions = isHourly
@@ -29,7 +29,9 @@ function scaleOf(timeline: Timeline, days: number) {
 }
 type Scale = ReturnType<typeof scaleOf>
 
-/** When the busiest hosts were called, with a line of bars for each decision. The list below has the sums as text. */
+/**
+ * Shows when the busiest hosts were called, with a line of bars for each decision. The list below has the sums as text.
+ */
 export function ActivityChart({ timeline, days }: { timeline: Timeline; days: number }) {
   const scale = scaleOf(timeline, days)
   const most = Math.max(1, ...timeline.map(({ count }) => count))
@@ -64,7 +66,7 @@ const wordsOf = (decision: string) => decision.replaceAll('_', ' ')
 interface LineProps {
   name: string
   cells: Timeline
-  /** The highest bar of the whole chart, so that lines can be compared. */
+  /** The highest count in the whole chart. All lines use it as their scale, so that they can be compared. */
   most: number
   scale: Scale
 }
@@ -98,7 +100,7 @@ function Line({ name, cells, most, scale }: LineProps) {
   )
 }
 
-/** However few there were, they are to be seen. */
+/** A bar is at least 3 units high, so that a single request is visible. */
 function Bar(props: { step: number; share: number; isAllowed: boolean; children: string }) {
   const { step, share, isAllowed, children } = props
   const size = Math.max(3, share * height)

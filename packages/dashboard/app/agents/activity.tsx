@@ -21,7 +21,7 @@ const periods = [
   { value: '90', label: 'Last 90 days' },
 ]
 
-/** What proxies counted, by host and decision, and what the policy permits and nobody used. */
+/** The requests that proxies counted, by host and decision, and the permissions that no request used. */
 export function Activity({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [days, setDays] = useState('14')
@@ -71,7 +71,10 @@ function Summary({ agent, evidence }: { agent: Agent; evidence: AgentActivity })
   )
 }
 
-/** What could go. The server proposes nothing: the narrower policy is made here, and signed by the person. */
+/**
+ * The unused permissions. The narrower policy is built in the browser and signed by the person; the server proposes
+ * none.
+ */
 function Unused({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: policies } = useQuery(policiesQuery(org.id, agent.id))

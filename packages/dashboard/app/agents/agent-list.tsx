@@ -15,7 +15,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { EditAgent } from './lazy.ts'
 import { type Agent, agentsQuery } from './queries.ts'
 
-/** The agents of an organization, and which policy each has. */
+/** Lists the agents of an organization, with the version of each one's policy. */
 export function AgentList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(agentsQuery(org.id))

@@ -7,7 +7,7 @@ import { keyring } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Agent, policiesQuery, tasksQuery } from './queries.ts'
 
-/** The token exists in this page alone, until it is closed. */
+/** The token of a new task. It exists only in this page, until the dialog closes. */
 export interface Dispatched {
   token: string
   header: string
@@ -29,7 +29,7 @@ interface Values {
 
 const initialValues: Values = { label: '', extent: 'some', scopes: [], ttl: '900' }
 
-/** A task for one run: it may use the secrets that are chosen here, as far as the policy permits them. */
+/** Creates a task for one run. The task may use the chosen secrets, as far as the policy permits them. */
 export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMade: (made: Dispatched) => void }) {
   const { agent, onClose, onMade } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

@@ -13,7 +13,7 @@ interface Values {
   environmentId: string | null
 }
 
-/** The name of an agent, and whose tokens are served its policy. */
+/** Edits an agent's name and the environment whose tokens may fetch its policy. */
 export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { name, environmentId } = agent

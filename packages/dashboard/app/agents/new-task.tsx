@@ -3,7 +3,10 @@ import { ShownOnce } from '../tokens/shown-once.tsx'
 import { CommandLine } from '../ui/command-line.tsx'
 import type { Dispatched } from './dispatch-dialog.tsx'
 
-/** The token of a task, once, and what a run does with it. In a file, it is in no list of processes. */
+/**
+ * Shows the token of a new task once, with an example of its use. The example keeps the token in a file, because other
+ * processes can read command lines.
+ */
 export function NewTask({ made, host, onClose }: { made: Dispatched | null; host: string; onClose: () => void }) {
   return (
     <ShownOnce title="The token of the task" token={made?.token ?? null} onClose={onClose}>

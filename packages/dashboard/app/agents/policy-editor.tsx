@@ -17,7 +17,10 @@ const daySeconds = 86_400
 
 const example: AgentRule[] = [{ host: 'api.example.com', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY'] }]
 
-/** Rules as text, checked while they are typed, tried with a request, and signed with the person's key. */
+/**
+ * Edits the rules as text. They are checked while the person types, can be tried with a request, and are signed with
+ * the person's key.
+ */
 export function PolicyEditor({
   agent,
   rules,
@@ -50,7 +53,7 @@ export function PolicyEditor({
       onClose={onClose}
       onSubmit={publish}
       stale={[agentsQuery(org.id), policiesQuery(org.id, agent.id)]}
-      // The rules that are signed are those of the text that is shown, and never of the text before it.
+      // Signing waits for the check of the text on screen, so that the rules of an older text are never signed.
       disabled={!read || isOld || problem !== null}
     >
       <Textarea
@@ -85,7 +88,10 @@ interface Asked {
   secret?: string
 }
 
-/** What the worker says to a text; the answer before stays until the next one is there. */
+/**
+ * Asks the worker to check a text, and to decide a request by it. The last answer stays visible until the next one
+ * arrives.
+ */
 const useSimulation = (text: string, operation: Asked | null) =>
   useQuery({
     queryKey: ['policy-simulation', text, operation],
@@ -102,7 +108,7 @@ const meanings: Record<string, string> = {
   secret_not_allowed: 'refused: the rule does not permit the secret',
 }
 
-/** What the policy says to a request, by the same function as in proxies. */
+/** Shows how the policy would decide a request. The proxies use the same function. */
 export function Simulator({ text }: { text: string }) {
   const [method, setMethod] = useState('GET')
   const [url, setUrl] = useState('')

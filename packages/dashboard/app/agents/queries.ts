@@ -11,7 +11,7 @@ export type AgentTask = Answer<typeof tasks.list>['tasks'][number]
 export type AgentActivity = Answer<typeof tasks.activity>
 export type AgentRule = AgentPolicy['rules'][number]
 
-/** A task ends by itself, and proxies report each minute. */
+/** Tasks expire and proxies report every minute, so these lists reload every 15 seconds. */
 const refreshMs = 15_000
 
 export const agentsQuery = (orgId: string) =>

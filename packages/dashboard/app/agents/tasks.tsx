@@ -16,7 +16,7 @@ import type { Dispatched } from './dispatch-dialog.tsx'
 import { DispatchDialog, NewTask } from './lazy.ts'
 import { type Agent, type AgentTask, policiesQuery, tasksQuery } from './queries.ts'
 
-/** Runs that the agent was sent on, the newest first. */
+/** The tasks of the agent, the newest first. */
 export function Tasks({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(tasksQuery(org.id, agent.id))

@@ -13,7 +13,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { PolicyEditor } from './lazy.ts'
 import { type Agent, type AgentPolicy, type AgentRule, policiesQuery, signerQuery } from './queries.ts'
 
-/** The policy in force, those before it, and whose signatures proxies are to trust. */
+/** The current policy, its earlier versions, and the keys whose signatures proxies should trust. */
 export function Versions({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(policiesQuery(org.id, agent.id))
@@ -75,7 +75,7 @@ const columns: ListColumn<AgentPolicy>[] = [
 
 const textOf = (rule: AgentRule) => JSON.stringify(rule)
 
-/** Rule by rule: what came and what went, beside what stayed. */
+/** Lists the rules that a version added, removed and kept. */
 function Difference({ policy, before }: { policy: AgentPolicy; before: AgentPolicy | undefined }) {
   const [now, earlier] = [policy.rules.map(textOf), (before?.rules ?? []).map(textOf)]
   const rows = [
@@ -100,7 +100,7 @@ function Difference({ policy, before }: { policy: AgentPolicy; before: AgentPoli
   )
 }
 
-/** What a proxy pins: it takes policies of these keys and of no others. */
+/** The keys to pin in a proxy. The proxy accepts policies signed by these keys only. */
 function TrustAnchor({ signers }: { signers: string[] }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data } = useQuery(signerQuery(org.id))

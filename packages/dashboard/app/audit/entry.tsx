@@ -4,7 +4,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { actionLabel, actorLabels, isAlarming } from './labels.ts'
 import type { Entry, EntryEnvironment } from './queries.ts'
 
-/** What happened; alarming actions stand out. */
+/** The label of the action. Alarming actions are red. */
 export function Action({ entry: { action } }: { entry: Entry }) {
   if (!isAlarming(action))
     return (
@@ -45,7 +45,7 @@ interface ResourceProps extends Props {
   environments: Record<string, EntryEnvironment>
 }
 
-/** Shows the resource by its name in the entry, or else by its present name, with its environment. */
+/** Shows the resource and its environment. The name is the one in the entry, or else the current one. */
 export function Resource({ entry, nameOf, environments }: ResourceProps) {
   const { resourceId, resourceType, metadata } = entry
   const environment = environments[String(metadata.environmentId)]
@@ -71,7 +71,7 @@ export function Resource({ entry, nameOf, environments }: ResourceProps) {
 const labelOf = ({ name, parent, owner }: EntryEnvironment): string =>
   `${owner.name} / ${parent ? `${parent.name} @ ` : ''}${name}`
 
-/** Everything else that the entry says. */
+/** All other fields of the entry. */
 export function EntryDetails({ entry }: { entry: Entry }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const facts = [

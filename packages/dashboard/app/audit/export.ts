@@ -13,7 +13,7 @@ const columns = [
   'id',
 ] as const satisfies (keyof Entry)[]
 
-/** Entries as a table (RFC 4180), the metadata last, as JSON. */
+/** Returns the entries as CSV (RFC 4180). The last column is the metadata as JSON. */
 export function csvOf(entries: Entry[]): string {
   const header = [...columns, 'metadata'].join(',')
   const rows = entries.map((entry) =>
@@ -22,7 +22,10 @@ export function csvOf(entries: Entry[]): string {
   return `${[header, ...rows].join('\r\n')}\r\n`
 }
 
-/** A spreadsheet would run what begins like a formula, and strangers choose their user agent. */
+/**
+ * Quotes a cell. A spreadsheet would run a text that begins like a formula, so such a text gets a `'` in front.
+ * Strangers can choose such a text as their user agent.
+ */
 function cell(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
@@ -30,12 +33,12 @@ function cell(text: string): string {
 
 export const jsonOf = (entries: Entry[]): string => `${JSON.stringify({ entries }, null, 2)}\n`
 
-/** Saves a text as a file of this person's device. */
+/** Saves a text as a file on the person's device. */
 export function download(name: string, type: string, text: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type }))
   link.download = name
   link.click()
-  // The browser has taken it by then.
+  // The browser has read the URL by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)
 }

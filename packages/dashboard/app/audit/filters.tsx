@@ -11,7 +11,7 @@ import { type AuditFilter, filterOf } from './queries.ts'
 const actions = Object.entries(auditActions).map(([value, { label }]) => ({ value, label }))
 const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
-/** Which entries are listed. */
+/** The filters of the audit log. */
 export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (filter: AuditFilter) => void }) {
   const actors = useActors(filter.actorId)
   const set = (change: Record<string, string | null>) => onChange(filterOf({ ...filter, ...change }))
@@ -70,7 +70,7 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
   )
 }
 
-/** A day of the calendar on this person's wall, and the instants at which it begins and the next one does. */
+/** A day in the person's own time zone. */
 function DayField({ label, day, onChange }: { label: string; day: string; onChange: (day: string | null) => void }) {
   return (
     <TextInput
@@ -121,7 +121,7 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
   )
 }
 
-/** Looked for in the names of who did something and of what it was done to. */
+/** Searches the names of actors and resources. */
 function NameField({ text: given, onChange }: { text: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(given)
   return (
@@ -141,7 +141,7 @@ function NameField({ text: given, onChange }: { text: string; onChange: (text: s
   )
 }
 
-/** Members and tokens; an actor who no longer exists is listed by the id in the address. */
+/** Lists members and tokens as actors. If the actor in the address no longer exists, it is listed by its ID. */
 function useActors(current: string | undefined) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useQuery(membersQuery(org.id)).data?.members ?? []

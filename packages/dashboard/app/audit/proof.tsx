@@ -14,7 +14,7 @@ const checkpointQuery = (orgId: string) =>
 
 const number = new Intl.NumberFormat('en')
 
-/** What the server has signed about the log, to be kept elsewhere, and how a person checks that it holds. */
+/** Shows the server's signed checkpoint of the audit log, to copy elsewhere, and the command that verifies the log. */
 export function Proof() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data, error } = useQuery(checkpointQuery(org.id))

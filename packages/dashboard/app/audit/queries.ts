@@ -38,10 +38,12 @@ const name = new RegExp(displayNamePattern)
 const isInstant = (text: unknown): text is string =>
   typeof text === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
-/** The form of an action and of a type of resources. Their table is loaded with the page, which drops others (known-names.ts). */
+/**
+ * The pattern of an action and of a resource type. The page's table of names then drops unknown ones (known-names.ts).
+ */
 const noun = /^[a-z0-9_.]{1,64}$/
 
-/** Returns the filter in an address, without texts that do not have the form of their field. */
+/** Returns the filter in an address. Texts that do not match the pattern of their field are dropped. */
 export function filterOf({
   action,
   resourceType,

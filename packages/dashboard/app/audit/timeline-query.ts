@@ -17,7 +17,7 @@ export const timelineQuery = (orgId: string, filter: AuditFilter) => {
 
 const dayMs = 86_400_000
 
-/** Of a longer time, the newest days that the server counts. */
+/** Shortens a longer period to the newest days that the server counts. */
 function withinLimits(filter: AuditFilter): AuditFilter {
   if (filter.since === undefined) return filter
   const until = filter.until === undefined ? Date.now() : Date.parse(filter.until)

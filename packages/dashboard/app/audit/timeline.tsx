@@ -16,14 +16,14 @@ const formats = {
 }
 const number = new Intl.NumberFormat('en')
 
-/** How much happened when, by groups of actions: each bar leads to the entries of its time. */
+/** The number of entries over time, by group of actions. Each bar links to the entries of its time. */
 export function Timeline({ filter }: { filter: AuditFilter }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data } = useQuery(timelineQuery(org.id, filter))
   const totals = data?.spans.map(totalOf) ?? []
   const most = Math.max(0, ...totals)
   const [first, last] = [data?.spans[0], data?.spans.at(-1)]
-  // The list says that there is nothing, or what went wrong.
+  // Without entries this shows no chart: the list below shows the empty state or the error.
   if (!data || !first || !last || most === 0) return <div className="timeline" />
   return (
     <figure className="timeline" aria-label={`Entries in each ${data.step}`}>
@@ -99,7 +99,7 @@ function Legend({ spans }: { spans: Span[] }) {
   )
 }
 
-/** The same numbers for people who cannot see the bars. */
+/** The same numbers as a table, for people who cannot see the bars. */
 function AsTable({ timeline: { step, spans } }: { timeline: Answer }) {
   return (
     <VisuallyHidden>

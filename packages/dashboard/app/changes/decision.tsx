@@ -10,7 +10,7 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import type { Compared } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
-/** Approving, rejecting and withdrawing, as far as this person may. */
+/** The buttons to approve, reject or withdraw a change, as far as this person may. */
 export function Decision(props: { change: ChangeRequest; compared: Compared[] }) {
   const { change, compared } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -88,7 +88,10 @@ const withdrawalQuestion = {
   decline: 'Keep it open',
 }
 
-/** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
+/**
+ * People who hold the key must compare the values before they approve. One value that cannot be decrypted would fail
+ * every read of the environment.
+ */
 function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[]): boolean {
   return (!isOwn || change.allowSelfApproval) && compared.length > 0 && compared.every(isSeen)
 }

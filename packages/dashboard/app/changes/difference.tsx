@@ -22,7 +22,10 @@ const says: Record<Comparison, string> = {
   unreadable: 'The proposed value does not open with this environment’s key.',
 }
 
-/** Both sides of each as ciphertext, and how they compare: the keyring's worker decrypts them and answers with one word. */
+/**
+ * Loads both sides of each change as ciphertext. The keyring's worker decrypts and compares them, and answers with one
+ * word.
+ */
 export function useComparisons(changes: ChangeRequest[]) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const unlocked = useUnlocked()
@@ -44,13 +47,13 @@ export function useComparisons(changes: ChangeRequest[]) {
   }))
 }
 
-/** undefined is for pages; the worker is asked only where there is something to open. */
+/** Returns what the worker compares, or null if the proposed value was deleted. */
 const sealedOf = ({ wrappedDek, environmentId, name, current, proposed }: Sides) =>
   proposed === undefined ? null : { wrappedDek, environmentId, name, current, proposed }
 
 export type Compared = ReturnType<typeof useComparisons>[number]
 
-/** What changes would do to the values, masked until they are asked for. */
+/** Shows how changes would alter the values. The values are masked until the person reveals them. */
 export function Differences({ compared }: { compared: Compared[] }) {
   const isGroup = compared.length > 1
   return (
@@ -137,7 +140,7 @@ function Values(props: { comparison: Comparison; sealed: NonNullable<Compared['s
 
 const dots = '••••••••••••'
 
-/** One line for each side, so that it does not show how long a value is. */
+/** Returns one masked line for each side, so that the mask does not reveal how long a value is. */
 function masked(comparison: Comparison): Line[] {
   if (comparison === 'same') return [{ kind: 'same', text: dots }]
   const removed: Line[] = comparison === 'new' ? [] : [{ kind: 'removed', text: dots }]

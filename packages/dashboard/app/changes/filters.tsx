@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { type ChangeFilter, type Status, statuses } from './queries.ts'
 
-/** Which changes are listed. */
+/** The filters of the list of changes. */
 export function Filters({ filter, onChange }: { filter: ChangeFilter; onChange: (filter: ChangeFilter) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: environments = [] } = useQuery(environmentLabelsQuery(org.id))

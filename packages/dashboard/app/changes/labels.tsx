@@ -15,14 +15,14 @@ export const StatusBadge = ({ status }: { status: Status }) => (
   </Badge>
 )
 
-/** The verb for a change; the secret's name follows it. */
+/** Returns the verb of a change, to which the secret's name is added. */
 export function actionLabel({ action, baseVersion, restoreVersion }: ChangeRequest): string {
   if (action === 'delete') return 'Delete'
   if (action === 'restore') return `Restore version ${restoreVersion} of`
   return baseVersion === 0 ? 'Create' : 'Change'
 }
 
-/** What a change, or all that are decided together with it, is called. */
+/** Returns the title of a change, or of the group of changes that is decided together with it. */
 export const titleOf = (change: ChangeRequest): string =>
   change.groupSize > 1
     ? `Change ${change.secretName} and ${change.groupSize - 1} more`

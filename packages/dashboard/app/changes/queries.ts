@@ -10,7 +10,7 @@ export type Status = ChangeRequest['status']
 export const statuses: Status[] = ['open', 'applied', 'rejected', 'withdrawn', 'superseded']
 
 export interface ChangeFilter {
-  /** `all` for every status; open ones unless given. */
+  /** `all` lists every status. The default is open changes. */
   status?: Status | 'all'
   env?: string
 }
@@ -39,7 +39,7 @@ export const changeQuery = (orgId: string, changeRequestId: string) =>
     queryFn: ({ signal }) => api.changes.get({ params: { orgId, changeRequestId } }, { signal }),
   })
 
-/** The changes that are decided together with this one, by name; it alone where it was proposed alone. */
+/** The changes that are decided together with this one, sorted by name. A change proposed alone is listed alone. */
 export const togetherQuery = (orgId: string, change: ChangeRequest) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'changes', change.id, 'together', change.status],
@@ -51,10 +51,10 @@ export const togetherQuery = (orgId: string, change: ChangeRequest) =>
     },
   })
 
-/** As many open changes as the sidebar counts; the server would send the ciphertext of every one. */
+/** The sidebar counts up to this number, because the server sends the ciphertext of each change. */
 const countMax = 9
 
-/** How many changes are open: `3`, `9+`, or null when there are none. */
+/** Returns the number of open changes: `3`, `9+`, or null for none. */
 export async function countOpenChanges(orgId: string, signal: AbortSignal): Promise<string | null> {
   const query = { status: 'open', limit: countMax + 1 } as const
   const { changeRequests } = await api.changes.list({ params: { orgId }, query }, { signal })

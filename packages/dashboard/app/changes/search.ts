@@ -1,6 +1,6 @@
 import { type ChangeFilter, type Status, statuses } from './queries.ts'
 
-/** The filter as an address has it. */
+/** Returns the filter in an address. Unknown values are dropped. */
 export function filterOf(search: Record<string, unknown>): ChangeFilter {
   const { status, env } = search
   const known = status === 'all' || statuses.includes(status as Status)

@@ -3,19 +3,19 @@ import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import type { ChangeRequest } from './queries.ts'
 
-/** Both sides of a change as the server has them: sealed. */
+/** Both sides of a change, as ciphertext from the server. */
 export interface Sides {
   wrappedDek: string
   environmentId: string
   name: string
   current: string | null
-  /** 0: there is no such secret now. */
+  /** 0 if the secret does not exist now. */
   currentVersion: number
-  /** undefined when it was deleted with the secret that it was proposed for. */
+  /** Null if the change deletes the secret. Undefined if the value was deleted together with its secret. */
   proposed: string | null | undefined
 }
 
-/** Null for people without a key of the environment. */
+/** Loads both sides of a change. The result is null for a person without the environment's key. */
 export const sidesQuery = (orgId: string, change: ChangeRequest) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'changes', change.id, 'sides', change.status],
@@ -39,7 +39,7 @@ function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | un
   return action === 'put' ? (ciphertext ?? undefined) : restored
 }
 
-/** The current ciphertext and, for a restore, the one of the version that it names. */
+/** Returns the current ciphertext. For a restore it also returns the ciphertext of the version to restore. */
 async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSignal) {
   const { environmentId: envId, secretName: name, restoreVersion } = change
   let current: string | null = null
@@ -61,7 +61,7 @@ async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSign
       cursor = page.nextCursor
     } while (restoreVersion !== null && restored === undefined && cursor !== null)
   } catch (error) {
-    // There is no such secret: the change would create it, or it has gone since.
+    // The secret does not exist: either the change creates it, or it has been deleted since.
     if (!(error instanceof RefusedError) || error.code !== 'not_found') throw error
   }
   return { current, currentVersion, restored }

@@ -9,7 +9,7 @@ export const branchesQuery = (orgId: string, envId: string) =>
     queryFn: ({ signal }) => api.branches.list({ params: { orgId, envId } }, { signal }),
   })
 
-/** The queries that a new or a deleted branch of an environment makes stale. */
+/** The queries that become stale when a branch of an environment is created or deleted. */
 export const branchLists = (orgId: string, { id, applicationId }: Environment): Stale[] => [
   branchesQuery(orgId, id),
   { queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] },

@@ -14,10 +14,10 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { branchesQuery, branchLists } from './branch-queries.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }))
 
-/** Short-lived copies of an environment that hold only what differs. */
+/** The branches of an environment: short-lived copies that store only what differs. */
 export function Branches({ environment, holdsKey }: { environment: Environment; holdsKey: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(branchesQuery(org.id, environment.id))

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
 
-/** Someone to whom a key can be wrapped. */
+/** A person or token that can receive a key. */
 export interface Candidate {
   principalType: 'user' | 'service_token'
   principalId: string
@@ -10,7 +10,7 @@ export interface Candidate {
   label: string
 }
 
-/** Members and service tokens that have a key, without those that are named. */
+/** Returns the members and service tokens that have a public key, except those in `held`. */
 export function useCandidates(orgId: string, held: { principalId: string }[]): Candidate[] {
   const members = useQuery(membersQuery(orgId)).data?.members ?? []
   const tokens = useQuery(tokensQuery(orgId)).data?.tokens ?? []
@@ -29,7 +29,7 @@ export function useCandidates(orgId: string, held: { principalId: string }[]): C
   return [...people, ...machines].filter(({ principalId }) => !without.has(principalId))
 }
 
-/** What a field offers to choose from. */
+/** The options of a field to choose a candidate. */
 export const candidateOptions = (candidates: Candidate[]) => [
   { group: 'Members', items: optionsOf(candidates, 'user') },
   { group: 'Service tokens', items: optionsOf(candidates, 'service_token') },

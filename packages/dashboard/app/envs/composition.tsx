@@ -35,7 +35,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 
 type Composed = Answer<typeof composition.list>['groups'][number]
 
-/** Groups whose values an environment's programs get as well, in the order in which they override each other. */
+/** The groups whose values the environment's programs also get, in the order in which they override each other. */
 export function Composition({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(compositionQuery(org.id, environment.id))
@@ -144,7 +144,7 @@ function Order({
   )
 }
 
-/** From the first group that moves, each gets a position of its own, so that two never share one. */
+/** Stores a new order. Each group from the first moved one on gets a new position, so that no two share one. */
 async function storeOrder(params: { orgId: string; envId: string }, before: Composed[], ordered: Composed[]) {
   const query = compositionQuery(params.orgId, params.envId)
   queryClient.setQueryData(query.queryKey, { groups: ordered })
@@ -154,7 +154,7 @@ async function storeOrder(params: { orgId: string; envId: string }, before: Comp
     for (const [i, { groupId }] of ordered.slice(first).entries())
       await api.composition.set({ params, body: { groupId, position: base + i } })
   } finally {
-    // After a failure, the page still shows the wanted order, of which a part may have been stored.
+    // After a failure the page still shows the wanted order, though perhaps only a part of it was stored.
     await invalidate(query)
   }
 }
@@ -163,7 +163,7 @@ function Item(props: { group: Composed; mayChange: boolean; isStoring: boolean; 
   const { group, mayChange, isStoring, onRemove } = props
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
     id: group.groupId,
-    // One change at a time: a second one would use positions that are about to change.
+    // Only one move at a time, because a second one would use outdated positions.
     disabled: !mayChange || isStoring,
   })
   const style = {

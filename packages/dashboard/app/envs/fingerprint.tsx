@@ -1,7 +1,7 @@
 import { Alert, Checkbox, Paper, Stack, Text } from '@mantine/core'
 import type { Checked } from './pins.ts'
 
-/** The words of a key, and the question whether they were compared. */
+/** Shows a key's fingerprint as words, and asks whether the person has compared them. */
 export function Fingerprint(props: {
   holder: string
   checked: Checked

@@ -33,7 +33,7 @@ const lifetimes = [
   { value: 'never', label: 'Never' },
 ]
 
-/** Forks an environment into a branch, which the holders of its key can read. */
+/** Forks an environment into a branch. Everyone who holds the environment's key can read the branch. */
 export function ForkDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('branches', 'create', { slug: '', lifetime: `${7 * day}` }, (values) => ({
@@ -99,7 +99,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
 
 type Reader = Grantee & Checked & { principalType: 'user' | 'service_token'; shownAs: string }
 
-/** Makes the branch and its key, and gives the key to the readers. */
+/** Creates the branch and its key, and wraps the key to the readers. */
 async function forkFor(
   orgId: string,
   environment: Environment,

@@ -17,7 +17,7 @@ import { checkMeanings } from './meanings.ts'
 import { pin } from './pins.ts'
 import { wrapEnvironmentKey } from './wrap-key.ts'
 
-/** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
+/** Grants the environment's key to someone after their key's words were compared. The keyring's worker wraps it. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
   const { environment, grantees, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -67,7 +67,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   )
 }
 
-/** A principal who holds the key already keeps it. */
+/** Grants one key. A conflict means that the principal already holds it, and is no error. */
 async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
   const params = { orgId, envId }
   const { principalType, principalId } = to

@@ -4,7 +4,10 @@ import { candidateOptions, useCandidates } from './candidates.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { useChecked } from './pins.ts'
 
-/** To whom a key is granted, out of all who do not hold it yet, and whether their own key was compared. */
+/**
+ * The choice of who gets a key, from all who do not hold it yet. It includes whether the words of their public key were
+ * compared.
+ */
 export function useGrantee(orgId: string, holders: { principalId: string }[]) {
   const candidates = useCandidates(orgId, holders)
   const [id, setId] = useState<string | null>(null)

@@ -4,6 +4,6 @@ import { isReader, readerWords } from '@skerry/contract/grants/readers'
 
 export type Grantee = Answer<typeof envs.grantees>['grantees'][number]
 
-/** The name of a reader. */
+/** Returns the name of a reader. */
 export const nameOfReader = (one: Grantee, nameOf: (id: string) => string): string =>
   one.name ?? (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))

@@ -21,10 +21,10 @@ import { KeyStatus } from './key-status.tsx'
 import { forgetReader } from './known-readers.ts'
 import { type Checked, useChecked } from './pins.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const GrantDialog = lazy(async () => ({ default: (await import('./grant.tsx')).GrantDialog }))
 
-/** Who holds the environment's key. */
+/** Lists who holds the environment's key. */
 export function KeyAccess({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(granteesQuery(org.id, environment.id))
@@ -61,7 +61,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
   )
 }
 
-/** Parts of the server that hold the key, which people must not have to look for in a list. */
+/** Warns that parts of the server hold the key. The list alone would be easy to overlook. */
 function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const readers = grantees.filter(isReader)
@@ -89,7 +89,7 @@ function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: bo
 
 type Holder = Grantee & { checked: Checked | undefined }
 
-/** For admins: since when each holds the key, and through whose grant. */
+/** For admins: when each holder got the key, and who granted it. */
 const readersQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'readers'],

@@ -7,7 +7,7 @@ const statuses = {
   changed: { color: 'red', says: 'another key than before' },
 }
 
-/** Whether a key is the one that this person has compared. */
+/** Shows whether this person has compared a key, and whether it has changed since. */
 export function KeyStatus({ checked, isSelf }: { checked: Checked | undefined; isSelf: boolean }) {
   if (!checked) return null
   const { color, says } = isSelf ? { color: 'gray', says: 'yours' } : statuses[checked.status]

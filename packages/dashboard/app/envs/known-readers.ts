@@ -2,15 +2,19 @@ import { keyring } from '../keyring.ts'
 import { readersPrompt } from '../prompts.ts'
 import { checkKeys } from './pins.ts'
 
-// The server says who holds a key. A hostile server could list a reader of its own, and be given the next key. This
-// browser remembers to whom its person gave each key, and whom they accepted. Fingerprints of keys; nothing here is a secret.
+// The server lists who holds a key. A malicious server could add a reader of its own and receive the next key. So this
+// browser remembers the readers that its user gave each key to, or accepted. It stores fingerprints of public keys,
+// which are no secret.
 
 const storageName = 'skerry-known-readers'
 
-/** Something that readers share: the key of an environment, a managed key, the recovery key of an organization. */
+/** A key that several readers share: of an environment, a managed key, or an organization's recovery key. */
 export interface Shared {
   id: string
-  /** Tells one key of the thing from the next: readers of another key are unknown. */
+  /**
+   * Identifies the current key, so that readers of an earlier key count as unknown. Empty if readers stay known for
+   * every key, as for managed keys.
+   */
   key: string
 }
 
@@ -19,7 +23,7 @@ interface Reader {
   publicKeyJwk: string
 }
 
-/** By the id of the thing: which key, and by principal the fingerprint of the public key. */
+/** For each ID: which key it is, and the fingerprint of each reader's public key by principal. */
 type KnownReaders = Record<string, { key: string; readers: Record<string, string> }>
 
 function readKnown(): KnownReaders {
@@ -33,18 +37,21 @@ function readKnown(): KnownReaders {
 
 const writeKnown = (known: KnownReaders) => localStorage.setItem(storageName, JSON.stringify(known))
 
-/** The key of an environment, as this person holds it. */
+/** Identifies an environment's key by this person's wrapped copy. */
 export const environmentShared = async (id: string, wrappedDek: string): Promise<Shared> => ({
   id,
   key: await keyring.call('environmentKeyId', { wrappedDek }),
 })
 
-/** The keys of an environment's branches. A reader who was accepted for a branch is not thereby one of the environment. */
+/**
+ * Identifies the keys of an environment's branches. A reader accepted for a branch is not thereby accepted for the
+ * environment.
+ */
 export const branchesShared = (parent: Shared): Shared => ({ ...parent, id: branchesOf(parent.id) })
 
 const branchesOf = (envId: string) => `branches of ${envId}`
 
-/** The person has given the key to these readers, or accepted them. */
+/** Remembers readers that the person has accepted or given the key to. */
 export async function noteReaders({ id, key }: Shared, readers: readonly Reader[]): Promise<void> {
   if (readers.length === 0) return
   const checked = await checkKeys([...readers])
@@ -54,7 +61,7 @@ export async function noteReaders({ id, key }: Shared, readers: readonly Reader[
   writeKnown({ ...known, [id]: { key, readers: { ...kept, ...Object.fromEntries(added) } } })
 }
 
-/** The person has ended the reader's access: to one thing and its branches, or to everything. */
+/** Forgets a reader whose access has ended: for one key and the branches below it, or for all keys. */
 export function forgetReader(principalId: string, sharedId?: string): void {
   const known = readKnown()
   for (const [id, { readers }] of Object.entries(known))
@@ -62,9 +69,9 @@ export function forgetReader(principalId: string, sharedId?: string): void {
   writeKnown(known)
 }
 
-/** What the dialog shows. */
+/** The question in the dialog. */
 export interface ReadersQuestion {
-  /** What the readers would get: `the new key of Production`. */
+  /** The key that the readers would get: `the new key of Production`. */
   what: string
   readers: { name: string; words: string }[]
 }
@@ -73,11 +80,12 @@ let asked: ReadersQuestion = { what: '', readers: [] }
 export const readersQuestion = (): ReadersQuestion => asked
 
 /**
- * To be called before a key is wrapped to readers that the server lists: asks the person about those whom this browser does not
- * know.
+ * Asks the person to accept readers that the server lists and this browser does not know. Call it before you wrap a key
+ * to them.
  *
- * @param source readers of the source get the key unasked: a branch is for those who read its parent. The source gains no reader.
- * @throws Cancelled, and then nothing is to be wrapped.
+ * @param source readers of this key are accepted without a question, as a branch is for those who read its parent. They
+ * are not remembered as readers of `source`.
+ * @throws Cancelled if the person declines. Then wrap nothing.
  */
 export async function acceptReaders(
   shared: Shared,

@@ -2,7 +2,10 @@ import { queryClient } from '../queries.ts'
 import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
-/** The environments whose values programs get as well: the parent, and those of composed groups with the same slug. */
+/**
+ * Returns the other environments whose values programs get: the parent of a branch, and the environments with the same
+ * slug in composed groups.
+ */
 export async function layersBelow(
   orgId: string,
   environment: Environment,

@@ -1,24 +1,25 @@
 import { swappedPrompt } from '../prompts.ts'
 
-// Which environment a name means is the server's word. This browser remembers what each name meant when it was first shown,
-// and asks before something is sealed for another environment under that name, or another's key is wrapped to somebody.
+// The server decides which environment a name belongs to. This browser remembers the environment that it first saw
+// under each name. If the name now belongs to another one, the browser asks before it seals anything for that
+// environment or wraps its key.
 
 const storageName = 'skerry-known-names'
 
-/** By organization and name, an environment's id. */
+/** The environment's ID, by organization and name. */
 type Meanings = Record<string, string>
 
 interface Named {
   orgId: string
-  /** As people see it: `Web shop / Production`. */
+  /** The name on the page: `Web shop / Production`. */
   name: string
   environmentId: string
 }
 
-/** What this page has shown, by environment. */
+/** The environments that this page has shown, by ID. */
 const shown = new Map<string, Named>()
 
-/** A branch's name counts beside those of its parent. */
+/** The owner of a branch's name, because names are unique only among the branches of one parent. */
 export const branchesOf = (parentId: string | null): string => `branches of ${parentId}`
 
 const keyOf = ({ orgId, name }: Named) => `${orgId} ${name}`
@@ -34,7 +35,7 @@ function readMeanings(): Meanings {
 
 const writeMeanings = (meanings: Meanings) => localStorage.setItem(storageName, JSON.stringify(meanings))
 
-/** Takes note of environments under the names that the page shows them with. A name's first meaning is remembered. */
+/** Records the names under which the page shows environments. Only the first environment of a name is remembered. */
 export function noteShown(orgId: string, owner: string, environments: readonly { id: string; name: string }[]): void {
   const meanings = readMeanings()
   const before = Object.keys(meanings).length
@@ -46,22 +47,25 @@ export function noteShown(orgId: string, owner: string, environments: readonly {
   if (Object.keys(meanings).length > before) writeMeanings(meanings)
 }
 
-/** This person has made this environment, or says that somebody meant it: its name means it from now on. */
+/**
+ * Records that a name belongs to an environment from now on, because this person created the environment or confirmed
+ * the change.
+ */
 export function noteMade(orgId: string, owner: string, { id, name }: { id: string; name: string }): void {
   const named = { orgId, name: `${owner} / ${name}`, environmentId: id }
   shown.set(id, named)
   writeMeanings({ ...readMeanings(), [keyOf(named)]: id })
 }
 
-/** The name whose meaning is asked about. */
+/** The name that the dialog asks about. */
 let asked = ''
 export const swappedName = (): string => asked
 
 /**
- * To be called before something is sealed for these environments or their keys are wrapped: asks the person about each whose
- * name meant another one before.
+ * Asks the person about each environment whose name belonged to another one before. Call it before you seal anything
+ * for these environments or wrap their keys.
  *
- * @throws Cancelled, and then nothing of it is to be done.
+ * @throws Cancelled if the person declines. Then do nothing for any of them.
  */
 export async function checkMeanings(environmentIds: readonly string[]): Promise<void> {
   for (const id of environmentIds) {

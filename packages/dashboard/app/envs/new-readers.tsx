@@ -5,7 +5,7 @@ import { IconTriangleAlert } from '../ui/icons.ts'
 import { Words } from './fingerprint.tsx'
 import { readersQuestion } from './known-readers.ts'
 
-/** Asked before a key is wrapped to readers that the server lists and this browser does not know. */
+/** Asks about readers that the server lists and this browser does not know, before a key is wrapped to them. */
 export function NewReadersDialog() {
   const { what, readers } = readersQuestion()
   const isOne = readers.length === 1

@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { keyring } from '../keyring.ts'
 
-// Which keys this person has compared with their holders or at least wrapped to, in this browser. Fingerprints are of
-// public keys; nothing here is a secret.
+// Remembers, in this browser, the public keys that this person has compared with their holders or wrapped keys to. It
+// stores fingerprints of public keys, which are no secret.
 
 const storageName = 'skerry-known-keys'
 
@@ -28,14 +28,14 @@ const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringi
 export const pin = (principalId: string, fingerprint: string): void =>
   writePins({ ...readPins(), [principalId]: { fingerprint, compared: true } })
 
-/** Remembers keys that were wrapped to without being compared, so that a different key is noticed from now on. */
+/** Remembers keys that were used without a comparison, so that a later change is noticed. */
 export function remember(holders: { principalId: string; fingerprint: string }[]): void {
   const pins = readPins()
   for (const { principalId, fingerprint } of holders) pins[principalId] ??= { fingerprint, compared: false }
   writePins(pins)
 }
 
-/** Whether this is what is remembered, or nothing is. */
+/** Whether the fingerprint equals the remembered one, or none is remembered. */
 export function isPinned({ principalId, fingerprint }: { principalId: string; fingerprint: string }): boolean {
   const pinned = readPins()[principalId]
   return pinned === undefined || pinned.fingerprint === fingerprint
@@ -43,9 +43,9 @@ export function isPinned({ principalId, fingerprint }: { principalId: string; fi
 
 export interface Checked {
   fingerprint: string
-  /** The fingerprint to be read out and compared. */
+  /** The fingerprint as words, to read aloud and compare. */
   words: string
-  /** first: never compared here. verified: compared. changed: not the key that was compared or wrapped to before. */
+  /** first: never compared here. verified: compared. changed: differs from the key that was compared or used before. */
   status: 'first' | 'verified' | 'changed'
 }
 
@@ -54,7 +54,7 @@ interface Holder {
   publicKeyJwk: string
 }
 
-/** Compares keys with those that this person remembers. */
+/** Checks keys against the remembered ones. */
 export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   const publicKeyJwks = holders.map(({ publicKeyJwk }) => publicKeyJwk)
   const fingerprints = await keyring.callLocked('fingerprints', { publicKeyJwks })
@@ -66,7 +66,7 @@ export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   })
 }
 
-/** Every `checkedQuery`: they are stale once a key is pinned. */
+/** All instances of `checkedQuery`. They become stale when a key is pinned. */
 export const checkedKeys = { queryKey: ['checked-keys'] }
 
 export const checkedQuery = (holders: Holder[]) =>

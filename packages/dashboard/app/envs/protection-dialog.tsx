@@ -17,7 +17,7 @@ export interface ProtectionSettings {
   allowSelfApproval: boolean
 }
 
-/** Sets how an environment is protected. Settings under which no change could ever be approved are refused. */
+/** Sets the protection of an environment. Settings under which no change could be approved cannot be saved. */
 export function ProtectionDialog(props: {
   environment: Environment
   before: ProtectionSettings
@@ -72,7 +72,7 @@ export function ProtectionDialog(props: {
 const adminsText = ({ admins }: Approvers) =>
   admins === 1 ? 'This organization has one admin' : `This organization has ${admins} admins`
 
-/** Loads the people who could approve. */
+/** Loads how many admins can approve, and how many other key holders can propose changes. */
 function useApprovers({ id }: Environment): { approvers: Approvers | null; error: unknown } {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useQuery({ ...membersQuery(org.id), staleTime: 0 })

@@ -12,10 +12,10 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import type { ProtectionSettings } from './protection-dialog.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ProtectionDialog = lazy(async () => ({ default: (await import('./protection-dialog.tsx')).ProtectionDialog }))
 
-/** Whether changes of an environment wait for approval. */
+/** Shows whether changes of an environment need approval. */
 export function Protection({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(protectionQuery(org.id, environment.id))

@@ -4,13 +4,16 @@ import { IconEye } from '../ui/icons.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { pin, remember, useChecked } from './pins.ts'
 
-/** The key of a part of the server that would read environments. */
+/** The public key of a part of the server that would read an environment. */
 interface Reader {
   principalId: string
   publicKeyJwk: string
 }
 
-/** Whether a person agrees that a part of the server reads an environment, and has compared its key where it is another one. */
+/**
+ * Tracks whether the person agrees that a part of the server reads an environment. If its key has changed, the person
+ * must also compare the new one.
+ */
 export function useReaderKey(reader: Reader | null) {
   const checked = useChecked(reader === null ? [] : [reader])?.[0]
   const [allowed, setAllowed] = useState(false)
@@ -19,14 +22,14 @@ export function useReaderKey(reader: Reader | null) {
   const isKnown = checked !== undefined && (checked.status !== 'changed' || isCompared)
   const onCompared = (yes: boolean) => setCompared(yes ? (reader?.publicKeyJwk ?? null) : null)
   return {
-    /** It is the key that was seen before, or has been compared. */
+    /** True if the key is the one seen before, or has been compared. */
     isKnown,
     isAgreed: allowed && isKnown,
-    /** The words of another key than before, to be compared. */
+    /** If the key has changed: its words, to compare. */
     words: checked?.status === 'changed' && (
       <Fingerprint holder="this server’s operator" checked={checked} compared={isCompared} onCompared={onCompared} />
     ),
-    /** What was compared, and what is wrapped to without, is remembered: another key is noticed from then on. */
+    /** Remembers the key, compared or not, so that a later change is noticed. */
     agreed() {
       if (!reader || !checked) return
       const { principalId } = reader
@@ -40,7 +43,7 @@ export function useReaderKey(reader: Reader | null) {
 
 export type ReaderKey = ReturnType<typeof useReaderKey>
 
-/** What the server will be able to read, and whether the person wants that. */
+/** Says what the server will be able to read, and asks whether the person wants that. */
 export function ReaderQuestion({ reader, children }: { reader: ReaderKey; children: ReactNode }) {
   return (
     <Alert

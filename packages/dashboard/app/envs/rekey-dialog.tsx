@@ -141,8 +141,8 @@ function Keeper(props: {
 }
 
 /**
- * All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. One's own key is
- * not taken from the server's word.
+ * Seals all current values under a new key. If a value changes meanwhile, the server refuses the re-key. The person's
+ * own public key comes from the keyring, not from the server.
  */
 async function replaceKey(
   orgId: string,

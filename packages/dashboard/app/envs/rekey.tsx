@@ -4,10 +4,10 @@ import type { Environment } from '../secrets/use-columns.ts'
 import { Section } from '../ui/page.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const RekeyDialog = lazy(async () => ({ default: (await import('./rekey-dialog.tsx')).RekeyDialog }))
 
-/** Another key for an environment: for when someone must not read it any more. */
+/** Replaces an environment's key, for example when someone must no longer read it. */
 export function Rekey({ environment }: { environment: Environment }) {
   const replacing = useDialog()
   return (

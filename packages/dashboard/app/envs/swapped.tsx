@@ -4,7 +4,9 @@ import { Dialog } from '../ui/dialog.tsx'
 import { IconTriangleAlert } from '../ui/icons.ts'
 import { swappedName } from './meanings.ts'
 
-/** Asked before something is sealed for an environment whose name meant another one, or its key is wrapped. */
+/**
+ * Asks about a name that now belongs to another environment, before anything is sealed for it or its key is wrapped.
+ */
 export function SwappedDialog() {
   const name = swappedName()
   return (

@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { appsQuery, groupsQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
-/** The application or group that an environment belongs to, and the link to it; undefined until it is loaded. */
+/** Returns the application or group of an environment, with a link to it. Undefined until it has loaded. */
 export function useParent({ applicationId, groupId }: Environment) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const app = useQuery(appsQuery(org.id)).data?.apps.find(({ id }) => id === applicationId)

@@ -2,13 +2,13 @@ import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 
-/** Whom the person has chosen to give a key to. */
+/** A reader that the person has chosen. */
 interface ChosenReader {
   principalId: string
   publicKeyJwk: string
 }
 
-/** An environment's key, as this person holds it, wrapped in the keyring's worker to a reader, who is known from then on. */
+/** Wraps an environment's key to a reader, in the keyring's worker. The reader is then remembered as known. */
 export async function wrapEnvironmentKey(orgId: string, envId: string, reader: ChosenReader): Promise<string> {
   const { wrappedDek } = await api.grants.own({ params: { orgId, envId } })
   const [wrapped = ''] = await keyring.call('wrapForOthers', { wrappedDek, publicKeyJwks: [reader.publicKeyJwk] })

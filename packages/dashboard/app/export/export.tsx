@@ -12,11 +12,11 @@ import { canSave, saveArchive } from './save.ts'
 const exportKeyQuery = queryOptions({
   queryKey: ['export-key'],
   queryFn: ({ signal }) => api.auditProof.exportKey({}, { signal }),
-  // Where the server signs nothing, it will not begin to while somebody waits.
+  // A server without a signing key will not get one soon, so a retry is useless.
   retry: false,
 })
 
-/** What an archive of the organization holds, and how to get one and check it. */
+/** Explains what an archive of the organization contains, how to make one, and how to check it. */
 export function Export() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: key, isError: isUnsigned } = useQuery(exportKeyQuery)
@@ -51,7 +51,7 @@ export function Export() {
   )
 }
 
-/** For a shell; names of files are chosen by people. */
+/** Quotes a file name for a shell, because people choose it. */
 const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`)
 
 function Contents() {

@@ -6,15 +6,16 @@ interface Picked {
 }
 type Picker = (options: { suggestedName: string }) => Promise<Picked>
 
-/** Only some browsers let a page write to a file that a person chose; others would keep all of the archive in memory. */
+/** Only some browsers let a page write to a chosen file. Others would need the whole archive in memory. */
 const picker = (): Picker | undefined => (window as { showSaveFilePicker?: Picker }).showSaveFilePicker
 
 export const canSave = () => picker() !== undefined
 
 /**
- * Asks for a file and writes the archive into it, piece by piece. What was there before stays until the archive is whole.
+ * Asks for a file and writes the archive into it piece by piece. An existing file stays unchanged until the archive is
+ * complete.
  *
- * @returns the file's name, or null where the person chose none.
+ * @returns the file's name, or null if the person chose none.
  */
 export async function saveArchive(
   { orgId, suggestedName }: { orgId: string; suggestedName: string },

@@ -5,13 +5,13 @@ type Endpoints = typeof endpoints
 export type Heading = keyof Endpoints
 export type OperationOf<H extends Heading> = keyof Endpoints[H]
 
-/** Schemas and their checker are fetched with the first form: no page needs them to be shown. */
+/** The schemas and their checker load with the first form, because pages do not need them. */
 const load = () => Promise.all([import('@skerry/contract/endpoints'), import('typebox/value')])
 
-/** Fetches what `fieldErrors` needs, so that it is there when the form is submitted. */
+/** Loads the code for `fieldErrors` early, so that it is ready when the form is submitted. */
 export const preloadCheck = (): void => void load().catch(() => {})
 
-/** The part of a JSON Schema for objects that is read here. */
+/** The part of an object's JSON Schema that this file reads. */
 interface ObjectSchema {
   type: 'object'
   properties: Record<string, object>
@@ -19,9 +19,10 @@ interface ObjectSchema {
 }
 
 /**
- * Values of a form -> what is wrong with them by the schema of the endpoint's body: messages by path (`name`,
- * `grants.0.principalId`). Only fields that the form has are checked, since code may add others before it sends the body;
- * an optional field that is empty is not sent, and so not checked. Without the schemas nothing is wrong: the server checks.
+ * Checks a form's values against the schema of the endpoint's body. Returns messages by path (`name`,
+ * `grants.0.principalId`). Only fields of the form are checked, because code may add others before it sends the body.
+ * An empty optional field is not sent, so it is not checked. If the schemas cannot be loaded, it returns no errors,
+ * because the server checks too.
  */
 export async function fieldErrors<H extends Heading>(
   heading: H,
@@ -38,7 +39,7 @@ export async function fieldErrors<H extends Heading>(
   return errors
 }
 
-/** The schema and the value without what the form does not have. */
+/** Reduces the schema and the value to the fields that the form has. */
 function restrict({ type, properties, required = [] }: ObjectSchema, values: object) {
   const isMissing = (name: string, value: unknown) => !required.includes(name) && (value === '' || value == null)
   const checked = Object.entries(values).filter(
@@ -48,5 +49,5 @@ function restrict({ type, properties, required = [] }: ObjectSchema, values: obj
   return { schema, value: Object.fromEntries(checked) }
 }
 
-/** A JSON pointer as forms write it: `/grants/0/principalId` -> `grants.0.principalId`. */
+/** Converts a JSON pointer to a form path: `/grants/0/principalId` becomes `grants.0.principalId`. */
 const pathOf = (pointer: string) => pointer.slice(1).replaceAll('/', '.')

@@ -1,8 +1,8 @@
 import type { ConfigField } from '@skerry/contract/fields'
 
-// The settings of a lease target, a rotation or a sync destination. What is typed is kept as texts until it is checked.
+// The settings of a lease target, a rotation or a sync destination. A form keeps them as text until they are checked.
 
-/** Texts by the last part of a field's path, in objects as the config has them. */
+/** Typed texts, nested like the config. */
 export interface Texts {
   [name: string]: string | Texts
 }
@@ -23,14 +23,14 @@ export function setAt(target: Record<string, unknown>, path: string, value: unkn
   at[last] = value
 }
 
-/** An empty text for each field. */
+/** Returns an empty text for each field. */
 export function emptyTexts(fields: readonly ConfigField[]): Texts {
   const texts: Texts = {}
   for (const { path } of fields) setAt(texts, path, '')
   return texts
 }
 
-/** What was typed, as the config has it. An optional field that is empty is left out. */
+/** Converts typed texts to a config. It leaves out empty optional fields. */
 export function configOf(fields: readonly ConfigField[], texts: Texts): Record<string, unknown> {
   const config: Record<string, unknown> = {}
   for (const field of fields) {
@@ -58,7 +58,7 @@ function readText({ kind, choices, columns }: ConfigField, text: string): unknow
   })
 }
 
-/** The values, or the one word that stands in place of them. */
+/** Returns the list of values, or a single word if it is a choice that replaces the list. */
 const aloneIn = (words: string[], values: string[]): string | string[] =>
   values.length === 1 && words.includes(values[0] ?? '') ? (values[0] ?? '') : values
 
@@ -67,7 +67,7 @@ function listOf(words: string[], line: string): [string, string | string[]] {
   return [name, aloneIn(words, values)]
 }
 
-/** A config as it would be typed: `configOf` of it is the config again. Not for `rows`. */
+/** Converts a config to the texts that a person would type. `configOf` converts them back. Does not support `rows`. */
 export function textsOf(fields: readonly ConfigField[], config: object): Record<string, string> {
   const values = config as Record<string, unknown>
   return Object.fromEntries(fields.map(({ path }) => [path, typedText(values[path])]))

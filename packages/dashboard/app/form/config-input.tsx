@@ -10,11 +10,11 @@ interface Props {
   fields: readonly ConfigField[]
 }
 
-/** What must be filled in, and what can be set beside it when asked for. */
+/** Shows the required settings, and the optional ones after a click on "More settings". */
 export function ConfigFields({ form, fields }: Props) {
   const [showsAll, setShowsAll] = useState(false)
   const hidden = fields.filter(({ required }) => !required)
-  // What a refusal is about has to be seen.
+  // A field with an error must be visible.
   const isOpen = showsAll || hidden.some(({ path }) => form.errors[`config.${path}`] !== undefined)
   return (
     <Stack>
@@ -75,5 +75,8 @@ function howWritten({ kind, columns }: ConfigField): string {
   return kind === 'rows' ? ` One on each line: ${columns.join(' ')}.` : ''
 }
 
-/** Descriptions are written for the reference as well, which shows what is between backticks as code. */
+/**
+ * Removes backticks from a description. The API reference shows the same descriptions, with the text in backticks as
+ * code.
+ */
 const plain = (description: string) => description.replaceAll('`', '')

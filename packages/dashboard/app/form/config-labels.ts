@@ -1,4 +1,4 @@
-/** How fields are called where their name is no good label. */
+/** Labels for fields whose name is not a good label. */
 const labels: Record<string, string> = {
   accessLevel: 'What a lease may do',
   allowCleartextPassword: 'Let the server read passwords without verified TLS',

@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 import { clearedMessage, keyring } from '../keyring.ts'
 import { IconEye } from '../ui/icons.ts'
 
-/** To be shown wherever a credential is asked for that the server uses: `children` say for what. */
+/** A warning to show wherever the server needs to read a credential. `children` say what for. */
 export const ServerReads = ({ children }: { children: ReactNode }) => (
   <Alert color="yellow" variant="light" icon={<IconEye size={18} />} title="This server will be able to read it">
     Unlike your secrets: {children} Make one for Skerry alone, with no more rights than it needs.
   </Alert>
 )
 
-/** In clear while it is typed, as values are: people have to see what they paste. */
+/** A field for a credential. It shows the text as values do, because people must see what they paste. */
 export function CredentialField(props: {
   label: string
   description: string
@@ -40,6 +40,6 @@ export function CredentialField(props: {
   )
 }
 
-/** Wraps a credential, in the keyring's worker, to a key that the server has just shown as its own. */
+/** Wraps a credential to the server's current public key, in the keyring's worker. */
 export const wrapCredential = (text: string, publicKeyJwk: string): Promise<string> =>
   keyring.callLocked('wrapForServer', { text: text.trim(), publicKeyJwk })

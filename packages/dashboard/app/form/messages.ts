@@ -9,7 +9,7 @@ import {
 
 export const requiredMessage = 'This field is required.'
 
-/** What a field asks for, by the pattern that its text does not match. */
+/** Messages for a text that does not match its pattern, by pattern. */
 const patterns: Record<string, string> = {
   [cliLoginCodePattern]: 'Enter the code as the terminal shows it, such as WDJB-MJHT.',
   [displayNamePattern]: 'Line breaks and control characters are not allowed.',
@@ -21,7 +21,7 @@ const patterns: Record<string, string> = {
 
 const patternMessage = (pattern: string): string => patterns[pattern] ?? 'This has a character that is not allowed.'
 
-/** A rule of JSON Schema that a value breaks. */
+/** A rule of a JSON Schema that a value breaks. */
 export interface BrokenRule {
   keyword: string
   params: object
@@ -38,7 +38,7 @@ const messages: Record<string, (params: Record<string, unknown>) => string> = {
   maxItems: ({ limit }) => `Choose at most ${limit}.`,
 }
 
-/** A broken rule in plain English, for the field that breaks it. */
+/** Returns the message for a broken rule, in plain English. */
 export function messageOf({ keyword, params }: BrokenRule): string {
   const message = Object.hasOwn(messages, keyword) ? messages[keyword] : undefined
   return message?.(params as Record<string, unknown>) ?? 'Choose a valid value.'

@@ -4,7 +4,7 @@ import { slugOf } from '../slug.ts'
 import { NameField } from './name-field.tsx'
 import type { ApiForm } from './use-api-form.ts'
 
-/** A name and the slug that follows from it until somebody types another slug. */
+/** Fields for a name and a slug. The slug follows the name until someone types a slug. */
 export function NameAndSlug({
   form,
   placeholder,

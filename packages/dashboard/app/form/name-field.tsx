@@ -1,7 +1,7 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 
 /**
- * The name of something, as the first field of a dialog.
+ * A field for a name, used first in a dialog.
  *
  * @example <NameField description="Where it is used." placeholder="backend" {...form.getInputProps('name')} />
  */

@@ -1,16 +1,16 @@
 import { SkerryError } from '@skerry/sdk/errors'
 import { messageOf } from './messages.ts'
 
-/** A field that the server refused, and why, as a sentence. */
+/** A field that the server refused, with the reason as a sentence. */
 export interface RefusedField {
-  /** As forms name it: `slug`, `grants.0.principalId`. */
+  /** The path as in forms: `slug`, `grants.0.principalId`. */
   path: string
   message: string
 }
 
 /**
- * The field that a refusal names. The server writes `body.<path>: <reason>`, and `body: <name> is required` for a field that
- * is missing; this is the only place that reads those messages. undefined for a refusal of the request as a whole.
+ * Returns the field that a refusal names, or undefined if the refusal concerns the whole request. The server writes
+ * `body.<path>: <reason>`, or `body: <name> is required` for a missing field. Only this function reads those messages.
  */
 export function refusedField(error: unknown): RefusedField | undefined {
   if (!(error instanceof SkerryError)) return undefined
@@ -20,7 +20,7 @@ export function refusedField(error: unknown): RefusedField | undefined {
   return path && reason ? { path, message: messageFor(reason) } : undefined
 }
 
-/** The server's sentences about broken rules of a schema; they are shown as the form words the same rule. */
+/** The server's sentences for broken schema rules. The form shows its own words for the same rule. */
 const rules = [
   { sentence: /^must not have fewer than (\d+) characters$/, keyword: 'minLength' },
   { sentence: /^must not have more than (\d+) characters$/, keyword: 'maxLength' },

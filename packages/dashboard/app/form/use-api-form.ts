@@ -8,9 +8,8 @@ import { refusedField } from './refused-field.ts'
 export type ApiForm<V> = UseFormReturnType<V>
 
 /**
- * A form whose fields go into the body of an endpoint, and are checked by that endpoint's schema. Texts are trimmed before
- * they are checked and submitted, and then go through `prepare`. Fields that the body does not have are allowed and not
- * checked.
+ * A form whose fields go into the body of an endpoint. The endpoint's schema checks them. Texts are trimmed and passed
+ * through `prepare` before they are checked and submitted. Fields that the body lacks are allowed and not checked.
  *
  * @example
  * const form = useApiForm('invites', 'create', { email: '', role: 'member' as Role })
@@ -34,8 +33,8 @@ export function useApiForm<H extends Heading, V extends object>(
 }
 
 /**
- * Submitting a form: its fields are checked first, and a refusal of the server that names one of them is shown at that field.
- * Any other failure is in `error`.
+ * Submits a form. The fields are checked first. If the server refuses a field of the form, the reason appears at that
+ * field. Any other failure is in `error`.
  */
 export function useSubmit<V>(
   form: ApiForm<V> | undefined,
@@ -57,7 +56,10 @@ export function useSubmit<V>(
   }, after)
 }
 
-/** Ends the action at the first of these fields, which shows its error. Screen readers read the error with the field. */
+/**
+ * Ends the action and focuses the first of these fields, which shows its error. Screen readers read the error with the
+ * field.
+ */
 function stopAt<V>(form: ApiForm<V>, paths: string[]): never {
   const nodes = paths.flatMap((path) => form.getInputNode(path) ?? [])
   const inOrder = (a: Node, b: Node) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1)

@@ -5,14 +5,14 @@ import { configOf, emptyTexts, setAt, type Texts, textAt } from './config-fields
 import { type BrokenRule, messageOf, requiredMessage } from './messages.ts'
 import type { ApiForm } from './use-api-form.ts'
 
-/** How a config is checked; loaded with its schema. */
+/** How a config is checked. Loaded together with its schema. */
 export interface ConfigRules {
   fields: readonly ConfigField[]
-  /** What the config holds beside its fields. */
+  /** Values of the config that are not fields of the form. */
   fixed: Readonly<Record<string, string>>
-  /** The rules of its schema that it breaks. */
+  /** Returns the schema rules that the config breaks. */
   broken: (config: object) => (BrokenRule & { instancePath: string })[]
-  /** What is wrong between its fields: `<path>: <reason>`. */
+  /** Returns a problem between several fields, as `<path>: <reason>`, or null. */
   problem: (config: object) => string | null
 }
 
@@ -21,8 +21,8 @@ export interface ConfigValues {
 }
 
 /**
- * A form for a config, with a text for each field of each kind that it can have. Messages stand at the fields as with
- * `useApiForm`, and so do refusals of the server that name one. Which rules hold may depend on what is typed.
+ * A form for a config. It has a text for each field of every kind that can be chosen. Messages and refusals of the
+ * server appear at the fields, as with `useApiForm`. The rules may depend on the typed texts.
  *
  * @example
  * const form = useConfigForm(allFields, () => rules[kind], { port: '5432' })
@@ -41,20 +41,20 @@ export function useConfigForm(
   })
 }
 
-/** The texts with others in their places. */
+/** Returns a copy of the texts with some of them replaced. */
 export function withTexts(texts: Texts, others: Readonly<Record<string, string>>): Texts {
   const changed = structuredClone(texts)
   for (const [path, text] of Object.entries(others)) setAt(changed, path, text)
   return changed
 }
 
-/** What was typed, as the API takes it. */
+/** Converts the typed texts to the config for the API. */
 export const readConfig = ({ fields, fixed }: Pick<ConfigRules, 'fields' | 'fixed'>, texts: Texts) => ({
   ...fixed,
   ...configOf(fields, texts),
 })
 
-/** Messages by path, as forms have them: `config.connection.host`. */
+/** Returns messages by form path: `config.connection.host`. */
 function configErrors(rules: ConfigRules, texts: Texts): Record<string, string> {
   const { fields, broken, problem } = rules
   const errors: Record<string, string> = {}
@@ -72,7 +72,7 @@ function configErrors(rules: ConfigRules, texts: Texts): Record<string, string> 
   return errors
 }
 
-/** Whether one path, written with dots or slashes, is the other or below it. */
+/** Whether `path` equals `other` or is below it. Both may use dots or slashes. */
 function isWithin(path: string, other: string): boolean {
   const [inner = '', outer = ''] = [path, other].map((one) => `${one.replace(/^\//, '').replaceAll('/', '.')}.`)
   return inner.startsWith(outer)

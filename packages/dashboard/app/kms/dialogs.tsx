@@ -60,7 +60,7 @@ function GrantDialog({ managed, onClose }: Props) {
   )
 }
 
-/** Chooses who goes on using the key, then adds a version. Somebody whose key is another than before is left out. */
+/** Chooses who gets the new version, then adds it. A person or token whose public key has changed is left out. */
 function RotateDialog({ managed, onClose }: Props) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(keyHoldersQuery(org.id, managed.id))
@@ -161,7 +161,7 @@ function RemoveDialog({ managed, onClose }: Props) {
   )
 }
 
-/** Says above a page that a key stands still. */
+/** A note at the top of the page that the key is disabled. */
 export function DisabledNote() {
   return (
     <Alert color="red" variant="light" mb="lg" title="This key is disabled">

@@ -14,7 +14,7 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { PublicKey } from './public-key.tsx'
 import { type KeyHolder, type KeyVersion, keyHoldersQuery, type ManagedKey, managedKeyQuery } from './queries.ts'
 
-/** Who may use a key, and which versions of it. */
+/** Lists who may use a key, and which versions of it. */
 export function Holders({ managed, actions }: { managed: ManagedKey; actions: React.ReactNode }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
@@ -65,7 +65,7 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
 
 const kinds: Record<string, string> = { user: 'member', service_token: 'service token' }
 
-/** Every version there was; of a key that signs, with what others verify by. */
+/** Lists all versions. Versions of a signing key show the public key for verification. */
 export function Versions({ managed }: { managed: ManagedKey }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(managedKeyQuery(org.id, managed.id))

@@ -9,7 +9,7 @@ import { timeColumn } from '../ui/relative-time.tsx'
 import { type ManagedKey, managedKeysQuery } from './queries.ts'
 import { specLabels } from './specs.ts'
 
-/** Admins see all managed keys of the organization; others those that they may use. */
+/** The list of managed keys. Admins see all of the organization. Members see the keys that they may use. */
 export function KeyList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(managedKeysQuery(org.id))

@@ -6,8 +6,9 @@ import { isPinned, remember } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
 import type { ManagedKey } from './queries.ts'
 
-// Material of managed keys is made and wrapped in the keyring's worker. What a version was when this browser made or saw it
-// first is remembered: a server that shows a key of its own in its place is noticed before that is wrapped to anybody.
+// The keyring's worker creates and wraps managed keys. This browser remembers the fingerprint of each version that it
+// created or first saw. If a server later shows its own key instead, this is noticed before the key is wrapped to
+// anybody.
 
 const pinOf = (keyId: string, version: number) => `${keyId}/${version}`
 
@@ -21,7 +22,7 @@ const ownGrant = ({ userId }: Own, wrappedKey: string) => ({
   wrappedKey,
 })
 
-/** A key that its maker alone holds at first. */
+/** Creates a key that only its creator holds at first. */
 export async function createKey(orgId: string, own: Own, { name, spec }: { name: string; spec: KmsSpec }) {
   const made = await keyring.call('newManagedKey', { spec, publicKeyJwks: [] })
   const body = {
@@ -34,7 +35,7 @@ export async function createKey(orgId: string, own: Own, { name, spec }: { name:
   return key
 }
 
-/** Another version, for its maker and those who are to go on using the key. */
+/** Adds a version to a key, for its creator and for `others`. */
 export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others: Candidate[]): Promise<number> {
   const publicKeyJwks = others.map(({ publicKeyJwk }) => publicKeyJwk)
   const made = await keyring.call('newManagedKey', { spec: key.spec, publicKeyJwks })
@@ -52,7 +53,7 @@ export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others
   return after.currentVersion
 }
 
-/** The current version, to somebody whose words were compared. */
+/** Grants the current version to someone whose fingerprint was compared. */
 export async function grantKey(orgId: string, { id, spec }: ManagedKey, to: Candidate): Promise<void> {
   const params = { orgId, kmsKeyId: id }
   const { currentVersion, grants } = await api.kms.own({ params })

@@ -14,7 +14,7 @@ const specs = Object.keys(kmsSpecs).map((spec) => {
   return { value: spec, label: `${below}: ${main}` }
 })
 
-/** Makes a managed key, which its maker alone holds at first. */
+/** Creates a managed key, which only its creator holds at first. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('kms', 'create', { name: '', spec: 'aes-256-gcm' as KmsSpec })

@@ -10,7 +10,7 @@ const pemQuery = (publicKeyJwk: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** A public key in the two forms that programs take. */
+/** Shows a public key in the two formats that programs accept. */
 export function PublicKey({ publicKeyJwk }: { publicKeyJwk: string }) {
   const pem = useQuery(pemQuery(publicKeyJwk))
   return (
@@ -48,7 +48,7 @@ const imports: Record<string, EcKeyImportParams | AlgorithmIdentifier> = {
   Ed25519: { name: 'Ed25519' },
 }
 
-/** SubjectPublicKeyInfo as RFC 7468 writes it: 64 characters a line. */
+/** Encodes the key as SubjectPublicKeyInfo in PEM (RFC 7468): 64 characters a line. */
 async function toPem(publicKeyJwk: string): Promise<string> {
   const jwk = JSON.parse(publicKeyJwk) as JsonWebKey
   const key = await crypto.subtle.importKey('jwk', jwk, imports[jwk.crv ?? ''] ?? '', true, ['verify'])

@@ -5,14 +5,14 @@ import { Copy } from '../ui/copy.tsx'
 import { Countdown } from '../ui/countdown.tsx'
 import type { MadeAccess } from './get-access.tsx'
 
-/** What is shown of a lease, this once: its main text first, and what else is needed to use it. */
+/** The parts of a lease that are shown once: the main text, and what else is needed to use it. */
 interface Parts {
   what: string
   text: string
   more: { label: string; text: string }[]
 }
 
-/** A new lease, with what signs in and how long it lives. Null: the keyring has locked meanwhile. */
+/** Shows a new lease with its credential and its lifetime. It is null if the keyring has locked meanwhile. */
 export function AccessShown({ access, onClose }: { access: MadeAccess | null; onClose: () => void }) {
   if (!access)
     return (

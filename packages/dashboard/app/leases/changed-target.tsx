@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { IconTriangleAlert } from '../ui/icons.ts'
 import { changedTarget } from './known-targets.ts'
 
-/** Asked before a password is made for a lease target that has other settings than before. */
+/** Asks about a lease target with changed settings, before a password is made for it. */
 export function ChangedTargetDialog() {
   const { name, changes } = changedTarget()
   return (

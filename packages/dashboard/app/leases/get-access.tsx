@@ -11,7 +11,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { makeLease } from './make.ts'
 import { type LeaseTarget, ledgerQuery, targetsQuery } from './queries.ts'
 
-/** A lease that was just made, and the target that says how to reach it. */
+/** A new lease, and its target, which says how to connect. */
 export interface MadeAccess {
   made: MadeLease
   target: LeaseTarget
@@ -22,7 +22,7 @@ const lifetimeDefaultSeconds = 3600
 const roleName = new RegExp(roleNamePattern)
 const withNames = ['postgres', 'mysql', 'redis']
 
-/** Makes a lease in this browser. */
+/** The dialog to create a lease. Its password or key is made in this browser. */
 export function GetAccessDialog(props: {
   targetId: string | null
   onClose: () => void
@@ -125,7 +125,7 @@ function LoginNames(props: { target: LeaseTarget; value: string[]; onChange: (va
   )
 }
 
-/** Lifetimes to choose from, as far as the provider and the target allow; the target's own limit is one of them. */
+/** Returns the lifetimes that the provider and the target allow. The last one is the target's own limit. */
 function lifetimesOf({ provider, config }: LeaseTarget): number[] {
   const { min, max } = leaseFacts[provider].ttlSeconds
   const isCloud = provider === 'cloud-a' || provider === 'cloud-b'

@@ -1,8 +1,9 @@
 import { changedSettings, type TargetSettings, wordsOfSettings } from '@skerry/sdk/internal/lease-target-settings'
 import { targetPrompt } from '../prompts.ts'
 
-// The server says where a lease leads. This browser remembers the settings with which it first used or registered a
-// target, and asks before a password is made for another address. Settings hold no credential.
+// The server decides which address a lease leads to. This browser remembers the settings with which it first used or
+// registered a target. If they change, it asks before a password is made for the new address. The settings contain no
+// credential.
 
 const storageName = 'skerry-known-targets'
 
@@ -24,22 +25,22 @@ function readKnown(): KnownTargets {
 
 const keysOf = (orgId: string, { id, name }: Target) => [`${orgId} ${id}`, `${orgId} name ${name}`]
 
-/** The person has registered this target with these settings, or accepted them. */
+/** Remembers settings that the person has registered or accepted. */
 export function noteTarget(orgId: string, target: Target): void {
   const { provider, config } = target
   const entries = keysOf(orgId, target).map((key) => [key, { provider, config }] as const)
   localStorage.setItem(storageName, JSON.stringify({ ...readKnown(), ...Object.fromEntries(entries) }))
 }
 
-/** The target that is asked about, and what is otherwise. */
+/** The target that the dialog asks about, and its changed settings. */
 let asked = { name: '', changes: '' }
 export const changedTarget = () => asked
 
 /**
- * To be called before a password is made for a target, or its admin credential is given: asks the person about one that has
- * other settings than before.
+ * Asks the person about a target whose settings have changed. Call it before you make a password for the target or
+ * replace its admin credential.
  *
- * @throws Cancelled, and then nothing is to be sent.
+ * @throws Cancelled if the person declines. Then send nothing.
  */
 export async function checkTarget(orgId: string, target: Target): Promise<void> {
   const known = readKnown()

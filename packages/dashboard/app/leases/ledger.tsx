@@ -13,7 +13,7 @@ import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { type Lease, ledgerQuery, targetsQuery } from './queries.ts'
 
-/** Every lease of the organization, the newest first. */
+/** Lists all leases of the organization, the newest first. */
 export function Ledger() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useInfiniteQuery(ledgerQuery(org.id))
@@ -54,7 +54,9 @@ export function Ledger() {
 
 const nameOfLease = ({ resourceRef, id }: Lease) => resourceRef ?? id
 
-/** The dialogs that end a lease: the server removes the account, or stops trying to. */
+/**
+ * The dialogs that revoke or forget a lease. To revoke, the server removes the account. To forget, it stops trying to.
+ */
 function useEndings(orgId: string) {
   const stale = [ledgerQuery(orgId)]
   const revoking = useConfirm((lease: Lease) => ({

@@ -8,15 +8,15 @@ import type { LeaseTarget } from './queries.ts'
 export interface LeaseWish {
   target: LeaseTarget
   ttlSeconds: number
-  /** Of an account on a database; a fresh one unless given. */
+  /** The name of the database account. A new one is generated unless given. */
   roleName?: string
   /** Login names of a certificate. */
   principals?: string[]
 }
 
 /**
- * Makes a lease: its password or key is made in the keyring's worker, and so is what the server sends checked there. A
- * lease that is not what was asked for, or that nobody could use any more, is revoked.
+ * Creates a lease. The keyring's worker makes its password or key, and checks the server's answer. If the answer does
+ * not match the request, or nobody could use the lease any more, it is revoked.
  */
 export async function makeLease(orgId: string, { target, ...wish }: LeaseWish): Promise<MadeLease> {
   await checkTarget(orgId, target)

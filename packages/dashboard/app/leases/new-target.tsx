@@ -19,7 +19,7 @@ import { signedInTo } from './signed-in-to.ts'
 
 const providers = Object.entries(leaseFacts).map(([value, { label }]) => ({ value, label }))
 
-/** What most targets of a provider have. */
+/** The initial values for each provider, which suit most targets. */
 const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
   postgres: { 'connection.port': '5432', accessLevel: 'readonly', schema: 'public' },
   mysql: { 'connection.port': '3306', accessLevel: 'readonly', userHost: '%' },
@@ -27,7 +27,9 @@ const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
   mongodb: { 'connection.port': '27017', accessLevel: 'readonly' },
 }
 
-/** Registers a target. The server or the provisioner that is to use it signs in first; where the server cannot, it stores nothing. */
+/**
+ * Registers a target. The server first signs in to it, and stores nothing if that fails. A provisioner signs in later.
+ */
 export function NewTargetDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { rules, all } = use(targetSchemas())
@@ -102,7 +104,10 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** What a provider started with and nobody has changed is not what was typed: it is emptied. */
+/**
+ * Returns an empty text for each initial value that nobody has changed. Such a value must not stay when another
+ * provider is chosen.
+ */
 const untouched = (texts: Texts, started: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(started)
@@ -110,10 +115,10 @@ const untouched = (texts: Texts, started: Record<string, string> = {}): Record<s
       .map(([path]) => [path, '']),
   )
 
-/** What only the level `custom` has. */
+/** Fields that only the access level `custom` has. */
 const customFields = ['createStatements', 'revokeStatements', 'rules', 'roles']
 
-/** Where a connection string leads, as the fields of a target: no user and no password. */
+/** Returns the address in a connection string as fields of a target, without user and password. */
 function addressIn(secret: string): Record<string, string> {
   if (!/^\w+:\/\//.test(secret.trim()) || !URL.canParse(secret.trim())) return {}
   const { hostname, port, pathname } = new URL(secret.trim())
@@ -121,7 +126,7 @@ function addressIn(secret: string): Record<string, string> {
   return {
     'connection.host': hostname.replace(/^\[|\]$/g, ''),
     ...(port === '' ? {} : { 'connection.port': port }),
-    // Redis has a number there, under another name.
+    // In a Redis URL this is a number, which the config calls `db`.
     ...(database === '' ? {} : { 'connection.database': database, 'connection.db': database }),
   }
 }

@@ -8,7 +8,7 @@ import { queryClient, type Stale } from '../queries.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { ledgerQuery } from './queries.ts'
 
-/** Leases that a principal asked for, and whose credential may still work. */
+/** Leases that a principal requested and whose credential may still work. */
 const liveLeasesQuery = (orgId: string, requestedById: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'leases', 'live', requestedById],
@@ -18,8 +18,9 @@ const liveLeasesQuery = (orgId: string, requestedById: string) =>
   })
 
 /**
- * Leases outlive the access of whoever asked for them. `field` says so in a dialog that ends the access, and offers to end
- * the leases. Call `end` once the access has ended, so that no lease is added meanwhile. `stale` is for the dialog.
+ * Leases outlive the access of the principal who requested them. `field` says so in a dialog that ends the access, and
+ * offers to end the leases too. Call `end` after the access has ended, so that no lease is added meanwhile. Pass
+ * `stale` to the dialog.
  */
 export function useOutlivingLeases(principalId: string) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

@@ -18,7 +18,7 @@ export const targetsQuery = (orgId: string) =>
 
 const pageSize = 50
 
-/** A lease ends by itself, and what another person does shows within this time. */
+/** Leases expire and other people change them, so the list reloads every 15 seconds. */
 const refreshMs = 15_000
 
 export const ledgerQuery = (orgId: string) =>
@@ -40,5 +40,5 @@ export const brokerKeyQuery = (orgId: string) =>
     staleTime: 0,
   })
 
-/** Whether an account of it may be on the target. */
+/** Whether the target may still have the lease's account. */
 const isLive = ({ status }: Lease): boolean => !['expired', 'revoked', 'failed'].includes(status)

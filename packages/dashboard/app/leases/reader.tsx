@@ -13,12 +13,12 @@ import { IconEye } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { brokerKeyQuery } from './queries.ts'
 
-/** Targets to which a provisioner can sign in instead of the server. */
+/** Whether a provisioner can sign in to such a target instead of the server. */
 export const isProvisionable = (provider: LeaseTag): boolean => ['postgres', 'mysql', 'redis'].includes(provider)
 
 /**
- * Who signs in to a target, and can read its admin credential for that: this server, or the holder of a service token, as
- * `skerry provisioner` in the customer's network does. Null: this server.
+ * Chooses who signs in to a target and can therefore read its admin credential. It is this server (null), or the holder
+ * of a service token, such as `skerry provisioner` in the customer's network.
  */
 export function useReader(orgId: string, tokenId: string | null) {
   const broker = useQuery({ ...brokerKeyQuery(orgId), enabled: tokenId === null })
@@ -30,7 +30,9 @@ export function useReader(orgId: string, tokenId: string | null) {
   const [compared, setCompared] = useState<string | null>(null)
   const isCompared = compared !== null && compared === publicKeyJwk
   const isKnown = checked !== undefined && (checked.status === 'verified' || isCompared)
-  /** Wraps the credential, in the keyring's worker; for a provisioner together with the settings that it is for. */
+  /**
+   * Wraps the credential, in the keyring's worker. For a provisioner it is sealed together with the target's settings.
+   */
   const wrap = async (text: string, config: object): Promise<string> => {
     if (tokenId === null) {
       const { publicKeyJwk } = await queryClient.fetchQuery(brokerKeyQuery(orgId))
@@ -76,7 +78,7 @@ export function ReaderField({ reader, onChange }: { reader: Reader; onChange: (t
   )
 }
 
-/** To be shown wherever an admin credential is asked for: who will be able to read it. */
+/** Says who will be able to read an admin credential. Show it wherever one is asked for. */
 export function ReaderNotice({ reader }: { reader: Reader }) {
   const { broker, tokenId, token, checked, isCompared, onCompared } = reader
   if (tokenId === null)

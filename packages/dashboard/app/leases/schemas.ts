@@ -2,19 +2,19 @@ import { type ConfigField, fieldsOf } from '@skerry/contract/fields'
 import type { LeaseTag } from '@skerry/contract/leases/facts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
-/** By provider, which fields a target has and how they are checked. */
+/** The fields of a target, and how they are checked. */
 interface TargetSchemas {
   rules: Record<LeaseTag, ConfigRules>
-  /** Those of every provider: a form keeps what was typed when another is chosen. */
+  /** The fields of all providers. A form keeps typed texts when another provider is chosen. */
   all: ConfigField[]
 }
 
-/** The form sets these itself, and asks for the others. */
+/** The form sets these fields itself and does not ask for them. */
 const setByForm = ['executor', 'provisionerTokenId']
 
 let loading: Promise<TargetSchemas> | undefined
 
-/** Schemas are fetched with the first form that needs them. For `use`: the same promise each time. */
+/** Loads the schemas when a form first needs them. Returns the same promise each time, as React's `use` requires. */
 export function targetSchemas(): Promise<TargetSchemas> {
   loading ??= load()
   return loading

@@ -1,6 +1,6 @@
 import type { LeaseTarget } from './queries.ts'
 
-/** What a check of a target has come to. A provisioner that is away checks it when it is back. */
+/** Describes the result of a target's check. A provisioner that is offline checks it later. */
 export function signedInTo({ name, status, lastError }: LeaseTarget): string {
   if (lastError !== null) return `${name} cannot be signed in to: ${lastError}`
   if (status === 'ready') return `${name} can be signed in to.`

@@ -15,7 +15,7 @@ import type { LeaseTarget } from './queries.ts'
 import { ReaderNotice, useReader } from './reader.tsx'
 import { signedInTo } from './signed-in-to.ts'
 
-/** The dialog that is open, and for which target. */
+/** The open dialog and its target. */
 export interface OpenTargetDialog {
   kind: 'rename' | 'replace' | 'remove'
   target: LeaseTarget
@@ -40,7 +40,10 @@ function RenameTargetDialog({ target: { id, name }, onClose }: Props) {
   return <RenameDialog name={name} onRename={rename} stale={[orgQueries(org.id, 'leases')]} onClose={onClose} />
 }
 
-/** The new credential counts once the server has signed in with it; until then the old one does. A provisioner’s counts at once. */
+/**
+ * Replaces the admin credential. The server uses the new one only after it has signed in with it. A provisioner uses it
+ * at once.
+ */
 function ReplaceDialog({ target, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const reader = useReader(org.id, provisionerOf(target.config))

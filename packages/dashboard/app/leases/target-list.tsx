@@ -19,10 +19,10 @@ import { type LeaseTarget, targetsQuery } from './queries.ts'
 import { signedInTo } from './signed-in-to.ts'
 import type { OpenTargetDialog } from './target-dialogs.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const TargetDialog = lazy(async () => ({ default: (await import('./target-dialogs.tsx')).TargetDialog }))
 
-/** What leases are made on. */
+/** Lists the lease targets. */
 export function TargetList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
@@ -32,7 +32,7 @@ export function TargetList() {
     async (target: LeaseTarget) => {
       const params = { orgId: org.id, targetId: target.id }
       const { target: after } = await api.leases.verifyTarget({ params })
-      // A failure stands in the row, with what the target said.
+      // The row shows a failure, with the target's error.
       if (after.lastError === null) showToast(signedInTo(after))
     },
     { stale: [targetsQuery(org.id)] },
@@ -108,7 +108,7 @@ function longestText({ provider, config }: LeaseTarget): string {
   return durationText(maxTtlSeconds ?? leaseFacts[provider].ttlSeconds.max)
 }
 
-/** Everything that is known of a target; its credential is shown to nobody. */
+/** Shows all settings of a target. Its credential is never shown. */
 function TargetDetails({ target: { config, notes, updatedAt } }: { target: LeaseTarget }) {
   return (
     <Stack gap="xs">
@@ -134,7 +134,7 @@ function TargetDetails({ target: { config, notes, updatedAt } }: { target: Lease
   )
 }
 
-/** Under the names that its form has for them. The provider stands in the row. */
+/** Returns the settings with the labels of the form. The provider is left out, because the row shows it. */
 function settingsOf(config: object): [string, string][] {
   return Object.entries(config).flatMap(([name, value]): [string, string][] => {
     if (name === 'provider') return []

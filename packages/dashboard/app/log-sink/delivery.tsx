@@ -9,7 +9,7 @@ import { RelativeTime } from '../ui/relative-time.tsx'
 import type { LogSinkDialogKind } from './dialogs.tsx'
 import { type LogSink, logSinkQuery } from './queries.ts'
 
-/** The collector, whether it is sent to, and how far that is. */
+/** Shows the collector, whether delivery is enabled, and how far it has come. */
 export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSinkDialogKind) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { endpoint, enabled } = sink
@@ -51,7 +51,10 @@ export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSi
   )
 }
 
-/** The server disables one that refuses; it then has an error, which setting the sink clears. */
+/**
+ * Says why the sink is disabled. If a collector refuses, the server disables the sink and keeps the error until the
+ * sink is set again.
+ */
 function WhyDisabled({ sink: { enabled, lastError } }: { sink: LogSink }) {
   if (enabled) return null
   if (lastError === null)
@@ -96,7 +99,7 @@ function State({ sink: { enabled, lastError } }: { sink: LogSink }) {
 
 const Mono = ({ children }: { children: string }) => <span className="mono">{children}</span>
 
-/** Their values are shown to nobody again. */
+/** Shows the names of the headers. Their values are never shown again. */
 const HeaderNames = ({ names }: { names: string[] }) => (
   <Group gap="xs">
     {names.map((name) => (

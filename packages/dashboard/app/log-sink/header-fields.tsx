@@ -4,7 +4,7 @@ import { clearedMessage } from '../keyring.ts'
 import { IconPlus, IconX } from '../ui/icons.ts'
 import { headerErrors, noHeader, type TypedHeader } from './headers.ts'
 
-/** Their values are masked: they often are credentials, and nobody is shown them again. */
+/** Fields for the headers. The values are masked, because they are often credentials and are never shown again. */
 export function HeaderFields(props: {
   headers: TypedHeader[]
   wasCleared: boolean

@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import { headerNamePattern, headerValuePattern } from '@skerry/contract/patterns'
 import { requiredMessage } from '../form/messages.ts'
 
-/** A header as it is typed. One without a name and without a value is not sent. */
+/** A typed header. If name and value are empty, it is not sent. */
 export interface TypedHeader {
   name: string
   value: string
@@ -18,7 +18,7 @@ export const headersOf = (typed: TypedHeader[]): Record<string, string> =>
 const nameForm = new RegExp(headerNamePattern)
 const valueForm = new RegExp(headerValuePattern)
 
-/** What is wrong with each of them; the server says which ones it does not let anybody set. */
+/** Returns the errors of each header. The server alone knows which headers it forbids. */
 export function headerErrors(typed: TypedHeader[]): { name?: string; value?: string }[] {
   const names = typed.map(({ name }) => name.trim().toLowerCase())
   return typed.map((one, i) => {

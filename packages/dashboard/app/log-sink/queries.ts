@@ -5,7 +5,7 @@ import { api } from '../api.ts'
 
 export type LogSink = NonNullable<Answer<typeof logSink.get>['logSink']>
 
-/** Entries are sent each minute: somebody who waits for the next delivery sees it soon after. */
+/** The server sends entries every minute. With this interval, a delivery appears soon after. */
 const refreshMs = 15_000
 
 export const logSinkQuery = (orgId: string) =>

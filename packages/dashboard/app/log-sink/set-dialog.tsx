@@ -9,12 +9,12 @@ import { HeaderFields } from './header-fields.tsx'
 import { headerErrors, headersOf, noHeader, type TypedHeader } from './headers.ts'
 import { type LogSink, logSinkQuery } from './queries.ts'
 
-/** A new sink, or another address or other headers of the one that there is. */
+/** Creates the log sink, or changes its address or headers. */
 export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [headers, setHeaders, wasCleared] = usePlaintext<TypedHeader[]>([noHeader])
   const [wantsOthers, setWantsOthers] = useState(false)
-  // One that a refusal has disabled is changed in order to go on.
+  // If a refusal has disabled the sink, saving it enables it again.
   const form = useApiForm('logSink', 'set', {
     endpoint: sink?.endpoint ?? '',
     enabled: sink === null || sink.enabled || sink.lastError !== null,
@@ -80,5 +80,5 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
   )
 }
 
-/** As the server compares them; what is no address yet has none. */
+/** Returns the host that the server compares, or undefined if the text is not a URL. */
 const hostOf = (endpoint: string): string | undefined => URL.parse(endpoint.trim())?.host

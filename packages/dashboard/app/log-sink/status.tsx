@@ -11,10 +11,10 @@ import type { LogSinkDialogKind } from './dialogs.tsx'
 import { logSinkQuery } from './queries.ts'
 import { TestRecord } from './test-record.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const LogSinkDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).LogSinkDialog }))
 
-/** Where the audit log is sent, how delivery goes, and what can be done about it. */
+/** The log sink: its delivery, a test, and its removal. */
 export function LogSinkStatus() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(logSinkQuery(org.id))

@@ -9,7 +9,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 
 type Outcome = Awaited<ReturnType<typeof api.logSink.test>>
 
-/** Sends one made-up record at once; it says what came of it for as long as the page is open. */
+/** Sends a test record at once. The result stays visible while the page is open. */
 export function TestRecord() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [outcome, setOutcome] = useState<Outcome | null>(null)

@@ -6,7 +6,10 @@ import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
 const any: Place['kind'][] = ['application', 'group', 'branch']
 
-/** One of the environments whose key this person holds, as far as lists tell that. */
+/**
+ * A field to choose an environment whose key this person holds. It also offers branches, whose lists do not say who
+ * holds the key.
+ */
 export function EnvironmentField(props: {
   value: string | null
   onChange: (value: string | null) => void

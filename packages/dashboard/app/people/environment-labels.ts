@@ -5,14 +5,14 @@ import { noteShown } from '../envs/meanings.ts'
 /** An environment with its full label, for lists of several. */
 export interface Place {
   id: string
-  /** `Web shop / Production`, of a branch `Web shop / Production @ fix-login`. */
+  /** `Web shop / Production`, or for a branch `Web shop / Production @ fix-login`. */
   label: string
   kind: 'application' | 'group' | 'branch'
-  /** Whether this person holds its key; undefined for branches, whose lists do not contain it. */
+  /** Whether this person holds its key. Undefined for branches, because their lists do not say. */
   canDecrypt: boolean | undefined
 }
 
-/** Every environment of an organization, with those of groups and branches. */
+/** All environments of an organization, including those of groups, and branches. */
 export const environmentLabelsQuery = (orgId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'places'],

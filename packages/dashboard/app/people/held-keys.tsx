@@ -4,7 +4,7 @@ import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
 import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
-/** Lists the environments whose key a member or token has. */
+/** The environments whose key a member or token has. */
 const heldKeysQuery = (orgId: string, principalId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'holdings', principalId],
@@ -21,7 +21,7 @@ const heldKeysQuery = (orgId: string, principalId: string) =>
     staleTime: 0,
   })
 
-/** What they can decrypt, before their access ends. */
+/** Says which environments a member or token can decrypt. Shown before their access ends. */
 export function HeldKeys({ principalId }: { principalId: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: places, error } = useQuery(heldKeysQuery(org.id, principalId))

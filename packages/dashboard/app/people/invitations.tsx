@@ -14,7 +14,7 @@ import { invitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
 
-/** People who may join the organization. */
+/** The open invitations of the organization. */
 export function Invitations() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(invitesQuery(org.id))

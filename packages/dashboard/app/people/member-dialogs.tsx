@@ -67,7 +67,7 @@ function RoleDialog({ member, onClose }: OnMember) {
   )
 }
 
-/** Whether the key that the server shows is the one that its holder has. */
+/** Asks the person to compare the member's key from the server with the member. */
 function CompareDialog({ member, checked, onClose }: OnMember & { checked: Checked }) {
   const [compared, setCompared] = useState(false)
   const remember = async () => pin(member.userId, checked.fingerprint)
@@ -130,7 +130,7 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** The dialog of a member that is open. */
+/** Renders the open dialog of a member. */
 export function MemberDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { kind, member, checked } = dialog
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />

@@ -6,7 +6,7 @@ export type Member = Answer<typeof orgs.members>['members'][number]
 
 export const nameOfMember = ({ name, email, userId }: Member): string => name ?? email ?? userId
 
-/** The dialog that is open, and for whom. */
+/** The open dialog and its member. */
 export interface OpenDialog {
   kind: 'role' | 'compare' | 'remove' | 'leave'
   member: Member

@@ -6,16 +6,17 @@ import { forgetReader } from '../envs/known-readers.ts'
 import { queryClient } from '../queries.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 
-// A removed member or a revoked token may have kept keys. The list of environments to re-key comes from the audit log, which
-// records who had which key and which environments got another key since. So a reload keeps it, and several removals add up.
+// A removed member or a revoked token may have kept keys. The environments to re-key come from the audit log, which
+// records who had which key and which environments were re-keyed since. So the list survives a reload, and several
+// removals add up.
 
-/** An environment that needs another key. */
+/** An environment that needs a new key. */
 export interface RekeyDue {
   environmentId: string
   label: string
   /** The audit entries of the removals. */
   entryIds: string[]
-  /** Their names, as far as they are known. */
+  /** The names of the removed members and tokens, as far as known. */
   who: string[]
 }
 
@@ -46,7 +47,7 @@ function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Ent
   for (const entry of ended)
     for (const environmentId of environmentsOf(entry)) {
       const label = labels.get(environmentId)
-      // A deleted environment has no key any more.
+      // A deleted environment has no key.
       if (label === undefined || (lastRekey.get(environmentId) ?? 0) > Date.parse(entry.createdAt)) continue
       const before = due.get(environmentId) ?? { environmentId, label, entryIds: [], who: [] }
       const who = [...new Set([...before.who, nameOfEnded(entry)])]
@@ -58,7 +59,7 @@ function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Ent
 const environmentsOf = ({ metadata: { environmentIds } }: Entry): string[] =>
   Array.isArray(environmentIds) ? environmentIds.filter((id) => typeof id === 'string') : []
 
-/** Names of people whom this page has removed. The server does not send the name of a former member. */
+/** Names of people that this page has removed, because the server does not send the name of a former member. */
 const removedHere = new Map<string, string>()
 
 function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string {
@@ -66,7 +67,7 @@ function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string 
   return removedHere.get(resourceId ?? '') ?? 'a former member'
 }
 
-/** Ends the access of a member or token. From then on, `rekeyDueQuery` lists their environments as due for another key. */
+/** Ends the access of a member or token. `rekeyDueQuery` then lists the environments whose keys they had. */
 export async function endAccess(who: { id: string; name: string }, end: () => Promise<unknown>) {
   await end()
   removedHere.set(who.id, who.name)
@@ -98,5 +99,5 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Audit entries of removals that this person dismissed. */
+/** Returns the audit entry IDs of removals that this person dismissed. */
 export const useDismissed = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => dismissed)

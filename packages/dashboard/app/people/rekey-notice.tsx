@@ -6,7 +6,10 @@ import { AnchorLink } from '../ui/links.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { dismissRemovals, rekeyDueQuery, useDismissed } from './rekey-due.ts'
 
-/** Lists for admins the environments whose key somebody may have kept. It stays until they are re-keyed or it is dismissed. */
+/**
+ * Lists for admins the environments whose key a former holder may have kept. It stays until they are re-keyed or the
+ * notice is dismissed.
+ */
 export function RekeyNotice() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data, error } = useQuery({ ...rekeyDueQuery(org.id), enabled: org.role !== 'member' })

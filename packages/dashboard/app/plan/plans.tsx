@@ -7,7 +7,7 @@ import type { Billing } from './queries.ts'
 
 type Family = Billing['families'][number]
 
-/** The plan of each family, and how to pay for a higher one. */
+/** Shows the plan of each product family, and how to pay for a higher one. */
 export function Plans({ billing }: { billing: Billing }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { families, manage } = billing

@@ -7,7 +7,7 @@ import type { Billing } from './queries.ts'
 
 type Usage = Billing['usage'][number]
 
-/** What is used beside what is included. */
+/** Shows the usage beside what the plan includes. */
 export function UsageList({ query }: { query: UseQueryResult<Billing> }) {
   return (
     <Section title="Usage">
@@ -56,7 +56,7 @@ function Share({ usage: { label, quantity, included } }: { usage: Usage }) {
   )
 }
 
-/** Features of the plans, and what the operator has set beside them. */
+/** Shows the plan's features and the operator's overrides. */
 export function Features({ billing: { entitlements, overrides } }: { billing: Billing }) {
   return (
     <Section title="Features">

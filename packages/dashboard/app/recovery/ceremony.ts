@@ -6,7 +6,7 @@ import { invalidate, orgQueries } from '../queries.ts'
 import { knownRecoveryKey } from './covering.ts'
 import type { RecoveryRequest } from './queries.ts'
 
-/** Whose shares are not of the recovery key. */
+/** Custodians whose share does not belong to the recovery key. */
 export type FalseShares = { userId: string; shareIndex: number }[]
 
 async function neededKey(orgId: string): Promise<string> {
@@ -21,7 +21,7 @@ async function ceremonyOf(orgId: string, id: string) {
   return { orgId, request, shares, recoveryPublicKeyJwk }
 }
 
-/** Asks the custodians for a member. */
+/** Opens a recovery request for a member. */
 export async function openRequest(
   orgId: string,
   target: { userId: string; publicKeyJwk: string },
@@ -36,7 +36,7 @@ export async function openRequest(
   await api.recoveryRequests.open({ params: { orgId }, body })
 }
 
-/** Gives the person's own share to a target whose words were compared. */
+/** Contributes the person's own share to a request. The words of the target's key must have been compared before. */
 export async function contribute(orgId: string, request: RecoveryRequest): Promise<RecoveryRequest> {
   const recoveryPublicKeyJwk = await neededKey(orgId)
   const { share } = await api.recovery.share({ params: { orgId } })
@@ -52,8 +52,8 @@ export async function contribute(orgId: string, request: RecoveryRequest): Promi
 }
 
 /**
- * The shares come together in the keyring's worker of the person whom the request is for, and nowhere else -> what that
- * person can read again. `granted` is null where too few shares were of the recovery key.
+ * Combines the shares in the keyring's worker of the person who is recovered, and nowhere else. Returns the
+ * environments that the person can read again. `granted` is null if too few shares belonged to the recovery key.
  */
 export async function complete(
   orgId: string,
@@ -72,7 +72,7 @@ export async function complete(
   return { granted: grants.map(({ environmentId }) => environmentId), falseShares }
 }
 
-/** Asks the custodians for a drill, whose target this browser makes. */
+/** Opens a recovery drill. This browser creates the key that the shares are sent to. */
 export async function beginDrill(orgId: string): Promise<RecoveryRequest> {
   await neededKey(orgId)
   const { publicKeyJwk, kept } = await keyring.call('newDrill', {})
@@ -82,7 +82,7 @@ export async function beginDrill(orgId: string): Promise<RecoveryRequest> {
   return request
 }
 
-/** Whether this browser began that drill: it alone has its target. */
+/** Whether this browser began the drill. Only that browser has the drill's key. */
 export const isOwnDrill = ({ id, drill }: RecoveryRequest): boolean =>
   drill && localStorage.getItem(placeOf(id)) !== null
 
@@ -100,5 +100,8 @@ export async function endDrill(
   return outcome
 }
 
-/** Sealed under the person's own key: a browser's storage keeps it for the days that a drill may take. */
+/**
+ * The localStorage key of a drill's private key, which is sealed under the person's own key. It must last for the days
+ * that a drill may take.
+ */
 const placeOf = (requestId: string) => `skerry-drill-${requestId}`

@@ -3,15 +3,17 @@ import { api } from '../api.ts'
 import { acceptReaders } from '../envs/known-readers.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
 
-// Keys of environments are wrapped to the recovery key. A server that could put its own in its place would be given all of
-// them, so the one that this browser saw first is the one to expect.
+// Environment keys are also wrapped to the recovery key. A server that replaced the recovery key with its own would
+// receive all of them. So this browser expects the recovery key that it saw first.
 
 export const recoveryHolder = (orgId: string, publicKeyJwk: string) => ({
   principalId: `recovery/${orgId}`,
   publicKeyJwk,
 })
 
-/** The recovery key, if it is the one that was seen before; null where the organization has none. */
+/**
+ * Returns the recovery key if it is unchanged since this browser first saw it, or null if the organization has none.
+ */
 export async function knownRecoveryKey(orgId: string): Promise<string | null> {
   const { recoveryPublicKeyJwk } = await api.recovery.publicKey({ params: { orgId } })
   if (recoveryPublicKeyJwk === null) return null
@@ -27,23 +29,23 @@ export async function knownRecoveryKey(orgId: string): Promise<string | null> {
 }
 
 /**
- * The recovery key, once the person has accepted it in this browser: to be called before something is wrapped to it.
+ * Returns the recovery key after the person has accepted it in this browser. Call it before you wrap anything to it.
  *
- * @throws Cancelled where the person does not.
+ * @throws Cancelled if the person declines.
  */
 export async function acceptedRecoveryKey(orgId: string): Promise<string | null> {
   const publicKeyJwk = await knownRecoveryKey(orgId)
   if (publicKeyJwk === null) return null
   const holder = recoveryHolder(orgId, publicKeyJwk)
   const [checked] = await checkKeys([holder])
-  // The person has made it here, or compared its words.
+  // The person created it here or compared its words.
   if (checked?.status === 'verified') return publicKeyJwk
   const reader = { ...holder, shownAs: 'The recovery key of this organization' }
   await acceptReaders({ id: holder.principalId, key: '' }, 'the keys that you make', [reader])
   return publicKeyJwk
 }
 
-/** The keys of these environments that this person holds, wrapped to them. */
+/** Returns this person's wrapped keys of these environments. Environments whose key they do not hold are left out. */
 export async function ownKeysOf(orgId: string, environmentIds: readonly string[]) {
   const found = await Promise.all(
     environmentIds.map(async (environmentId) => {

@@ -5,7 +5,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { AnchorLink } from '../ui/links.tsx'
 import { ownShareQuery, recoveryQuery } from './queries.ts'
 
-/** Says what recovery loses with a member who is a custodian, and what to do about it. */
+/** Warns that removing a member who is a custodian leaves fewer shares, and says what to do about it. */
 export function CustodianNote({ userId, name }: { userId: string; name: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data, error } = useQuery({ ...recoveryQuery(org.id), enabled: org.role !== 'member' })
@@ -39,7 +39,7 @@ function sharesText({ left, threshold, isEnough }: SharesLeft): string {
   return `${remain}, but ${threshold} are needed: nothing could be recovered.`
 }
 
-/** Warns a custodian who leaves. Members see their own share, and not the number of other shares. */
+/** Warns a custodian who leaves. A member sees only their own share, not how many others there are. */
 export function OwnShareNote() {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const share = useQuery({ ...ownShareQuery(org.id), enabled: org.role === 'member' }).data

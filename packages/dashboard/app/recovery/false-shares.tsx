@@ -6,7 +6,7 @@ export type NameOf = (id: string) => string
 export const namesOf = (falseShares: FalseShares, nameOf: NameOf) =>
   falseShares.map(({ userId, shareIndex }) => `share ${shareIndex} of ${nameOf(userId)}`).join(', ')
 
-/** Whose shares do not fit, and what to do about it. */
+/** Lists the custodians whose shares do not belong to the recovery key, and says what to do. */
 export function FalseSharesNote({ falseShares, nameOf }: { falseShares: FalseShares; nameOf: NameOf }) {
   return (
     <Alert color="red" variant="light" role="alert" mt="sm" title="These shares are not of the recovery key">

@@ -16,7 +16,7 @@ import { complete, openRequest } from './ceremony.ts'
 import { FalseSharesNote } from './false-shares.tsx'
 import { isOpen, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
 
-/** The way from a passphrase that nobody knows any more to reading again. Each step shows by itself when it is done. */
+/** Guides a person from a forgotten passphrase to access again. When a step is done, the next one appears by itself. */
 export function Forgot() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(recoveryKeyQuery(org.id))

@@ -10,7 +10,7 @@ import { showToast } from '../ui/toast.ts'
 import { knownRecoveryKey } from './covering.ts'
 import { type OwnShare, ownShareQuery } from './queries.ts'
 
-/** For custodians: what they have, and whether it is still good. */
+/** Shows custodians their own share, and lets them check it. */
 export function OwnShareSection() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const share = useQuery(ownShareQuery(org.id)).data

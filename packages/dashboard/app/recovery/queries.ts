@@ -27,7 +27,7 @@ export const recoveryKeyQuery = (orgId: string) =>
     staleTime: 0,
   })
 
-/** Null for a person who is no custodian. */
+/** Null for a person who is not a custodian. */
 export const ownShareQuery = (orgId: string) =>
   queryOptions({
     queryKey: keyOf(orgId, 'share'),
@@ -35,10 +35,16 @@ export const ownShareQuery = (orgId: string) =>
       api.recovery.share({ params: { orgId } }, { signal }).then(({ share }) => share, unlessRefused(null)),
   })
 
-/** What custodians and targets do shows within this time; what is asked for anew a little later. */
+/**
+ * With an open request the list reloads every 5 seconds, to show each contribution soon. Without one it reloads every
+ * 20 seconds, to show new requests.
+ */
 const refreshMs = { open: 5000, none: 20_000 }
 
-/** Admins see all; custodians those that are open; others their own. None for who is neither. */
+/**
+ * Admins see all requests, custodians the open ones, and others their own. A person who may see none gets an empty
+ * list.
+ */
 export const requestsQuery = (orgId: string) =>
   queryOptions({
     queryKey: keyOf(orgId, 'requests'),

@@ -43,7 +43,7 @@ interface OnRequest {
   onClose: () => void
 }
 
-/** By an admin, for a member; custodians compare the words with that person, not with the admin. */
+/** An admin opens a request for a member. The custodians compare the words with that member, not with the admin. */
 function AskDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useCandidates(org.id, []).filter(({ principalType }) => principalType === 'user')
@@ -111,7 +111,10 @@ function DrillDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** A custodian gives their share away for good here: so nothing but a comparison of words lets them. */
+/**
+ * A contributed share cannot be taken back. So a custodian must have compared the words, unless the request is their
+ * own.
+ */
 function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const { drill, targetId, targetPublicKeyJwk, reason, requestedById } = request
@@ -149,7 +152,10 @@ function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
   )
 }
 
-/** In the browser of whom the request is for. It stays open to name false shares: nothing would tell of them afterwards. */
+/**
+ * Completes a request in the browser of the person it is for. If it fails, the dialog stays open to name the false
+ * shares, because no other page shows them.
+ */
 function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const [falseShares, setFalseShares] = useState<FalseShares | null>(null)

@@ -14,10 +14,13 @@ import { isOwnDrill } from './ceremony.ts'
 import { isOpen, ownShareQuery, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
 import type { OpenRequestDialog } from './request-dialogs.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const RequestDialog = lazy(async () => ({ default: (await import('./request-dialogs.tsx')).RequestDialog }))
 
-/** Requests: custodians contribute, targets complete, admins ask and cancel. */
+/**
+ * The recovery requests. Custodians contribute shares, the person to recover completes the request, and admins open and
+ * cancel it.
+ */
 export function Requests() {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
@@ -77,13 +80,16 @@ export function Requests() {
   )
 }
 
-/** A request comes by itself, and may be for somebody who has joined since this page asked for the members. */
+/**
+ * Reloads the members if a request is for someone who is not in the list. That person may have joined after the list
+ * was loaded.
+ */
 function useNewMembers(orgId: string, requests: RecoveryRequest[]) {
   const members = useQuery(membersQuery(orgId)).data?.members
   const isNew = ({ targetType, targetId }: RecoveryRequest) =>
     targetType === 'user' && members !== undefined && !members.some(({ userId }) => userId === targetId)
   const newest = requests.find(isNew)?.id
-  // Once for a request: whom it was for may have left instead.
+  // Only once for each request, because the person may also have left the organization.
   useEffect(() => {
     if (newest !== undefined) void invalidate(membersQuery(orgId))
   }, [orgId, newest])

@@ -16,7 +16,7 @@ import { showToast } from '../ui/toast.ts'
 import { ownKeysOf, recoveryHolder } from './covering.ts'
 import type { Recovery } from './queries.ts'
 
-/** Makes a recovery key and gives each custodian a share; with `recovery`, in place of that one. */
+/** Creates a recovery key and gives each custodian a share. With `recovery`, the new key replaces that one. */
 export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useCandidates(org.id, []).filter(({ principalType }) => principalType === 'user')
@@ -154,7 +154,10 @@ interface Plan {
   isRotation: boolean
 }
 
-/** The private key exists in the keyring's worker for a moment, and nowhere afterwards -> how many environments it covers. */
+/**
+ * Creates the recovery key and returns how many environments it covers. Its private key exists only for a moment, in
+ * the keyring's worker.
+ */
 async function makeRecoveryKey(orgId: string, { threshold, custodians, readable, isRotation }: Plan): Promise<number> {
   const body = await keyring.call('newRecoveryKey', {
     ...{ orgId, threshold, wrapped: await ownKeysOf(orgId, readable) },

@@ -22,10 +22,10 @@ import { acceptedRecoveryKey, ownKeysOf, recoveryHolder } from './covering.ts'
 import type { RecoveryDialogKind } from './dialogs.tsx'
 import { type Configured, type Recovery, recoveryQuery } from './queries.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const RecoveryDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).RecoveryDialog }))
 
-/** What admins see: the recovery key, its custodians, and what it covers. */
+/** Shows admins the recovery key, its custodians, and the environments that it covers. */
 export function Status() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(recoveryQuery(org.id))

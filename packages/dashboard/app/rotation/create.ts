@@ -8,8 +8,8 @@ import { targetsQuery } from '../leases/queries.ts'
 import { queryClient } from '../queries.ts'
 
 /**
- * Configures a rotation. `rotatorKey` is given where the rotator does not hold the environment’s key yet: that is wrapped to
- * it in the keyring's worker, and from then on the server can read the environment.
+ * Creates a rotation. Pass `rotatorKey` if the rotator does not have the environment's key yet. The keyring's worker
+ * then wraps that key to the rotator, so the server can read the environment from then on.
  */
 export async function createRotation(
   orgId: string,
@@ -25,7 +25,7 @@ export async function createRotation(
   return api.rotation.create({ params, body: { ...settings, wrappedDek } })
 }
 
-/** The password is rotated on the target that this browser knows. */
+/** Asks the person if the settings of the rotation's target differ from those that this browser remembers. */
 async function checkTargetOf(orgId: string, targetId: string): Promise<void> {
   const target = (await queryClient.fetchQuery(targetsQuery(orgId))).find(({ id }) => id === targetId)
   if (target) await checkTarget(orgId, target)

@@ -10,7 +10,7 @@ import { showToast } from '../ui/toast.ts'
 import { IntervalField, intervalOf, intervalProblem, secondsOf } from './interval.tsx'
 import { type Rotation, staleAfterRotation } from './queries.ts'
 
-/** The dialog that is open, and for which policy. */
+/** The open dialog and its rotation. */
 export interface OpenRotationDialog {
   kind: 'run' | 'interval' | 'remove'
   rotation: Rotation
@@ -36,7 +36,7 @@ function RunDialog({ rotation, onClose }: Props) {
       const { version } = await api.rotation.rotate({ params: { orgId: org.id, rotationId: id } })
       showToast(`Rotated ${secretName}: version ${version}.`)
     } finally {
-      // The list shows a failure, too, so it is also loaded again after one.
+      // The list also shows failures, so it reloads after a failed run too.
       await invalidate(...staleAfterRotation(org.id, rotation.environmentId))
     }
   }

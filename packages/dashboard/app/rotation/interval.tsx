@@ -7,7 +7,7 @@ const units = [
   { value: '86400', label: 'days' },
 ]
 
-/** A number and its unit, as they are typed. */
+/** An interval as typed: a number and its unit. */
 export interface Interval {
   count: string
   unit: string
@@ -15,13 +15,13 @@ export interface Interval {
 
 export const secondsOf = ({ count, unit }: Interval): number => Number(count) * Number(unit)
 
-/** In the largest unit that leaves no rest. */
+/** Converts seconds to the largest unit that gives a whole number. */
 export function intervalOf(seconds: number): Interval {
   const unit = units.findLast(({ value }) => seconds % Number(value) === 0)?.value ?? '60'
   return { count: String(Math.ceil(seconds / Number(unit))), unit }
 }
 
-/** Why an interval cannot be, or null when it can. */
+/** Returns what is wrong with an interval, or null. */
 export function intervalProblem(interval: Interval): string | null {
   const seconds = secondsOf(interval)
   if (!Number.isInteger(seconds) || seconds < limits.rotationIntervalMinSeconds) return 'At least 5 minutes.'

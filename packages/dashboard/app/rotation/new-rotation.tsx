@@ -25,7 +25,7 @@ import { rotationSchemas } from './schemas.ts'
 const kinds = Object.entries(rotationFacts).map(([value, { label }]) => ({ value, label }))
 const validName = new RegExp(secretNamePattern)
 
-/** Configures the rotation of a secret. `of`: the secret that it is for, where that is known. */
+/** Creates the rotation of a secret. `of` is the secret, if it is already chosen. */
 export function NewRotationDialog(props: { of?: { environmentId: string; secretName: string }; onClose: () => void }) {
   const { of, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -41,7 +41,7 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
   const form = useConfigForm(schemas.all, rulesFor, {})
   const needsTarget = rotationFacts[kind].target !== null
   const rotations = useQuery(rotationsQuery(org.id)).data
-  // Another policy would replace this one, whatever its kind and settings are.
+  // A secret can have only one rotation. A second one would overwrite the first.
   const isRotated = rotations?.some((one) => one.environmentId === environmentId && one.secretName === secretName)
   const nameProblem =
     secretName !== '' && !validName.test(secretName)
@@ -100,7 +100,7 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
   )
 }
 
-/** The server's rotator: whether it holds the environment's key, and what a person agrees to where it does not. */
+/** The server's rotator: whether it has the environment's key, and if not, whether the person agrees to give it. */
 function useRotator(orgId: string, environmentId: string | null) {
   const query = useQuery(rotatorQuery(orgId))
   const { publicKeyJwk = null, grantedEnvironmentIds = [] } = query.data ?? {}
@@ -144,7 +144,7 @@ function TargetField(props: { kind: RotationKind; value: string | null; onChange
   const { kind, value, onChange } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(targetsQuery(org.id))
-  // This server changes the password itself, so it has to be the one that signs in.
+  // The server changes the password itself, so only targets that the server signs in to are offered.
   const targets = (query.data ?? []).filter(
     ({ provider, config }) => provider === rotationFacts[kind].target && provisionerOf(config) === null,
   )

@@ -12,10 +12,10 @@ import { type Rotation, rotationsQuery } from './queries.ts'
 import { useRotationActions } from './rotation-list.tsx'
 import { RotationState } from './state.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const NewRotationDialog = lazy(async () => ({ default: (await import('./new-rotation.tsx')).NewRotationDialog }))
 
-/** Whether this server replaces a secret, with what can be done about it. */
+/** Shows the rotation of a secret with its actions, or offers to create one. */
 export function RotationOfSecret({ environmentId, secretName }: { environmentId: string; secretName: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(rotationsQuery(org.id))

@@ -23,7 +23,10 @@ export const rotatorQuery = (orgId: string) =>
     staleTime: 0,
   })
 
-/** The queries that a change of a rotation makes stale: a run writes a version, and a removal may take a key back. */
+/**
+ * The queries that a change of a rotation makes stale. A run writes a new version, and a removal may revoke the
+ * rotator's key.
+ */
 export const staleAfterRotation = (orgId: string, environmentId: string): Stale[] => [
   orgQueries(orgId, 'rotation'),
   orgQueries(orgId, 'envs', environmentId),

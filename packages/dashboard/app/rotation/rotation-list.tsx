@@ -16,10 +16,10 @@ import type { OpenRotationDialog } from './dialogs.tsx'
 import { type Rotation, rotationsQuery, staleAfterRotation } from './queries.ts'
 import { RotationState } from './state.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const RotationDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).RotationDialog }))
 
-/** What the server replaces, how often, and what became of it. */
+/** Lists the rotations: the secret, the interval and the last run. */
 export function RotationList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(rotationsQuery(org.id))
@@ -54,7 +54,7 @@ export function RotationList() {
   )
 }
 
-/** What can be done with a policy, the dialog that is open for it, and what failed. */
+/** Returns the actions of a rotation, their dialog, and the error of the last action. */
 export function useRotationActions() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const opened = useDialog<OpenRotationDialog>()

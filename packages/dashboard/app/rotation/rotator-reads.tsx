@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { type ReaderKey, ReaderQuestion } from '../envs/reader-key.tsx'
 import { IconEye } from '../ui/icons.ts'
 
-/** What rotation lets the server read, and whether the person wants that. */
+/** Says what the server will be able to read, and asks whether the person wants that. */
 export function RotatorReads({ holdsKey, reader }: { holdsKey: boolean; reader: ReaderKey }) {
   if (holdsKey)
     return (

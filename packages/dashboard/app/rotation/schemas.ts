@@ -4,13 +4,13 @@ import type { ConfigRules } from '../form/use-config-form.ts'
 
 interface RotationSchemas {
   rulesOf: (kind: RotationKind, secretName: string) => ConfigRules
-  /** Those of every kind. */
+  /** The fields of all kinds. */
   all: ConfigField[]
 }
 
 let loading: Promise<RotationSchemas> | undefined
 
-/** Schemas are fetched with the first form that needs them. For `use`: the same promise each time. */
+/** Loads the schemas when a form first needs them. Returns the same promise each time, as React's `use` requires. */
 export function rotationSchemas(): Promise<RotationSchemas> {
   loading ??= load()
   return loading

@@ -3,7 +3,7 @@ import type { Rotation } from './queries.ts'
 
 const failedTimes = (count: number) => (count === 1 ? 'failed once' : `failed ${count} times`)
 
-/** Whether a policy runs, and why its last run has failed. */
+/** Shows whether a rotation is active, and why its last run failed. */
 export function RotationState({ rotation: { status, failureStreak, lastError } }: { rotation: Rotation }) {
   const isFailing = failureStreak > 0
   const state = isFailing ? failedTimes(failureStreak) : status

@@ -3,7 +3,7 @@ import { meQuery } from '../queries.ts'
 import { session } from '../session.ts'
 import { Shell } from '../shell.tsx'
 
-/** Every page for people who are signed in. */
+/** The parent route of all pages for signed-in people. */
 export const Route = createFileRoute('/_app')({
   beforeLoad: async ({ context, location }) => {
     if (!(await session.ready())) throw redirect({ to: '/sign-in', search: { returnTo: location.href } })

@@ -12,7 +12,7 @@ import { rereadAfter, sealAndWrite } from './write.ts'
 
 const validName = new RegExp(secretNamePattern)
 
-/** A new secret, in one environment or several at once. */
+/** Adds a secret to one or several environments at once. */
 export function AddSecretDialog({
   orgId,
   columns,
@@ -36,7 +36,7 @@ export function AddSecretDialog({
     if (result.failed.length > 0) {
       const failed = result.failed.map((one) => ({ ...one, name: nameIn(chosen, one.name) }))
       if (chosen.length > 1) setOutcome({ ...result, failed })
-      // Only these environments are tried again: in the others, the secret is stored or waits for approval.
+      // Only the failed environments stay selected. In the others the secret is stored or waits for approval.
       setInto(result.failed.map((one) => one.name))
       await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
@@ -103,7 +103,10 @@ interface NewSecret {
   note: string
 }
 
-/** The names in the outcome are ids of environments: a branch may be called what its environment is called. */
+/**
+ * Writes the secret into the chosen environments. The outcome lists environment IDs as names, because a branch and an
+ * environment may have the same name.
+ */
 function writeInto(chosen: Column[], secret: NewSecret): Promise<Outcome> {
   const write = (environmentId: string) => {
     const own = chosen.find((column) => column.environmentId === environmentId)?.own

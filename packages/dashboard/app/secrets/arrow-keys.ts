@@ -7,7 +7,7 @@ const steps: Record<string, readonly [rows: number, columns: number]> = {
   ArrowRight: [0, 1],
 }
 
-/** Arrow keys go from value to value. */
+/** Moves the focus from value to value with the arrow keys. */
 export function moveByArrow(event: KeyboardEvent<HTMLElement>): void {
   const step = steps[event.key]
   const cell = (event.target as Element).closest('.matrix-value')?.closest('.matrix-cell')
@@ -23,8 +23,8 @@ export function moveByArrow(event: KeyboardEvent<HTMLElement>): void {
 }
 
 /**
- * Rows a little out of sight exist already. Several keys within one slow frame get beyond them, since a browser tells of
- * scrolling once a frame: it is told here then, and the rows are made.
+ * Returns the row at this index. A few rows out of sight are already rendered. Fast key presses can go beyond them,
+ * because a browser fires scroll events only once a frame. So this fires one itself, and the missing rows are rendered.
  */
 function rowAt(table: Element, index: number): Element | null {
   const find = () => table.querySelector(`.matrix-row[data-index="${index}"]`)

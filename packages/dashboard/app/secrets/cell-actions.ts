@@ -1,6 +1,6 @@
 import type { Column } from './columns.ts'
 
-/** What cells can do. The object stays the same while the matrix is shown, so that rows need not render again. */
+/** The actions of cells. The object stays the same while the matrix is shown, so that rows need not render again. */
 export interface CellActions {
   toggle: (columns: Column[], name: string) => void
   copy: (column: Column, name: string) => void

@@ -13,16 +13,16 @@ interface RowProps {
   name: string
   columns: Column[]
   valueIds: ValueIds
-  /** Changes whenever the row would look different. */
+  /** A text that changes whenever the row looks different. */
   state: string
   shown: RowShown | undefined
   drafts: RowDrafts | undefined
   actions: CellActions
 }
 
-/** Without the toolkit's components: scrolling renders hundreds of cells. */
+/** A row of the matrix. It uses no Mantine components, because scrolling renders hundreds of cells. */
 export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, actions }: RowProps) {
-  // The tools are rendered on hover or focus, since most rows are only scrolled past.
+  // The tools are rendered only after hover or focus, because most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
   const state = rowState(name, columns, valueIds)
@@ -159,7 +159,7 @@ const brokenMeans =
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {
   const { entry, where, shown, onClick } = props
   const value = isShown(entry, shown) && shown && 'value' in shown ? firstLines(shown.value) : null
-  // The label replaces the button's content for screen readers, so it contains a revealed value, too.
+  // The label replaces the button's content for screen readers, so it also contains a revealed value.
   return (
     <button
       type="button"
@@ -173,7 +173,9 @@ function Value(props: { entry: Entry; where: string; shown: RowShown[string] | u
   )
 }
 
-/** A cell has room for one line; the drawer shows the whole value. */
+/**
+ * Returns the first line of a value, cut after 400 characters. A cell shows one line. The drawer shows the whole value.
+ */
 function firstLines(value: string): string {
   const end = value.indexOf('\n')
   const line = end < 0 ? value : `${value.slice(0, end)} ↵`

@@ -1,15 +1,15 @@
 import { Cancelled } from '../prompts.ts'
 import type { Column, Entry } from './columns.ts'
 
-/** What one name would become in an environment. */
+/** The change of one name in an environment. */
 export interface Change {
   name: string
   kind: 'added' | 'changed' | 'overrides' | 'unchanged' | 'queued'
-  /** The version that it was compared with; 0: none. */
+  /** The version that the value was compared with, or 0 for none. */
   baseVersion: number
 }
 
-/** What a new value would do to a column. `same`: whether it equals the present one. */
+/** Returns what a new value would change in a column. `same` says whether it equals the current value. */
 export function changeOf(name: string, entry: Entry | undefined, same: boolean): Change {
   if (!entry) return { name, kind: 'added', baseVersion: 0 }
   const baseVersion = entry.own ? entry.secret.version : 0
@@ -17,11 +17,11 @@ export function changeOf(name: string, entry: Entry | undefined, same: boolean):
   return { name, kind: entry.own ? 'changed' : 'overrides', baseVersion }
 }
 
-/** How a write ended: with a new version, or in the queue for approval. */
+/** The result of a write: a new version, or a place in the approval queue. */
 export type Written = { version: number } | 'queued'
 
 export interface Outcome {
-  /** The versions that were made, by name. */
+  /** The new versions, by name. */
   written: ReadonlyMap<string, number>
   /** Names whose change waits for approval. */
   queued: string[]
@@ -30,7 +30,10 @@ export interface Outcome {
 
 const atOnce = 6
 
-/** Writes them a few at a time. One that fails leaves the others; what failed is named. Closing a dialog stops it. */
+/**
+ * Writes the secrets, up to six at once. A failed one is listed and does not stop the others. If the person cancels a
+ * prompt, no more are written.
+ */
 export async function applyAll(
   names: string[],
   write: (name: string) => Promise<Written>,

@@ -1,35 +1,35 @@
 import type { Secret } from './queries.ts'
 
-/** An environment as far as a matrix shows it: its own secrets, or null without a key. */
+/** An environment's own secrets, as a layer of a column. */
 export interface Layer {
   environmentId: string
-  /** As people call it: the slug of the environment, or of the group that it belongs to. */
+  /** The name for people: the slug of the environment, or of its group. */
   label: string
   wrappedDek: string
   secrets: ReadonlyMap<string, Secret>
 }
 
-/** The content of a cell: the secret that applies, and the layer that it comes from. */
+/** A cell: the secret that applies, and its layer. */
 export interface Entry {
   layer: Layer
   secret: Secret
   own: boolean
-  /** False if a layer that this person cannot read may override it. */
+  /** False if a layer that this person cannot read might override it. */
   isCertain: boolean
 }
 
-/** An environment or branch: what its programs get, by name. */
+/** An environment or branch, with the secrets that its programs get, by name. */
 export interface Column {
   environmentId: string
   name: string
   slug: string
   isBranch: boolean
-  /** Null without a key grant on the environment itself. */
+  /** Null if this person does not hold the environment's key. */
   own: Layer | null
-  /** Lowest precedence first. */
+  /** The readable layers, lowest precedence first. */
   layers: Layer[]
   entries: ReadonlyMap<string, Entry>
-  /** Layers below that this person has no key to. */
+  /** The lower layers whose key this person does not hold. */
   unreadable: string[]
   loading: boolean
   error: unknown
@@ -37,7 +37,7 @@ export interface Column {
   queued: ReadonlySet<string>
 }
 
-/** Later layers override earlier ones. Null means a layer that this person cannot read. */
+/** Merges layers. Later layers override earlier ones. A null layer is one that this person cannot read. */
 export function mergeLayers(layers: readonly (Layer | null)[], ownId: string): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const [i, layer] of layers.entries()) {
@@ -49,14 +49,14 @@ export function mergeLayers(layers: readonly (Layer | null)[], ownId: string): R
   return entries
 }
 
-/** Whether the value that programs get is unknown, because this person cannot read a layer that may set or override it. */
+/** Whether programs may get a value that this person cannot see, because an unreadable layer may set or override it. */
 export function isUnreadable({ entries, own, unreadable, loading }: Column, name: string): boolean {
   const entry = entries.get(name)
   if (entry) return !entry.isCertain
   return !loading && (own === null || unreadable.length > 0)
 }
 
-/** Includes secrets that are proposed and do not exist yet. */
+/** Returns all names, including proposed secrets that do not exist yet. */
 export function namesOf(columns: Column[]): string[] {
   const names = new Set<string>()
   for (const { entries, own, queued } of columns) {
@@ -66,14 +66,14 @@ export function namesOf(columns: Column[]): string[] {
   return [...names].sort()
 }
 
-/** What the keyring's worker needs of some of a layer's secrets. */
+/** Returns some of a layer's secrets in the form that the keyring's worker needs. */
 export const sealedPart = ({ wrappedDek, environmentId }: Layer, secrets: Secret[]) => ({
   wrappedDek,
   environmentId,
   secrets: secrets.map(({ name, ciphertext }) => ({ name, ciphertext })),
 })
 
-/** A column's entries by the layer that they come from, for the keyring's worker. */
+/** Groups a column's entries by layer, for the keyring's worker. */
 export function sealedParts(entries: Iterable<Entry>) {
   const byLayer = new Map<Layer, Secret[]>()
   for (const { layer, secret } of entries) {

@@ -6,13 +6,13 @@ import { IconEye, IconEyeOff } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Change } from './changes.ts'
 
-/** A value that would be replaced, and the one in its place. */
+/** The current value and the value that would replace it. */
 export interface BothValues {
   before: string
   after: string
 }
 
-/** Shows both values on request. They are cleared when the keyring locks, and when the change is another one. */
+/** Shows both values on request. They are cleared when the keyring locks, and when `change` changes. */
 export function useComparedValues(change: Change, open: (name: string) => Promise<BothValues>) {
   const { name } = change
   const [values, setValues] = usePlaintext<BothValues | null>(null)

@@ -2,7 +2,7 @@ import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { Dialog } from '../ui/dialog.tsx'
 import type { Draft, Theirs } from './use-edits.ts'
 
-/** Two people changed one value: both are shown, and this person decides. */
+/** Shows both values after two people changed one secret. This person decides which to keep. */
 export function ConflictDialog(props: {
   name: string
   where: string

@@ -19,14 +19,14 @@ interface Props {
   orgId: string
   columns: Column[]
   column: Column
-  /** One secret only. */
+  /** If set, only this secret is copied. */
   name?: string
   onClose: () => void
 }
 
 /**
- * Copies values of one environment into another. No target is preset, and a value that exists there is replaced only if the
- * person chooses it. The keyring's worker opens and seals the values, so the page shows none unless asked.
+ * Copies values from one environment into another. No target is selected at first. Existing values are replaced only if
+ * the person chooses them. The keyring's worker decrypts and seals the values, so the page shows none unless asked.
  */
 export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Props) {
   const targets = columns.filter(({ own, environmentId }) => own && environmentId !== column.environmentId)
@@ -88,7 +88,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   )
 }
 
-/** Seals the values for the target, all or none -> writes one of them. */
+/** Seals all values for the target, or fails. Returns a function that writes one of them. */
 async function writerOf(
   orgId: string,
   column: Column,
@@ -112,7 +112,10 @@ async function openBoth(column: Column, target: Column, name: string): Promise<B
   return { before, after }
 }
 
-/** The worker compares: equal ids mean equal values. Values that cannot be decrypted are left out. */
+/**
+ * Returns the changes. The worker compares values: equal IDs mean equal values. Values that cannot be decrypted are
+ * left out.
+ */
 function useChanges(column: Column, target: Column | undefined, only: string | undefined) {
   const [changes, setChanges] = useState<Change[]>([])
   const [error, setError] = useState<unknown>(null)

@@ -3,7 +3,7 @@ import { useApiForm } from '../form/use-api-form.ts'
 import type { Stale } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 
-/** Creates something that has a name and a slug. */
+/** Creates an object that has a name and a slug. */
 export function CreateDialog(props: {
   title: string
   placeholder: string
@@ -12,7 +12,7 @@ export function CreateDialog(props: {
   onClose: () => void
 }) {
   const { title, placeholder, onCreate, stale, onClose } = props
-  // Applications, groups and environments have names and slugs of the same form.
+  // Applications, groups and environments share the same rules for names and slugs.
   const form = useApiForm('apps', 'create', { name: '', slug: '' })
   return (
     <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate} stale={stale}>

@@ -7,7 +7,7 @@ import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
 import type { useEdits } from './use-edits.ts'
 
-/** The dialog of a matrix that is open. */
+/** The open dialog of a matrix. */
 export function Dialogs(props: {
   orgId: string
   columns: Column[]
@@ -17,7 +17,7 @@ export function Dialogs(props: {
 }) {
   const { orgId, columns, dialog, edits, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
-  // The present column: it may have changed since the dialog was opened.
+  // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />

@@ -5,7 +5,7 @@ import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
 
-/** Its table of names is fetched when a cell is first edited. */
+/** Loaded with its table of names when a cell is first edited. */
 const LoadingName = lazy(async () => ({ default: (await import('./loading-names.tsx')).LoadingName }))
 
 interface Props {
@@ -15,10 +15,10 @@ interface Props {
   actions: CellActions
 }
 
-/** The editor of a cell. Enter saves, Shift+Enter breaks the line, Escape cancels. */
+/** The editor of a cell. Enter saves, Shift+Enter adds a line, Escape cancels. */
 export function CellEditor({ column, name, draft, actions }: Props) {
   const save = () => actions.save(column, name)
-  // A save may still be refused; the draft must be here then.
+  // While a save is running, the draft must stay, because the server may refuse it.
   const cancel = () => draft.saving || actions.cancel(column, name)
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
@@ -29,7 +29,7 @@ export function CellEditor({ column, name, draft, actions }: Props) {
     }
   }
   const editor = useRef<HTMLDivElement>(null)
-  // The cell gets the focus back, for people who use the keyboard.
+  // The focus returns to the cell, for people who use the keyboard.
   useEffect(() => {
     const cell = editor.current?.closest('.matrix-cell')
     return () => {

@@ -14,21 +14,24 @@ import { useDialog } from '../ui/use-dialog.ts'
 import type { Column } from './columns.ts'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const NewEnvironmentDialog = lazy(async () => ({
   default: (await import('./new-environment.tsx')).NewEnvironmentDialog,
 }))
-// Fetched while the secrets load, so that the page is there sooner.
+// Loaded while the secrets load, so that the page appears sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
-/** The page of an application, or of a group: its environments with their secrets, or how to create the first one. */
+/**
+ * The page of an application or a group. It shows the environments with their secrets, or how to create the first
+ * environment.
+ */
 export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess[] }>(props: {
   title: string
-  /** The page that lists the others of its kind. */
+  /** The page that lists all applications or all groups. */
   list: { label: string; to: '/orgs/$org/apps' | '/orgs/$org/groups' }
   tabs?: ReactNode
   query: UseQueryResult<T>
-  /** What an environment is here, and the command that makes one. */
+  /** Explains environments on the empty page, with the command that creates one. */
   about: string
   command: string
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
@@ -76,7 +79,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   )
 }
 
-/** The secrets of environments. `command` stores one. */
+/** The matrix of secrets. `command` is the CLI command that stores one. */
 export function Secrets({ columns, command, choices }: { columns: Column[]; command: string; choices?: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (

@@ -1,10 +1,10 @@
 import { Alert, List, Text } from '@mantine/core'
 import { loadingReason } from '@skerry/sdk/loading-names'
 
-// Names that make a program load or trust something: said where they are stored, so that nobody is surprised where a program
-// does not get them, and so that somebody who was asked to store one asks why.
+// Warns about names that make a program load or trust something. `skerry run` withholds such names, which would
+// surprise people otherwise. Someone whom an attacker asked to store one is also warned.
 
-/** In the cell where a value is typed. */
+/** The warning in the cell where a value is typed. */
 export function LoadingName({ name }: { name: string }) {
   const reason = loadingReason(name)
   if (reason === undefined) return null
@@ -16,7 +16,7 @@ export function LoadingName({ name }: { name: string }) {
   )
 }
 
-/** In a dialog, of all that it would store. */
+/** The warning in a dialog, for all names that it would store. */
 export function LoadingNames({ names }: { names: string[] }) {
   const found = names.filter((name) => loadingReason(name) !== undefined)
   if (found.length === 0) return null

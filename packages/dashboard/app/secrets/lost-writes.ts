@@ -4,10 +4,10 @@ import { keyring } from '../keyring.ts'
 import type { Written } from './changes.ts'
 import { reloadSealed } from './queries.ts'
 
-// The server may have a write whose answer got lost. In a protected environment the server would queue it a second time. So its
-// ciphertext is kept, and the server is asked for it before the same value is sent again.
+// A write may reach the server while its answer gets lost. If it were sent again, a protected environment would queue
+// it twice. So its ciphertext is kept here, and the server is asked about it before the same value is sent again.
 
-/** A try to write a secret, with the ciphertext that was sent. */
+/** An attempt to write a secret, with the ciphertext that was sent. */
 export interface Try {
   environmentId: string
   name: string
@@ -19,15 +19,15 @@ const lost = new Map<string, Try>()
 
 const keyOf = ({ environmentId, name }: Pick<Try, 'environmentId' | 'name'>) => `${environmentId} ${name}`
 
-/** Remembers a try that may have arrived. */
+/** Remembers an attempt that may have reached the server. */
 export const noteLost = (one: Try): void => void lost.set(keyOf(one), one)
 
-/** Forgets tries that arrived: the same value may be proposed again later, and is sent then. */
+/** Forgets attempts that reached the server, so that the same value can be proposed again later. */
 export function forgetLost(tries: Try[]): void {
   for (const one of tries) lost.delete(keyOf(one))
 }
 
-/** Sends one or several tries, and remembers them if the answer gets lost. */
+/** Sends one or several writes, and remembers them if the answer gets lost. */
 export async function sendOnce<T>(tries: Try[], send: () => Promise<T>): Promise<T> {
   try {
     const answer = await send()
@@ -43,8 +43,8 @@ export async function sendOnce<T>(tries: Try[], send: () => Promise<T>): Promise
 }
 
 /**
- * How an earlier try with the same value ended, if it arrived; null when the value must be sent. The try is kept, because the
- * rest of its group may still fail: `forgetLost` ends it.
+ * Returns the result of an earlier attempt with the same value, if it reached the server. Null means that the value
+ * must be sent. The attempt stays remembered until `forgetLost`, because other writes of its group may still fail.
  */
 export async function findEarlier(orgId: string, now: Try): Promise<Written | null> {
   const earlier = lost.get(keyOf(now))
@@ -60,7 +60,7 @@ async function isSameValue(earlier: Try, now: Try): Promise<boolean> {
   return before === after && before !== -1
 }
 
-/** A deletion, or a restoration of an earlier version. Such a change has no ciphertext by which it could be recognized. */
+/** A deletion, or the restoration of an earlier version. It has no ciphertext that would identify it. */
 export interface OtherChange {
   environmentId: string
   name: string
@@ -71,7 +71,10 @@ export interface OtherChange {
 
 const lostChanges = new Set<string>()
 
-/** Sends a deletion or restoration, unless one like it was sent before, its answer got lost, and it waits for approval. */
+/**
+ * Sends a deletion or restoration. It is not sent if an equal one was sent before, its answer got lost, and it waits
+ * for approval.
+ */
 export async function sendUnlessQueued<T>(
   orgId: string,
   change: OtherChange,
@@ -104,15 +107,15 @@ async function isQueued(orgId: string, { environmentId, name, ...change }: Other
   )
 }
 
-/** The newest open changes of an environment that are searched for a try. */
+/** An attempt is searched among this many of the newest open changes of an environment. */
 const searchedMax = 200
 
 /**
- * Asks the server whether this ciphertext, which no other try has, waits for approval or is the stored value. A change that was
- * rejected, or applied and since overwritten, has to be sent again.
+ * Asks the server whether this ciphertext waits for approval or is the stored value. A ciphertext belongs to one
+ * attempt only. A change that was rejected, or applied and since overwritten, must be sent again.
  */
 export async function findArrived(orgId: string, { environmentId, name, ciphertext }: Try): Promise<Written | null> {
-  // The queue comes first: a change that is applied between the two questions is then found in one of them.
+  // The queue is read first. A change that is applied between the two reads is then found by one of them.
   const query = { envId: environmentId, status: 'open', limit: searchedMax } as const
   const { changeRequests } = await api.changes.list({ params: { orgId }, query })
   if (changeRequests.some((one) => one.secretName === name && one.ciphertext === ciphertext)) return 'queued'

@@ -1,6 +1,6 @@
 import type { Column } from './columns.ts'
 
-/** The dialog that is open over a matrix, and what for. */
+/** The open dialog of a matrix, with its column and its secret. */
 export type MatrixDialog =
   | { kind: 'add' }
   | { kind: 'paste'; column: Column }

@@ -25,14 +25,14 @@ interface Props {
   columns: Column[]
   /** Shown when there is no secret yet. */
   empty: ReactNode
-  /** Beside the search. */
+  /** Shown beside the search. */
   choices?: ReactNode
 }
 
-/** Fetched when first needed, so that the page loads sooner. */
+/** Loaded when first needed, so that the page appears sooner. */
 const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dialogs }))
 
-/** Secrets by environments: masked, compared, edited in place. */
+/** The matrix of secrets by environment. Values are masked, compared and edited in place. */
 export function Matrix({ orgId, columns, empty, choices }: Props) {
   const [search, setSearch] = useState('')
   const [filter, setFilter] = useState<Filter>('all')
@@ -49,7 +49,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   }, [all, search, filter, columns, filter === 'all' ? 0 : version])
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
-  // New secrets that are being typed have a row too.
+  // New secrets get a row as soon as someone types them.
   const rows = useMemo(
     () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
     [names, all, edits.drafts],
@@ -154,7 +154,7 @@ function Locked({ waiting }: { waiting: number }) {
   )
 }
 
-/** Columns that could not be loaded; the others are shown. */
+/** Names the columns that could not be loaded. The matrix still shows the others. */
 function Failed({ columns }: { columns: Column[] }) {
   const failed = columns.filter(({ loading, error }) => loading && error)
   const [first] = failed
@@ -203,7 +203,7 @@ function Grid(props: {
   drafts: Edits['drafts']
   actions: Parameters<typeof Row>[0]['actions']
   loading: boolean
-  /** Rendered outside, so that scrolling does not render them again. */
+  /** Rendered by the parent, so that scrolling does not render them again. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {

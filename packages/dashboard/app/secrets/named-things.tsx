@@ -35,7 +35,7 @@ interface Props<T> {
   onCreate: (body: { name: string; slug: string }) => Promise<unknown>
   onRename: (id: string, name: string) => Promise<unknown>
   onDelete: (id: string) => Promise<unknown>
-  /** The queries that each of these changes makes stale. */
+  /** The queries that a creation, rename or deletion makes stale. */
   stale: readonly Stale[]
 }
 
@@ -77,7 +77,7 @@ export function NamedThingsPage<T>(props: Props<T>) {
   )
 }
 
-/** The dialogs that create, rename and delete one of the things. */
+/** The dialogs that create, rename and delete an application or group. */
 function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRename, onDelete, stale }: Props<T>) {
   const navigate = useNavigate()
   const creating = useDialog()
@@ -92,7 +92,7 @@ function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRen
   }))
   const create = async (body: { name: string; slug: string }) => {
     await onCreate(body)
-    // The page of the new one looks for it in the list, so the list is loaded again first.
+    // The new page finds its application or group in the list, so the list reloads first.
     await invalidate(...stale)
     await navigate(linkTo(body.slug))
   }

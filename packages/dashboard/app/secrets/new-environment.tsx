@@ -6,7 +6,7 @@ import type { Stale } from '../queries.ts'
 import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { CreateDialog } from './create-dialog.tsx'
 
-/** An environment with a key of its own, made here and wrapped to this person and the recovery key. */
+/** Creates an environment. Its key is made in this browser and wrapped to this person and the recovery key. */
 export function NewEnvironmentDialog(props: {
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
   stale: readonly Stale[]

@@ -4,7 +4,7 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import type { Column } from './columns.ts'
 
-/** Replaces a matrix in which nothing could be read: says that there may be secrets, and who can help. */
+/** Replaces a matrix in which nothing can be read. It says that there may be secrets, and who can grant access. */
 export function NoKey({ columns }: { columns: Column[] }) {
   return (
     <Empty title="You hold no key here" action={<EnvironmentLinks columns={columns} />}>
@@ -14,7 +14,9 @@ export function NoKey({ columns }: { columns: Column[] }) {
   )
 }
 
-/** Links to the environments’ pages when no column leads there; those that may still have secrets are marked. */
+/**
+ * Links to the environments' pages, for a page without columns. Environments whose key this person lacks are marked.
+ */
 export function EnvironmentLinks({ columns }: { columns: Column[] }) {
   const { org = '' } = useParams({ strict: false })
   const some = columns.some(({ own }) => own)

@@ -23,7 +23,7 @@ interface Props {
 
 const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
 
-/** A `.env` file into an environment: what would change is shown before anything is stored. */
+/** Pastes a `.env` file into an environment. It shows what would change before anything is stored. */
 export function PasteDialog({ orgId, column, onClose }: Props) {
   const [text, setText, wasCleared] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)

@@ -19,11 +19,11 @@ interface Props {
   choice: Choice
   /** The environment that would change. */
   where: string
-  /** Opens the value that would be replaced, and the new one. */
+  /** Decrypts the current value, and returns it with the new one. */
   open: (name: string) => Promise<BothValues>
 }
 
-/** Lists what would change, name by name. Each name can be chosen or left out. */
+/** Lists the changes by name. The person can choose each name or leave it out. */
 export function Preview({ changes, choice, where, open }: Props) {
   if (changes.length === 0) return null
   const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length
@@ -52,7 +52,7 @@ export function Preview({ changes, choice, where, open }: Props) {
   )
 }
 
-/** Values that exist are replaced only where the person says so, one by one or all at once. */
+/** Existing values are replaced only if the person chooses them, singly or all at once. */
 function ReplaceAll({ changes, choice, where }: Pick<Props, 'changes' | 'choice' | 'where'>) {
   const replaced = changes.filter(replaces)
   if (replaced.length === 0) return null
@@ -69,7 +69,7 @@ function ReplaceAll({ changes, choice, where }: Pick<Props, 'changes' | 'choice'
   )
 }
 
-/** Hundreds of names are not rendered again for each that is stored. */
+/** Memoized, so that hundreds of names do not render again each time one is stored. */
 const Item = memo(function Item(props: {
   change: Change
   isChosen: boolean
@@ -102,14 +102,14 @@ const Item = memo(function Item(props: {
   )
 }, isSameItem)
 
-/** The functions are not compared: they read the latest state. */
+/** Compares two items without their functions, which always read the latest state. */
 function isSameItem(before: { change: Change; isChosen: boolean }, after: { change: Change; isChosen: boolean }) {
   return before.change === after.change && before.isChosen === after.isChosen
 }
 
 const shownMax = 500
 
-/** Why a protected environment is to change. */
+/** Asks why a protected environment should change. */
 export function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
   return (
     <TextInput
@@ -127,7 +127,7 @@ export function Progressing({ done, of }: { done: number; of: number }) {
   return <Progress value={(100 * done) / of} aria-label={`${done} of ${of} stored`} />
 }
 
-/** The secrets that could not be stored; the others were. */
+/** Lists the secrets that could not be stored. The others were stored. */
 export function Failures({ outcome }: { outcome: Outcome | null }) {
   if (!outcome || outcome.failed.length === 0) return null
   return (
@@ -147,7 +147,7 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
 
 const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
 
-/** Says how a dialog ended that stored secrets: `3 secrets copied to Production.` */
+/** Returns the message after a dialog stored secrets: `3 secrets copied to Production.` */
 export function outcomeMessage({ written, queued }: Counts, done: string): string {
   const stored = written > 0 ? [`${secretsText(written)} ${done}.`] : []
   const waiting =

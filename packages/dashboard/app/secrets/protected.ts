@@ -3,10 +3,10 @@ import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
 import { protectionQuery } from './queries.ts'
 
-/** Whether an environment is protected, and which of its secrets have changes waiting. */
+/** Whether an environment is protected, and which of its secrets have open changes. */
 export interface Queue {
   isProtected: boolean
-  /** Of the secrets that a change waits for. It goes on waiting after protection has ended. */
+  /** The names of secrets with an open change. A change stays open after the protection ends. */
   names: ReadonlySet<string>
 }
 
@@ -24,6 +24,6 @@ export const queuedQuery = (orgId: string, envId: string) =>
     structuralSharing: false,
   })
 
-/** The header in which the reason for a change goes along: percent-encoded, for a header's value is bytes. */
+/** Returns the header for the reason of a change. It is percent-encoded, because header values are bytes. */
 export const noteHeader = (note: string): { headers?: Record<string, string> } =>
   note.trim() === '' ? {} : { headers: { 'x-skerry-change-note': encodeURIComponent(note.trim()) } }

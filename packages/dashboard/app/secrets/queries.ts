@@ -8,7 +8,7 @@ import { queryClient } from '../queries.ts'
 
 export type Secret = Answer<typeof secretEndpoints.list>['secrets'][number]
 
-/** An environment's secrets by name and the key to them, as the server has them: sealed. */
+/** An environment's wrapped key and its secrets by name, still encrypted. */
 export interface Sealed {
   wrappedDek: string
   secrets: ReadonlyMap<string, Secret>
@@ -74,7 +74,7 @@ export const protectionQuery = (orgId: string, envId: string) =>
     queryFn: ({ signal }) => api.protection.get({ params: { orgId, envId } }, { signal }),
   })
 
-/** Null without a key grant on it. */
+/** The result is null if this person does not hold the environment's key. */
 export const sealedQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'sealed'],
@@ -91,11 +91,11 @@ export const sealedQuery = (orgId: string, envId: string) =>
         throw error
       }
     },
-    // Comparing thousands of secrets with those of before costs more than it saves.
+    // A comparison of thousands of secrets with the previous ones costs more than it saves.
     structuralSharing: false,
   })
 
-/** The environment's secrets as the server has them now. */
+/** Loads the environment's secrets from the server again, and updates the cache. */
 export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
   queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
 

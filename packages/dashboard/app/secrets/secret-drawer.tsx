@@ -23,7 +23,7 @@ import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
 import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
 
-// Loaded when first asked for.
+// Loaded when first needed.
 const RotationOfSecret = lazy(async () => ({ default: (await import('../rotation/of-secret.tsx')).RotationOfSecret }))
 
 const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>
@@ -258,7 +258,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
   )
 }
 
-/** A re-key seals only the current version anew; earlier ones stay under the old key. */
+/** Decrypts a version. A re-key seals only the current version again, so earlier ones stay under the old key. */
 async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
   const { secret } = entry
   try {

@@ -6,7 +6,10 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import type { Column } from './columns.ts'
 import { dismissUndo, type Undone, undo, useUndoable } from './undo.ts'
 
-/** Says which secrets were stored together, and puts them back on request. It stays until it is used or dismissed. */
+/**
+ * Says which secrets were stored together, and restores the previous state on request. It stays until it is used or
+ * dismissed.
+ */
 export function UndoNotice({ columns }: { columns: Column[] }) {
   const { me } = useRouteContext({ from: '/_app' })
   const found = useUndoable(me.user?.id ?? '', columns)

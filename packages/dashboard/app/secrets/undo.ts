@@ -3,9 +3,9 @@ import type { Column } from './columns.ts'
 import { reloadSealed, type Secret } from './queries.ts'
 import { deleteSecret, isConflict, restoreSecret } from './write.ts'
 
-// Secrets that were stored together can be put back. For this, the tab remembers names and versions, and no values.
+// Undoes the storing of several secrets together. The tab remembers names and versions for this, but no values.
 
-/** A stored name: its version before (0 for none) and the version that was made. */
+/** A stored secret: its version before (0 for none) and its new version. */
 interface Stored {
   name: string
   before: number
@@ -17,7 +17,7 @@ export interface Undoable {
   orgId: string
   userId: string
   environmentId: string
-  /** Says what happened: `3 secrets copied to Production.` */
+  /** The message about it: `3 secrets copied to Production.` */
   message: string
   stored: Stored[]
 }
@@ -46,7 +46,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** The last secrets that were stored together, if they are of this person and one of these columns. */
+/** Returns the last secrets that were stored together, if this person stored them and one of these columns has them. */
 export function useUndoable(userId: string, columns: Column[]): { undoable: Undoable; column: Column } | null {
   const undoable = useSyncExternalStore(subscribe, () => last)
   if (undoable?.userId !== userId) return null
@@ -54,21 +54,24 @@ export function useUndoable(userId: string, columns: Column[]): { undoable: Undo
   return column ? { undoable, column } : null
 }
 
-/** Offers to undo this. Only the last one is kept. */
+/** Offers to undo these writes. Only the last offer is kept. */
 export const offerUndo = (undoable: Undoable): void => change(undoable)
 
 export const dismissUndo = (): void => change(null)
 
-/** How putting secrets back ended, by name. */
+/** The result of an undo, by name. */
 export interface Undone {
   restored: string[]
   /** Changes that wait for approval, because the environment is protected now. */
   queued: string[]
-  /** Somebody has changed or deleted these since, so they stay as they are. */
+  /** Somebody has changed or deleted these since, so they were left alone. */
   changed: string[]
 }
 
-/** Restores the versions from before, and deletes names that did not exist. A name that was changed since stays. */
+/**
+ * Restores the previous versions, and deletes names that did not exist before. A name that was changed since stays as
+ * it is.
+ */
 export async function undo(undoable: Undoable): Promise<Undone> {
   const { orgId, environmentId, stored } = undoable
   const sealed = await reloadSealed(orgId, environmentId)
@@ -76,7 +79,7 @@ export async function undo(undoable: Undoable): Promise<Undone> {
   for (const [i, one] of stored.entries()) {
     const secret = sealed?.secrets.get(one.name)
     undone[await undoOne(orgId, environmentId, one, secret)].push(one.name)
-    // After an error, another try goes on with the rest.
+    // After an error, another attempt continues with the remaining names.
     change({ ...undoable, stored: stored.slice(i + 1) })
   }
   change(null)
@@ -97,7 +100,7 @@ async function undoOne(
         : await restoreSecret(orgId, environmentId, secret, before, '')
     return done === 'queued' ? 'queued' : 'restored'
   } catch (error) {
-    // The server compares versions again, so a change in this moment is not lost either.
+    // The server compares versions again, so a change made at this moment is not overwritten.
     if (isConflict(error)) return 'changed'
     throw error
   }

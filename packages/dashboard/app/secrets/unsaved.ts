@@ -1,19 +1,19 @@
 import { useSyncExternalStore } from 'react'
 import { keyring } from '../keyring.ts'
 
-// An edit that is not stored yet is kept when its page closes, the keyring locks or the session ends. It is sealed like a stored
-// value, with the ciphertext that the server would have got, and kept for as long as this tab is open.
+// Keeps unsaved edits when their page closes, the keyring locks or the session ends. An edit is sealed like a stored
+// value, with the ciphertext that the server would have received. It is kept as long as this tab is open.
 
 export interface Unsaved {
   userId: string
   environmentId: string
   name: string
-  /** The environment's key as it was granted when this was sealed. */
+  /** This person's wrapped copy of the environment's key at the time of sealing. */
   wrappedDek: string
   ciphertext: string
   baseVersion: number
   note: string
-  /** This ciphertext was sent, and no answer came: the server may have it. */
+  /** True if the ciphertext was sent without an answer, so the server may have it. */
   isSent?: boolean
 }
 
@@ -42,27 +42,27 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** The kept edits, also those that are on their way to the server. */
+/** The kept edits, including those that are being sent. */
 export const useUnsaved = () => useSyncExternalStore(subscribe, () => unsaved)
 
-/** Whether the page shows or sends a kept edit, so that it must not be shown again. */
+/** Whether the page already shows or sends a kept edit, so that it must not be shown again. */
 export const isInUse = (edit: Unsaved): boolean => sending.has(edit) || shown.has(edit)
 
-/** Asks the worker at once, as `keyring.beforeLock` wants it. */
+/** Seals an edit and keeps it. It calls the worker synchronously, as `keyring.beforeLock` requires. */
 export async function sealUnsaved({ value, ...edit }: Omit<Unsaved, 'ciphertext'> & { value: string }): Promise<void> {
   const { wrappedDek, environmentId, name } = edit
   const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
   keep({ ...edit, ciphertext })
 }
 
-/** Kept edits that are on their way to the server. */
+/** Kept edits that are being sent. */
 const sending = new Set<Unsaved>()
 
-/** Whether an edit of this secret is being sent. If that fails, its sender keeps it. */
+/** Whether an edit of this secret is being sent. If that fails, its sender keeps the edit. */
 export const isSending = (environmentId: string, name: string): boolean =>
   [...sending].some((one) => one.environmentId === environmentId && one.name === name)
 
-/** Keeps an edit while it is sent, so that a reloaded page can ask the server about it. */
+/** Keeps an edit while it is sent, so that a page can ask the server about it after a reload. */
 export async function whileSending<T>(edit: Unsaved, send: () => Promise<T>): Promise<T> {
   const kept = { ...edit, isSent: true }
   sending.add(kept)
@@ -75,10 +75,13 @@ export async function whileSending<T>(edit: Unsaved, send: () => Promise<T>): Pr
   }
 }
 
-/** Kept edits that the page shows. Only a page that is loaded anew shows them again. */
+/** Kept edits that the page still shows. They are shown again only after a reload. */
 const shown = new Set<Unsaved>()
 
-/** Keeps an edit whose answer did not come, while the page still shows it: a reload ends requests and then the page. */
+/**
+ * Keeps an edit that got no answer while the page still shows it, because a reload first ends the requests and then the
+ * page.
+ */
 export function keepShown(edit: Unsaved): void {
   shown.add(edit)
   keep(edit)
@@ -88,16 +91,16 @@ export function keepShown(edit: Unsaved): void {
 export const dropShown = (place: Pick<Unsaved, 'userId' | 'environmentId' | 'name'>): void =>
   take(unsaved.filter((one) => shown.has(one) && isSamePlace(one, place)))
 
-/** Keeps an edit that failed, unless a later one of the same secret is kept. */
+/** Keeps a failed edit, unless a later edit of the same secret is kept. */
 export function keepFailed(edit: Unsaved): void {
   if (!unsaved.some((one) => isSamePlace(one, edit))) keep(edit)
 }
 
-/** Only the last edit of a secret in an environment is kept. */
+/** Keeps an edit. It replaces an earlier one of the same secret in the same environment. */
 export const keep = (edit: Unsaved): void => change([...unsaved.filter((one) => !isSamePlace(one, edit)), edit])
 
 const isSamePlace = (one: Unsaved, other: Pick<Unsaved, 'userId' | 'environmentId' | 'name'>) =>
   one.userId === other.userId && one.environmentId === other.environmentId && one.name === other.name
 
-/** Removes edits that the page shows again. */
+/** Removes edits from the kept ones. */
 export const take = (edits: readonly Unsaved[]): void => change(unsaved.filter((one) => !edits.includes(one)))

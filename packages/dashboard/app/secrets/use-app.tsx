@@ -4,7 +4,7 @@ import { appTabs, usableBy } from '../nav.ts'
 import { TabNav } from '../ui/tab-nav.tsx'
 import { appQuery } from './queries.ts'
 
-/** The application of the address by its present name, and the query of it with its environments. */
+/** Returns the application in the address, with its current name, and the query of its environments. */
 export function useApp() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useLoaderData({ from: '/_app/orgs/$org/apps/$app' })

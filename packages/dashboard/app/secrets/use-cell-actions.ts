@@ -9,7 +9,7 @@ import type { MatrixDialog } from './matrix-dialog.ts'
 import { useEdits } from './use-edits.ts'
 import { type Cell, isShown, openCell, useRevealed } from './use-revealed.ts'
 
-/** The actions of cells, with the edits and the revealed values that they lead to. */
+/** Returns the actions of cells, with the edits and revealed values that they change. */
 export function useCellActions(orgId: string, columns: Column[], openDialog: (dialog: MatrixDialog) => void) {
   const edits = useEdits(orgId, columns)
   const { shown, reveal, hide } = useRevealed(columns)
@@ -46,7 +46,7 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
         }),
       edit: (column, name) =>
         attempt(async () => {
-          // For new secrets, too: with an unlocked keyring, typed values can be sealed should it lock.
+          // New secrets need this too: with an unlocked keyring, typed values can be sealed if it locks.
           await keyring.unlock()
           const [cell] = cellsOf([column], name)
           begin(column, name, cell ? await openOrNull(cell) : null)
@@ -67,7 +67,7 @@ const cellsOf = (columns: Column[], name: string): Cell[] =>
     return entry ? [{ column, entry }] : []
   })
 
-/** A value that cannot be decrypted can still be replaced. */
+/** Decrypts a value, or returns null if that fails, because such a value can still be replaced. */
 async function openOrNull(cell: Cell): Promise<string | null> {
   try {
     return await openCell(cell)

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import type { Change } from './changes.ts'
 
-/** Whether storing it would replace a value that programs get now. */
+/** Whether the change would replace a value that programs get now. */
 export const replaces = ({ kind }: Pick<Change, 'kind'>): boolean => kind === 'changed' || kind === 'overrides'
 
 export interface Choice {
-  /** The names that are to be stored. */
+  /** The chosen names. */
   names: string[]
   isChosen: (change: Change) => boolean
   toggle: (change: Change) => void
@@ -15,7 +15,10 @@ export interface Choice {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Which changes are to be stored. New names are chosen at first. A name that would replace a value must be chosen. */
+/**
+ * The choice of changes to store. New names are chosen at first. A name that would replace a value must be chosen by
+ * the person.
+ */
 export function useChoice(changes: Change[]): Choice {
   const [left, setLeft] = useState(none)
   const [replaced, setReplaced] = useState(none)

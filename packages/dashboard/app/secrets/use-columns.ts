@@ -10,20 +10,20 @@ import { compositionQuery, groupQuery, type Sealed, sealedQuery } from './querie
 export type Environment = Answer<typeof envs.get>['environment']
 export type EnvironmentWithAccess = Answer<typeof apps.get>['environments'][number]
 
-/** Data and errors of several queries, in their order; the same arrays until something in them changes. */
+/** Returns the data and errors of several queries, in order. The arrays stay the same until their content changes. */
 const combineResults = <T>(results: UseQueryResult<T>[]) => ({
   data: results.map(({ data }) => data),
   errors: results.map(({ error }) => error),
 })
 
-/** Where a column's layers are, lowest precedence first; undefined while that is not known. */
+/** An environment with its lower layers, lowest precedence first. `layers` is undefined until they are known. */
 interface Stack {
   environment: Environment
   layers: { environmentId: string; label: string }[] | undefined
   error: unknown
 }
 
-/** The environments as columns: each with the secrets that its programs get, and where they come from. */
+/** Returns environments as columns: each with the secrets that its programs get, and the layers that they come from. */
 export function useColumns(orgId: string, environments: Environment[], parents: Environment[]): Column[] {
   const stacks = useStacks(orgId, environments, parents)
   const ids = [

@@ -24,16 +24,16 @@ import {
 } from './unsaved.ts'
 import { isConflict, writeSecret } from './write.ts'
 
-/** What someone else stored meanwhile; null when they deleted it. */
+/** The value that someone else stored meanwhile. `opened` is null if they deleted it. */
 export interface Theirs {
   version: number
   opened: { value: string } | { problem: string } | null
 }
 
-/** A value that is being typed. It stays until it is stored or cancelled, whatever the network does. */
+/** A value that is being typed. It stays until it is stored or cancelled, even if the network fails. */
 export interface Draft {
   value: string
-  /** The value that is stored now; null when there is none or it cannot be decrypted. */
+  /** The stored value, or null if there is none or it cannot be decrypted. */
   stored: string | null
   wrappedDek: string
   baseVersion: number
@@ -43,13 +43,13 @@ export interface Draft {
   theirs: Theirs | null
 }
 
-/** By environment. */
+/** The drafts of one row, by environment ID. */
 export type RowDrafts = Readonly<Record<string, Draft>>
 export type Drafts = ReadonlyMap<string, RowDrafts>
 
 const none: Drafts = new Map()
 
-/** Whether the change may still be stored by trying again. */
+/** Whether the change can still be stored by another attempt. */
 export const isUnsaved = ({ error }: Draft) => error instanceof UnavailableError
 
 const isChanged = ({ value, stored }: Draft) => value !== stored
@@ -92,7 +92,7 @@ interface Outliving {
   change: Change
 }
 
-/** Edits that are not stored when the keyring locks or the page is left are kept sealed. Returns how many there are. */
+/** Keeps unsaved edits sealed when the keyring locks or the page is left. Returns how many are kept. */
 function useOutliving(latest: Latest, { orgId, userId, columns, change }: Outliving): number {
   useEffect(() => {
     const sealAll = () => {
@@ -134,7 +134,10 @@ function useOutliving(latest: Latest, { orgId, userId, columns, change }: Outliv
   return mine.length
 }
 
-/** Shows an edit again. An edit that was sent without an answer is asked for first, so that nobody sends it twice. */
+/**
+ * Shows a kept edit again. If it was sent without an answer, the server is asked about it first, so that it is not sent
+ * twice.
+ */
 async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<void> {
   const { environmentId, name, wrappedDek, ciphertext, baseVersion, note } = edit
   try {
@@ -170,12 +173,12 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     const draft = latest.current.get(name)?.[column.environmentId]
     if (!draft || draft.saving || !column.own) return
     if (!isChanged(draft)) return cancel(column, name)
-    // From here on it is unknown what is stored until an answer comes.
+    // Until an answer comes, it is unknown which value is stored.
     update(column, name, { saving: true, stored: null, error: null })
     const isLive = () => latest.current.get(name)?.[column.environmentId] !== undefined
     try {
       const sealed = await seal(userId, column, name, draft, column.own.wrappedDek)
-      // The page was left or the keyring locked meanwhile, and the edit is kept: it must not be sent as well.
+      // If the page was left or the keyring locked meanwhile, the edit is already kept and must not be sent as well.
       if (!isLive()) return
       await send(orgId, sealed, isLive)
       cancel(column, name)
@@ -187,7 +190,7 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     }
   }
 
-  /** Someone else was faster, or the answer to an earlier try got lost. */
+  /** Handles a conflict: someone else stored a value first, or the answer to an earlier attempt got lost. */
   async function meet(column: Column, name: string, mine: string): Promise<void> {
     try {
       const sealed = await reloadSealed(orgId, column.environmentId)
@@ -204,7 +207,7 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
   }
 
   return {
-    /** `value`: the present value, or null. */
+    /** `value` is the current value, or null. */
     begin: (column: Column, name: string, value: string | null) => {
       const entry = column.entries.get(name)
       const baseVersion = entry?.own ? entry.secret.version : 0
@@ -216,10 +219,10 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     update,
     cancel,
     save,
-    /** Stores this person's value over the other one. */
+    /** Overwrites the other person's value with this person's. */
     keepMine: (column: Column, name: string, theirs: Theirs) => {
       update(column, name, { theirs: null, baseVersion: theirs.version })
-      // After the state above has been applied.
+      // Waits until the state above is applied.
       setTimeout(() => void save(column, name))
     },
   }
@@ -237,7 +240,7 @@ async function seal(
   return { userId, environmentId, name, wrappedDek, ciphertext, baseVersion, note }
 }
 
-/** Sends an edit to the end, also where the page is left. If that fails and no page shows it, it is kept. */
+/** Sends an edit, even if the page is left meanwhile. If that fails and no page shows the edit, it is kept. */
 async function send(orgId: string, edit: Unsaved, isLive: () => boolean): Promise<void> {
   try {
     tellSaved(edit.name, await whileSending(edit, () => writeSecret({ orgId, ...edit })))
@@ -249,7 +252,7 @@ async function send(orgId: string, edit: Unsaved, isLive: () => boolean): Promis
   }
 }
 
-/** Leaving the page would lose values that are not stored. */
+/** Asks before the page is closed with unsaved values, because they would be lost. */
 function useWarnBeforeLeaving(latest: { current: Drafts }) {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {

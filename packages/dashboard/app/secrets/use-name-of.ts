@@ -15,7 +15,7 @@ export const tokensQuery = (orgId: string) =>
     queryFn: ({ signal }) => api.tokens.list({ params: { orgId } }, { signal }),
   })
 
-/** The name of a member or service token; the id where there is no name. */
+/** Returns a function that gives the name of a member or service token, or the ID if there is no name. */
 export function useNameOf(orgId: string): (principalId: string) => string {
   const members = useQuery(membersQuery(orgId)).data?.members
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

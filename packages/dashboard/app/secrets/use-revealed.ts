@@ -2,9 +2,9 @@ import { useCallback, useEffect, useRef } from 'react'
 import { keyring, usePlaintext } from '../keyring.ts'
 import { type Column, type Entry, sealedPart } from './columns.ts'
 
-/** What a ciphertext was decrypted to. It is shown only while the cell has that ciphertext. */
+/** The result of decrypting a ciphertext. It is shown only while the cell still has that ciphertext. */
 export type Shown = { ciphertext: string } & ({ value: string } | { problem: string })
-/** By environment. */
+/** The decrypted values of one row, by environment ID. */
 export type RowShown = Readonly<Record<string, Shown>>
 export type AllShown = ReadonlyMap<string, RowShown>
 
@@ -16,7 +16,7 @@ export interface Cell {
   entry: Entry
 }
 
-/** Values that the person revealed; they stay revealed when a newer version replaces them. */
+/** The values that the person revealed. If a newer version replaces a value, the new one is revealed too. */
 export function useRevealed(columns: Column[]) {
   const [shown, setShown] = usePlaintext<AllShown>(none)
   const latest = useRef(shown)
@@ -25,9 +25,10 @@ export function useRevealed(columns: Column[]) {
   useEffect(() => {
     const replaced = replacedCells(latest.current, columns)
     if (replaced.length === 0) return
-    // A value that cannot be decrypted says so in its cell. A keyring that has locked must not prompt for this.
+    // If a value cannot be decrypted, its cell says so. If the keyring has locked, this must not open the unlock
+    // prompt.
     const opened = openCells(replaced).catch(() => [])
-    // Values that were hidden meanwhile stay hidden.
+    // Values hidden meanwhile stay hidden.
     void opened.then((cells) =>
       setShown((before) =>
         withShown(
@@ -79,7 +80,7 @@ function withShown(before: AllShown, opened: { cell: Cell; shown: Shown }[]): Al
   return after
 }
 
-/** Cells whose ciphertext is no longer the one that is shown. */
+/** Returns cells whose ciphertext differs from the revealed one. */
 const replacedCells = (shown: AllShown, columns: Column[]): Cell[] =>
   columns.flatMap((column) =>
     [...shown].flatMap(([name, row]) => {
@@ -89,7 +90,7 @@ const replacedCells = (shown: AllShown, columns: Column[]): Cell[] =>
     }),
   )
 
-/** Decrypts the cells' values; a failure is reported in its cell and leaves the others. */
+/** Decrypts the cells' values. A failure is reported for its cell and does not affect the others. */
 export async function openCells(cells: Cell[]): Promise<{ cell: Cell; shown: Shown }[]> {
   const byLayer = Map.groupBy(cells, ({ entry }) => entry.layer)
   const layers = [...byLayer].map(async ([layer, of]) => {
@@ -105,7 +106,7 @@ export async function openCells(cells: Cell[]): Promise<{ cell: Cell; shown: Sho
   return (await Promise.all(layers)).flat()
 }
 
-/** One value, or an error to show. */
+/** Decrypts one value, or throws. */
 export async function openCell(cell: Cell): Promise<string> {
   const { layer, secret } = cell.entry
   const { name, ciphertext } = secret

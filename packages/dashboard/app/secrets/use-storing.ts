@@ -10,15 +10,15 @@ import { rereadAfter } from './write.ts'
 const none: ReadonlySet<string> = new Set()
 
 /**
- * Stores many secrets into one column from a dialog: the progress, and the outcome. While secrets are stored, each one
- * changes the column: `storing` is the column as it was shown, so that hundreds of values are not compared again each time.
+ * Stores many secrets into one column from a dialog, with progress and outcome. Each stored secret changes the column.
+ * `storing` keeps the column from the start, so that hundreds of values are not compared again each time.
  */
 export function useStoring(orgId: string) {
   const { me } = useRouteContext({ from: '/_app' })
   const [storing, setStoring] = useState<Column | null>(null)
   const [progress, setProgress] = useState({ done: 0, of: 0 })
   const [outcome, setOutcome] = useState<Outcome | null>(null)
-  // A name that was queued still differs from the current value: it must not be queued again.
+  // A queued name still differs from the current value, but must not be queued again.
   const [queued, setQueued] = useState(none)
   const offer = (column: Column, result: Outcome, message: string) => {
     const stored = [...result.written].map(([name, after]) => {
@@ -46,7 +46,7 @@ export function useStoring(orgId: string) {
 
 const keyOf = ({ environmentId }: Column, name: string) => `${environmentId} ${name}`
 
-/** Marks the changes that this dialog has queued already. */
+/** Marks the changes that this dialog has already queued. */
 export function useMarked(changes: Change[], column: Column | undefined, queued: ReadonlySet<string>): Change[] {
   return useMemo(
     () =>

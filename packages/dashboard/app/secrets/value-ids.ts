@@ -3,14 +3,16 @@ import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
 import { type Column, isUnreadable, type Layer, sealedPart } from './columns.ts'
 import type { Secret } from './queries.ts'
 
-// Which values are equal, without the values: the keyring's worker decrypts them and gives each a number, the same for equal
-// values of one name. Rows on the screen are identified first, the rest in batches.
+// Finds equal values without showing them. The keyring's worker decrypts the values and numbers them: equal values of
+// one name get the same number. Visible rows are numbered first, the rest in batches.
 
 const pieceSize = 200
 const tellEveryMs = 120
 
 export interface ValueIds {
-  /** Equal for equal values of a name; -1 for a value that cannot be decrypted; undefined until it is known. */
+  /**
+   * Equal values of a name have equal numbers. -1 means that a value cannot be decrypted. Undefined until it is known.
+   */
   of: (layer: Layer, secret: Secret) => number | undefined
 }
 
@@ -27,7 +29,7 @@ function createValueIds() {
     for (const listener of listeners) listener()
   }
   let telling = false
-  /** Listeners hear of many batches only a few times a second. */
+  /** Notifies listeners at most every 120 ms, even if many batches arrive. */
   const tellSoon = () => {
     if (telling) return
     telling = true
@@ -50,7 +52,7 @@ function createValueIds() {
       known.set(environmentId, ofLayer)
       tellSoon()
     },
-    /** The numbers of one worker mean nothing to the next one. */
+    /** The numbers are valid for one worker only. */
     clear() {
       if (known.size === 0) return
       known.clear()
@@ -64,7 +66,10 @@ function createValueIds() {
   }
 }
 
-/** The ids of all values in the columns, those of `visible` names first. `version` rises with each batch. */
+/**
+ * Returns the numbers of all values in the columns, starting with the names of `visible`. `version` rises as batches
+ * arrive.
+ */
 export function useValueIds(columns: Column[], visible: () => string[]): { valueIds: ValueIds; version: number } {
   const [store] = useState(createValueIds)
   const unlocked = useUnlocked()
@@ -111,12 +116,12 @@ async function fill(
       }
     }
   } catch (error) {
-    // The keyring was locked meanwhile, which clears the ids as well.
+    // The keyring locked meanwhile, which also clears the numbers.
     if (!(error instanceof KeyringError)) throw error
   }
 }
 
-/** A key that cannot be unwrapped leaves the other layers usable. */
+/** Numbers a layer's values. If its key cannot be unwrapped, all are -1 and the other layers stay usable. */
 async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   try {
     return await keyring.call('identifyValues', sealedPart(layer, secrets))
@@ -126,13 +131,13 @@ async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   }
 }
 
-/** Compares the cells of a row: a letter for each value, and counts of missing, unreadable and damaged cells. */
+/** The comparison of a row's cells: a letter for each value, and counts of missing, unreadable and damaged cells. */
 export interface RowState {
   letters: (string | null)[]
-  /** Compares the cells that this person can read. It is `same` only if all cells can be read. */
+  /** How the readable cells compare. It is `same` only if all cells can be read. */
   kind: 'same' | 'different' | 'unknown'
   missing: number
-  /** Cells of which this person cannot know the value. */
+  /** The number of cells whose value this person cannot know. */
   unreadable: number
   tampered: boolean
 }
@@ -163,7 +168,7 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
   return { letters, kind, missing, unreadable, tampered }
 }
 
-/** The same text for as long as a row looks the same. */
+/** Returns a text that stays the same as long as the row looks the same. */
 export function stateKey(name: string, columns: Column[], valueIds: ValueIds): string {
   const { letters, kind, missing, unreadable, tampered } = rowState(name, columns, valueIds)
   const broken = columns.map(({ entries }) => {

@@ -1,2 +1,2 @@
-/** A value that is too long for the server, noticed before it is sent. */
+/** Thrown before sending if a value is too long for the server. */
 export class ValueTooLong extends Error {}

@@ -15,14 +15,17 @@ export interface Write {
   environmentId: string
   name: string
   ciphertext: string
-  /** The environment's key with which the value was sealed, as it was granted to this person. */
+  /** This person's wrapped copy of the environment's key that sealed the value. */
   wrappedDek: string
-  /** The version that it was made on; 0: there was none. */
+  /** The version that the value is based on, or 0 for a new secret. */
   baseVersion: number
   note: string
 }
 
-/** Stores a secret that was sealed after `checkMeanings`. A value that has arrived already is not sent a second time. */
+/**
+ * Stores a sealed secret. Call `checkMeanings` before sealing. If an earlier write of the same value reached the
+ * server, nothing is sent.
+ */
 export async function writeSecret(write: Write): Promise<Written> {
   const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
   if (ciphertext.length > limits.ciphertextBytes) throw new ValueTooLong()
@@ -52,8 +55,8 @@ export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: s
 }
 
 /**
- * Seals values and proposes them as one change of a protected environment. Values that have arrived already, alone or in another
- * group, are left out. Returns how many are stored and how many wait for approval.
+ * Seals values and proposes them as one change of a protected environment. Values that an earlier write has already
+ * delivered, alone or in another group, are left out. Returns how many are stored and how many wait for approval.
  */
 export async function proposeTogether(proposal: {
   orgId: string
@@ -125,7 +128,7 @@ async function changedQueue(orgId: string, envId: string): Promise<void> {
   await invalidate(queuedQuery(orgId, envId), orgQueries(orgId, 'changes'))
 }
 
-/** Changes one secret in the cache and keeps the other thousands. */
+/** Changes one secret in the cache and keeps all others. */
 function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
   queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
     if (!before) return before
@@ -135,7 +138,7 @@ function changeSealed(orgId: string, envId: string, change: (secrets: Map<string
   })
 }
 
-/** After a refusal because someone else was faster: loads what they stored, for the page to show and compare with. */
+/** If someone else's change caused an error, this loads the current secrets for the page to show and compare. */
 export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {
   if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
 }

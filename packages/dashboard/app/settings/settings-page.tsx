@@ -5,7 +5,7 @@ import { ForAdmins } from '../ui/for-admins.tsx'
 import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
 
-/** One page of an organization's settings, for owners and admins. */
+/** The layout of the settings pages of an organization, for owners and admins. */
 export function SettingsPage({ part, children }: { part: string; children: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (

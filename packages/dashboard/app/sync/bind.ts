@@ -10,7 +10,7 @@ import { type Binding, type Connection, staleAfterSync } from './queries.ts'
 
 type Bound = Pick<Body<typeof sync.createBinding>, 'environmentId' | 'destination'>
 
-/** Binds an environment without pushing anything: what a push would do is looked at first. */
+/** Creates a disabled binding, so that nothing is pushed before the person has seen what a push would do. */
 export async function bindEnvironment(orgId: string, connection: Connection, bound: Bound): Promise<Binding> {
   const { environment } = await queryClient.fetchQuery(envQuery(orgId, bound.environmentId))
   const below = await layersBelow(orgId, environment)

@@ -13,11 +13,11 @@ import { ConnectionReads } from './connection-reads.tsx'
 import { type Binding, connectionsQuery, staleAfterSync } from './queries.ts'
 import { RunDialog } from './run-dialog.tsx'
 
-/** The dialog that is open, and for which binding. */
+/** The open dialog and its binding. */
 export interface OpenBindingDialog {
   kind: 'edit' | 'run' | 'keys' | 'remove'
   binding: Binding
-  /** What is bound to what, in words. */
+  /** The name of the binding for people. */
   name: string
 }
 
@@ -29,7 +29,10 @@ export function BindingDialog({ dialog, onClose }: { dialog: OpenBindingDialog; 
   return <RemoveDialog {...dialog} onClose={onClose} />
 }
 
-/** A group that was composed later is read only once somebody has agreed to it. */
+/**
+ * Gives the connection the keys of groups that were composed after the binding was created. The person must agree
+ * first.
+ */
 function KeysDialog({ binding, onClose }: { binding: Binding; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery({ ...connectionsQuery(org.id), staleTime: 0 })

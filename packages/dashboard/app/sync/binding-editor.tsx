@@ -14,8 +14,8 @@ import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
 /**
- * Changes a binding, and shows beside the form what a push would do with what is typed. A binding that was only just made
- * pushes nothing until a person has seen that: a person who closes the dialog before leaves no binding behind.
+ * Edits a binding, and shows beside the form what a push would do. A new binding pushes nothing until the person saves
+ * it here. If the person closes the dialog before, the binding is deleted.
  */
 export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; isNew: boolean; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

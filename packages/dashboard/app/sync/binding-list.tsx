@@ -15,10 +15,10 @@ import { type Binding, bindingsQuery, staleAfterSync } from './queries.ts'
 import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { destinationText, runColors } from './words.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const BindingDialog = lazy(async () => ({ default: (await import('./binding-dialogs.tsx')).BindingDialog }))
 
-/** Which environment is pushed where, and how that goes. */
+/** Lists the bindings: which environment is pushed where, and the last result. */
 export function BindingList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(bindingsQuery(org.id))
@@ -110,7 +110,7 @@ function filterText({ include, exclude, nameTransform: { prefix, suffix, case: l
   return [...only, ...without, ...named, ...(letters === undefined ? [] : [`in ${letters} case`])].join(', ')
 }
 
-/** Whether it pushes by itself, and why the last push was not whole. */
+/** Shows whether the binding pushes automatically, and why the last push failed or was partial. */
 function BindingState({ binding }: { binding: Binding }) {
   const { enabled, mode, lastRun, missingEnvironmentIds } = binding
   const problem = missingEnvironmentIds.length > 0 ? 'The connection lacks the key of a group.' : binding.lastError

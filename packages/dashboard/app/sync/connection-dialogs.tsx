@@ -18,7 +18,7 @@ import { bindingsQuery, type Connection, connectionsQuery, staleAfterSync } from
 import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
-/** The dialog that is open, and for which connection. */
+/** The open dialog and its connection. */
 export interface OpenConnectionDialog {
   kind: 'verify' | 'rename' | 'replace' | 'disconnect'
   connection: Connection
@@ -38,7 +38,9 @@ export function ConnectionDialog({ dialog, onClose }: { dialog: OpenConnectionDi
   return <DisconnectDialog {...{ connection, onClose }} />
 }
 
-/** Asks one destination: that of the first binding, unless another is typed. */
+/**
+ * Verifies the credential at one destination. The form starts with the destination of the connection's first binding.
+ */
 function VerifyDialog({ connection, provider, onClose }: Props & { provider: Provider }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const bindings = useQuery(bindingsQuery(org.id)).data ?? []
@@ -51,7 +53,7 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
       await api.sync.verifyConnection({ params, body: { destination } })
       showToast(`${connection.name} reaches the destination.`)
     } finally {
-      // The list shows a failure, too, so it is also loaded again after one.
+      // The list also shows failures, so it reloads after a failed check too.
       await invalidate(...staleAfterSync(org.id))
     }
   }

@@ -11,10 +11,10 @@ import type { OpenConnectionDialog } from './connection-dialogs.tsx'
 import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
 import { syncSchemas } from './schemas.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ConnectionDialog = lazy(async () => ({ default: (await import('./connection-dialogs.tsx')).ConnectionDialog }))
 
-/** Destinations whose credential the server has. */
+/** Lists the connections: destinations whose credential the server has. */
 export function ConnectionList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()

@@ -1,6 +1,6 @@
 import { type ReaderKey, ReaderQuestion } from '../envs/reader-key.tsx'
 
-/** What a binding lets the server read, and whether the person wants that. */
+/** Says what a binding lets the server read, and asks whether the person wants that. */
 export const ConnectionReads = ({ reader }: { reader: ReaderKey }) => (
   <ReaderQuestion reader={reader}>
     To push, it needs the keys of the environment and of the groups in it, also for names that are not pushed. It keeps

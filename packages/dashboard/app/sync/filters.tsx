@@ -5,7 +5,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import type { Binding } from './queries.ts'
 import { namesQuery } from './queries.ts'
 
-/** What can be chosen of a binding beside its destination, as a form has it. */
+/** The settings of a binding other than its destination, as form values. */
 export interface Filters {
   include: string[]
   exclude: string[]
@@ -24,7 +24,7 @@ export const filtersOf = ({ nameTransform, include, exclude, onDelete, mode, ado
   letters: nameTransform.case ?? 'keep',
 })
 
-/** As the API takes them. */
+/** Converts the form values to the settings for the API. */
 export function settingsOf({ prefix, suffix, letters, mode, ...filters }: Filters) {
   const nameTransform = {
     ...(prefix === '' ? {} : { prefix }),
@@ -41,7 +41,7 @@ const patternsProblem = (patterns: string[]) =>
   patterns.every((one) => pattern.test(one)) ? null : 'Letters, digits, _ and * only.'
 const partProblem = (text: string) => (part.test(text) ? null : 'Letters, digits, _, . and - only.')
 
-/** Whether they can be asked about at all. */
+/** Whether the typed filters are valid. */
 export const areWhole = ({ include, exclude, prefix, suffix }: Filters): boolean =>
   patternsProblem([...include, ...exclude]) === null && partProblem(prefix) === null && partProblem(suffix) === null
 
@@ -134,7 +134,7 @@ function NamePart(props: { label: string; value: string; onChange: (value: strin
 
 const shownMax = 12
 
-/** The secrets of the environment that the filters leave, by the rule that the server goes by. */
+/** Lists the environment's secrets that the filters match, by the same rule as on the server. */
 function Matched({ environmentId, ...filter }: { environmentId: string } & Pick<Filters, 'include' | 'exclude'>) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const names = useQuery(namesQuery(org.id, environmentId)).data

@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { IconSearch } from '../ui/icons.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 
-/** Every kind of destination, to choose from. */
+/** The gallery of all kinds of sync destinations. */
 export function ProviderGallery({ onChoose, onClose }: { onChoose: (tag: SyncTag) => void; onClose: () => void }) {
   const providers = [...use(syncSchemas()).values()].sort((one, other) => one.label.localeCompare(other.label))
   const [text, setText] = useState('')

@@ -6,10 +6,10 @@ import { Loaded } from '../ui/loaded.tsx'
 import { PlanView } from './plan-view.tsx'
 import { type PlanSettings, planQuery } from './queries.ts'
 
-/** While somebody types, the destination is not asked at each key. */
+/** The destination is asked only after a pause in typing, not at each key press. */
 const typingMs = 400
 
-/** What a push would do under settings that are being typed; null where they are not whole yet. */
+/** Loads what a push would do with the typed settings. `settings` is null until they are complete. */
 export function useLivePlan(bindingId: string, settings: PlanSettings | null) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [typed] = useDebouncedValue(JSON.stringify(settings), typingMs)
@@ -22,7 +22,7 @@ export function useLivePlan(bindingId: string, settings: PlanSettings | null) {
   const isFresh = isCurrent && settings !== null && !query.isFetching
   return {
     query,
-    /** It is of what stands in the form at this moment. */
+    /** True if the plan matches the current form. */
     isFresh,
     deletes: isFresh ? (query.data?.plan.delete ?? []) : [],
   }

@@ -17,7 +17,10 @@ import { type Binding, type Connection, connectionsQuery } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
-/** Binds an environment: what to what, then what a push would do. `of`: the connection, where that is known. */
+/**
+ * Binds an environment: first the environment and its destination, then what a push would do. `of` is the connection,
+ * if it is already chosen.
+ */
 export function NewBindingDialog({ of, onClose }: { of: string | undefined; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery({ ...connectionsQuery(org.id), staleTime: 0 })
@@ -84,7 +87,7 @@ function BindDialog(props: {
       title="Bind an environment"
       submit="See what is pushed"
       form={form}
-      // The next dialog takes the place of this one.
+      // After a success the next dialog replaces this one.
       onClose={() => isBound.current || onClose()}
       onSubmit={bind}
       disabled={environmentId === null || !reader.isAgreed || !props.isFresh}

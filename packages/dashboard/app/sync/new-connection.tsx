@@ -17,7 +17,7 @@ import { ProviderGallery } from './gallery.tsx'
 import { staleAfterSync } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
 
-/** Connects a destination: which kind it is, then what that kind asks for. */
+/** Connects a destination: first its kind, then its settings and credential. */
 export function NewConnectionDialog({ onClose }: { onClose: () => void }) {
   const providers = use(syncSchemas())
   const [tag, setTag] = useState<SyncTag | null>(null)
@@ -26,7 +26,7 @@ export function NewConnectionDialog({ onClose }: { onClose: () => void }) {
   return <ConnectDialog provider={provider} onClose={onClose} />
 }
 
-/** The key of a connection that does not exist yet, under the id that it will have. */
+/** Loads the public key of a new connection. The ID is chosen before the connection exists. */
 const newKeyQuery = (orgId: string) => ({
   queryKey: ['orgs', orgId, 'sync', 'new-key'],
   queryFn: async () => {
@@ -34,7 +34,7 @@ const newKeyQuery = (orgId: string) => ({
     const { publicKeyJwk } = await api.sync.publicKey({ params: { orgId, connectionId } })
     return { connectionId, publicKeyJwk }
   },
-  // Each connection has its own.
+  // Each connection has its own key.
   ...{ gcTime: 0, staleTime: Number.POSITIVE_INFINITY },
 })
 
@@ -58,7 +58,7 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
     showToast(`${body.name} is connected. Bind an environment to it.`)
     made.current = id
   }
-  // What comes next is to bind an environment to it.
+  // The next step is to bind an environment.
   const close = () => {
     if (made.current === null) return onClose()
     const search = { create: true, connection: made.current } as const

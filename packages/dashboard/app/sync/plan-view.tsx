@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { IconTriangleAlert } from '../ui/icons.ts'
 import type { Plan } from './queries.ts'
 
-/** What a push would do, name by name, and what it sets off there. */
+/** Shows what a push would do to each name, and its effects at the destination. */
 export function PlanView({ plan, adopting }: { plan: Plan; adopting?: Adopting }) {
   const { create, update, delete: removed, unchanged, foreign, refused, effects } = plan
   const isNothing = create.length + update.length + removed.length === 0
@@ -39,7 +39,7 @@ export function PlanView({ plan, adopting }: { plan: Plan; adopting?: Adopting }
   )
 }
 
-/** Which names of others are to be overwritten this once. */
+/** The names written by others that this push may overwrite. */
 interface Adopting {
   names: ReadonlySet<string>
   onToggle: (name: string) => void

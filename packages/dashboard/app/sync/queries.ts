@@ -13,7 +13,7 @@ export type Run = Answer<typeof sync.runs>['runs'][number]
 export type Plan = Answer<typeof sync.plan>['plan']
 export type PlanSettings = Body<typeof sync.plan>
 
-/** A push takes a second or two, and what another person does shows within this time. */
+/** While a push runs, the list reloads every 2 seconds. A push takes a second or two. */
 const refreshMs = 2000
 
 export const connectionsQuery = (orgId: string) =>
@@ -37,7 +37,7 @@ export const bindingsQuery = (orgId: string) =>
 
 const pageSize = 50
 
-/** The newest first; of one binding alone where it is given. */
+/** The runs of one binding, or of all, the newest first. */
 export const runsQuery = (orgId: string, bindingId: string | undefined) =>
   infiniteQueryOptions({
     queryKey: ['orgs', orgId, 'sync', 'runs', bindingId ?? 'all'],
@@ -53,7 +53,7 @@ export const runsQuery = (orgId: string, bindingId: string | undefined) =>
 
 const isUnderWay = (run: Pick<Run, 'status'> | null) => run?.status === 'running'
 
-/** What a push would do under these settings: it asks the destination, and so is not asked again for nothing. */
+/** The plan of a push with these settings. To make it, the server asks the destination for its current names. */
 export const planQuery = (orgId: string, bindingId: string, settings: PlanSettings) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'sync', 'plans', bindingId, settings],
@@ -61,7 +61,7 @@ export const planQuery = (orgId: string, bindingId: string, settings: PlanSettin
     staleTime: 0,
   })
 
-/** The names of all secrets that an environment is resolved from. Their values stay sealed. */
+/** The names of all secrets in an environment and its lower layers. The values stay sealed. */
 export const namesQuery = (orgId: string, environmentId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', environmentId, 'names'],
@@ -75,7 +75,10 @@ export const namesQuery = (orgId: string, environmentId: string) =>
     },
   })
 
-/** The queries that a change makes stale. A binding gives keys of environments, and its end takes them. */
+/**
+ * The queries that a change in sync makes stale. A new binding grants keys of environments, and its removal revokes
+ * them.
+ */
 export const staleAfterSync = (orgId: string, environmentIds: readonly string[] = []): Stale[] => [
   orgQueries(orgId, 'sync'),
   ...environmentIds.map((id) => orgQueries(orgId, 'envs', id)),

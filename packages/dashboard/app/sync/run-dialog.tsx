@@ -19,7 +19,7 @@ const titles: Record<Run['status'], string> = {
   failed: 'The push failed',
 }
 
-/** What a push would do, and then what it did. Names that others wrote can be overwritten this once. */
+/** Shows what a push would do, then its result. The person may let this push overwrite names that others wrote. */
 export function RunDialog({ binding, onClose }: { binding: Binding; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(planQuery(org.id, binding.id, {}))

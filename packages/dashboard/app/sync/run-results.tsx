@@ -4,7 +4,7 @@ import { Names, Reasons } from './plan-view.tsx'
 import type { Run } from './queries.ts'
 import { countsText } from './words.ts'
 
-/** What a run did, name by name. */
+/** Shows what a run did to each name. */
 export function RunResults({ run }: { run: Run }) {
   const { pushed, deleted, skipped, failures, error } = run
   return (

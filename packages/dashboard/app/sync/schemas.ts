@@ -4,22 +4,25 @@ import type { TSchema } from 'typebox'
 import { type Texts, textAt } from '../form/config-fields.ts'
 import type { ConfigRules } from '../form/use-config-form.ts'
 
-/** What is known of one kind of destination. */
+/** A kind of destination, with its fields and rules. */
 export interface Provider {
   tag: SyncTag
   label: string
-  /** What the credential is. */
+  /** A description of the credential. */
   credential: string
   config: ConfigRules
-  /** Fields and rules depend on `kind`, where there are several. */
+  /** The fields and rules. If there are several kinds, they depend on the field `kind`. */
   destination: (texts: Texts) => ConfigRules
-  /** The fields of every kind: a form keeps what was typed when another is chosen. */
+  /** The fields of all kinds. A form keeps typed texts when another kind is chosen. */
   destinationFields: ConfigField[]
 }
 
 let loading: Promise<Map<string, Provider>> | undefined
 
-/** Every kind of destination by its tag. Schemas are fetched with the first page that needs them. For `use`: the same promise each time. */
+/**
+ * Loads all kinds of destinations, by tag, when a page first needs them. Returns the same promise each time, as React's
+ * `use` requires.
+ */
 export function syncSchemas(): Promise<Map<string, Provider>> {
   loading ??= load()
   return loading
@@ -34,7 +37,7 @@ async function load(): Promise<Map<string, Provider>> {
   const problem: ConfigRules['problem'] = (config) => syncProblem(config as Parameters<typeof syncProblem>[0])
   const rulesOf = (tag: SyncTag, schema: object, fields: ConfigField[]): ConfigRules => ({
     ...{ fields, fixed: { provider: tag }, problem },
-    // Each is a schema of the contract; their union is more than the checker's types follow.
+    // Each one is a schema of the contract. Their union is too complex for the checker's types.
     broken: (config) => Errors(schema as TSchema, config),
   })
   const rows = Object.entries(syncProviders) as [SyncTag, (typeof syncProviders)[SyncTag]][]

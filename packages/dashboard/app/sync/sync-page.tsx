@@ -7,7 +7,10 @@ import { IconPlus } from '../ui/icons.ts'
 import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
 
-/** One page about sync, for owners and admins. Its button opens the dialog that its address has as `?create=true`. */
+/**
+ * The layout of the sync pages, for owners and admins. The button opens the page's dialog by adding `?create=true` to
+ * the address.
+ */
 export function SyncPage({ part, newLabel, children }: { part: string; newLabel?: string; children: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()

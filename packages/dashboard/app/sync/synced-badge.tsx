@@ -4,7 +4,10 @@ import { useRouteContext } from '@tanstack/react-router'
 import { IconCloudUpload } from '../ui/icons.ts'
 import { type Binding, bindingsQuery } from './queries.ts'
 
-/** Beside an environment that is pushed somewhere. Only owners and admins are told of bindings. */
+/**
+ * A badge for an environment that is synced somewhere. Only owners and admins see it, because others may not list
+ * bindings.
+ */
 export function SyncedBadge({ environmentId, isIcon = false }: { environmentId: string; isIcon?: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery({ ...bindingsQuery(org.id), enabled: org.role !== 'member' })

@@ -4,14 +4,14 @@ import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { type Binding, connectionsQuery } from './queries.ts'
 import { syncSchemas } from './schemas.ts'
 
-/** The environment of a binding, as people know it. */
+/** Returns a function that gives the label of a binding's environment. */
 export function usePlaceOf(orgId: string) {
   const { data: environments } = useQuery(environmentLabelsQuery(orgId))
   return ({ environmentId }: Pick<Binding, 'environmentId'>): string =>
     environments?.find(({ id }) => id === environmentId)?.label ?? environmentId
 }
 
-/** The connection of a binding, with what kind of destination it is. */
+/** Returns a function that gives a binding's kind of destination and its connection. */
 export function useDescription(orgId: string) {
   const providers = use(syncSchemas())
   const connections = useQuery(connectionsQuery(orgId)).data

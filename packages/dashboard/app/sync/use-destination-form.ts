@@ -3,7 +3,7 @@ import { useConfigForm } from '../form/use-config-form.ts'
 import type { Binding } from './queries.ts'
 import type { Provider } from './schemas.ts'
 
-/** A form for a destination, filled in with one that is known. Which fields there are depends on its kind. */
+/** A form for a destination, filled with the `known` one. Its fields depend on the kind of destination. */
 export function useDestinationForm(provider: Provider, known: Binding['destination'] | null) {
   const { destinationFields: fields, destination } = provider
   const kinds = fields.find(({ path }) => path === 'kind')?.choices

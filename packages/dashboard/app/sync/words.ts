@@ -1,6 +1,6 @@
 import type { Binding, Run } from './queries.ts'
 
-/** Where a binding writes, in the words of its fields: `shop` where there is but one, otherwise `kind repo, owner acme`. */
+/** Describes a binding's destination by its fields: `shop` for a single field, otherwise `kind repo, owner acme`. */
 export function destinationText({ destination }: Pick<Binding, 'destination'>): string {
   const { provider, ...fields } = destination as Record<string, unknown>
   const texts = Object.entries(fields).map(([name, value]) => [name, textOf(value)] as const)

@@ -11,7 +11,7 @@ import { clientsQuery } from './queries.ts'
 
 export type MachineClient = Answer<typeof endpoints.list>['clients'][number]
 
-/** Id and secret of a client, from the one answer that has the secret. */
+/** The ID and secret of a client. Only one answer of the server contains the secret. */
 export interface Credentials {
   clientId: string
   clientSecret: string
@@ -43,7 +43,7 @@ export function CreateClientDialog(props: { onClose: () => void; onMade: (made: 
   )
 }
 
-/** The dialog that is open, and for which client. */
+/** The open dialog and its client. */
 export interface OpenClientDialog {
   kind: 'renew' | 'revoke'
   client: MachineClient

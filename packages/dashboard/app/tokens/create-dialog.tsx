@@ -26,10 +26,10 @@ const expiryOf = (lifetime: string) =>
 interface Values {
   name: string
   environmentId: string | null
-  /** It reads this environment alone. */
+  /** Whether the token may read this environment only. */
   bound: boolean
   isAdmin: boolean
-  /** In days, or `never`. */
+  /** The lifetime in days, or `never`. */
   lifetime: string
   format: Format
 }

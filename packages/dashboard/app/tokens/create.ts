@@ -9,14 +9,14 @@ export interface NewServiceToken {
   name: string
   role: 'member' | 'admin'
   format: Format
-  /** It reads the first; the others are what its programs get as well. */
+  /** The environment to read, followed by the group environments that are composed into it. */
   environmentIds: string[]
-  /** It resolves the first environment and no other. */
+  /** Whether the token may resolve the first environment only. */
   bound: boolean
   expiresAt: string | null
 }
 
-/** A token that was just made. `problem`: not every key was granted to it. */
+/** A new token. `problem` is set if not every key was granted to it. */
 export interface Made {
   token: string
   tokenId: string
@@ -24,8 +24,8 @@ export interface Made {
 }
 
 /**
- * Makes a token in the keyring's worker and registers it. Every key is wrapped to it before it exists: a token that can
- * read half of an environment can read none of it.
+ * Creates a token in the keyring's worker and registers it. All keys are wrapped before the token is registered,
+ * because a token that lacks one key of an environment can read nothing of it.
  */
 export async function createServiceToken(orgId: string, wanted: NewServiceToken): Promise<Made> {
   await checkMeanings(wanted.environmentIds)
@@ -38,13 +38,13 @@ export async function createServiceToken(orgId: string, wanted: NewServiceToken)
   const environmentId = bound ? (wanted.environmentIds[0] ?? null) : null
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
   await api.tokens.create({ params: { orgId }, body })
-  // Whatever key the server shows for this token from now on is compared with this one.
+  // The public key is pinned, so that a different key from the server is noticed later.
   const [checked] = await keyring.callLocked('fingerprints', { publicKeyJwks: [publicKeyJwk] })
   if (checked) pin(tokenId, checked.fingerprint)
   return { token, tokenId, problem: await grantAll(orgId, tokenId, grants) }
 }
 
-/** Returns the error or null instead of throwing: the token exists by now and must be shown in any case. */
+/** Returns the error or null instead of throwing. The token already exists and must be shown in any case. */
 async function grantAll(orgId: string, principalId: string, grants: { envId: string; wrappedDek: string }[]) {
   try {
     for (const { envId, wrappedDek } of grants) {

@@ -11,7 +11,7 @@ interface Credential {
   createdAt: string
 }
 
-/** Of a list of credentials that were shown once, and work until they are revoked. */
+/** The columns of a list of credentials that are shown only once and work until revoked. */
 export const credentialColumns = (header: string): ListColumn<Credential>[] => [
   { header, cell: ({ name, id }) => <NameAndId name={name} id={id} />, sort: ({ name }) => name, width: '45%' },
   {

@@ -17,9 +17,9 @@ export const clientsQuery = (orgId: string) =>
 
 export type ServiceToken = Answer<typeof tokens.list>['tokens'][number]
 
-/** Whether a program that presents the token now is let in. */
+/** Whether the server accepts the token now. */
 export const isInForce = ({ revokedAt, expiresAt }: Pick<ServiceToken, 'revokedAt' | 'expiresAt'>): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
-/** Several may have the same name. */
+/** Returns a label with the start of the ID, because several tokens may have the same name. */
 export const tokenLabel = ({ id, name }: Pick<ServiceToken, 'id' | 'name'>): string => `${name} (${id.slice(0, 8)}…)`

@@ -4,8 +4,8 @@ import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
 /**
- * A token, or the secret that `what` names, shown this once. Nothing but the button closes it, because a slip would lose what
- * exists nowhere else. The token is null when the keyring has locked meanwhile and the page has forgotten it.
+ * Shows a token, or the secret that `what` names, this one time. Only the button closes the dialog, because the secret
+ * is stored nowhere else. `token` is null if the keyring has locked meanwhile and the page has forgotten it.
  */
 export function ShownOnce(props: {
   title: string

@@ -2,12 +2,13 @@ import { type ComponentProps, lazy, Suspense } from 'react'
 import { usePlaintext } from '../keyring.ts'
 import type { ShownOnce as Dialog } from './shown-once.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ShownOnce = lazy(async () => ({ default: (await import('./shown-once.tsx')).ShownOnce }))
 
 /**
- * What was just made and exists in this page alone: a token, or access to something. It is shown until the person has kept
- * it. When the keyring locks, it is forgotten and still shown, so that the page can say so.
+ * State for a new secret that exists only in this page, such as a token or a lease. It is kept until the person
+ * confirms that they saved it. When the keyring locks, the value is forgotten, but `isShown` stays true so that the
+ * page can say so.
  *
  * @example
  * const made = useMade<string>()
@@ -21,11 +22,11 @@ export function useMade<T>() {
 
 type Props = Omit<ComponentProps<typeof Dialog>, 'onClose'> & {
   made: Pick<ReturnType<typeof useMade>, 'isShown' | 'forget'>
-  /** When the person has kept it: without one it is forgotten, and nothing more. */
+  /** Called after the person has saved it. The default forgets the value. */
   onClose?: () => void
 }
 
-/** What `useMade` holds, in a dialog, from when it is made until the person has kept it. */
+/** Shows the value of `useMade` in a dialog until the person has saved it. */
 export function ShownWhenMade({ made, onClose = made.forget, ...props }: Props) {
   return <Suspense>{made.isShown && <ShownOnce {...props} onClose={onClose} />}</Suspense>
 }

@@ -11,13 +11,13 @@ import { RenameDialog } from '../ui/rename-dialog.tsx'
 
 export type Token = Answer<typeof endpoints.list>['tokens'][number]
 
-/** The dialog that is open, and for which token. */
+/** The open dialog and its token. */
 export interface OpenDialog {
   kind: 'rename' | 'revoke' | 'delete'
   token: Token
 }
 
-/** The dialog of a token that is open. */
+/** Renders the open dialog of a token. */
 export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = dialog.token

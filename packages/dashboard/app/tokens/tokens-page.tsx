@@ -6,13 +6,16 @@ import { IconPlus } from '../ui/icons.ts'
 import { Page } from '../ui/page.tsx'
 import { ShownWhenMade, useMade } from './shown-when-made.tsx'
 
-/** One kind of tokens, for admins: their list, the dialog that creates one, and the new token, which is shown once. */
+/**
+ * The page of one kind of token, for admins. It has their list and the dialog that creates one, and shows the new token
+ * once.
+ */
 export function TokensPage<Made>(props: {
   title: string
   description: string
   newLabel: string
   CreateDialog: ComponentType<{ onClose: () => void; onMade: (made: Made) => void }>
-  /** What to show of the new token; null when locking the keyring has cleared it. */
+  /** Returns how to show the new token. `made` is null if the keyring has locked and cleared it. */
   shownOnce: (made: Made | null) => Omit<ComponentProps<typeof ShownWhenMade>, 'made'>
   children: ReactNode
 }) {

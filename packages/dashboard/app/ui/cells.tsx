@@ -1,7 +1,10 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A cell's main text with a quiet line below it, each cut off at the end of the column and whole beneath the pointer. */
+/**
+ * A cell with a main text and a dimmed line below it. A text that is too long is cut off, and its tooltip shows the
+ * whole text.
+ */
 export function TwoLines(props: { main: ReactNode; below?: ReactNode; title?: string; belowTitle?: string }) {
   const { main, below, title, belowTitle } = props
   return (
@@ -18,12 +21,12 @@ export function TwoLines(props: { main: ReactNode; below?: ReactNode; title?: st
   )
 }
 
-/** What people call something, which may be a link, with what programs call it below. */
+/** A name, which may be a link, with the ID or slug below it. */
 export function NameAndId({ name, id, link }: { name: string; id: string; link?: ReactNode }) {
   return <TwoLines main={link ?? name} title={name} below={<span className="mono">{id}</span>} belowTitle={id} />
 }
 
-/** A cell's text on one line. */
+/** A cell with one line of text. */
 export function OneLine({ text, dimmed = false }: { text: string; dimmed?: boolean }) {
   return (
     <Text size="sm" truncate title={text} {...(dimmed ? { c: 'dimmed' } : {})}>

@@ -16,8 +16,9 @@ export interface Question {
 }
 
 /**
- * Asks before something happens that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
- * stops. If `typed` is set, the user must type that text first. It closes once the `stale` queries have loaded again.
+ * Asks before an action that cannot be undone. The label of each button is a verb: `confirm` continues, `decline`
+ * stops. If `typed` is set, the user must type that text first. The dialog closes after the `stale` queries have
+ * reloaded.
  */
 export function ConfirmDelete(props: Question & { children: ReactNode; onClose: () => void }) {
   const { title, children, confirm, decline = 'Cancel', typed, onClose, onConfirm, stale } = props

@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from './icons.ts'
 
-/** Copies a text that may be seen by anyone who looks at the screen. */
+/** A button that copies a text. Only for texts that may be shown on the screen. */
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   return (
     <CopyButton value={text} timeout={1500}>

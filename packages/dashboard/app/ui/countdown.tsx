@@ -5,7 +5,9 @@ import { remainingText } from './durations.ts'
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const secondsTo = (at: string) => Math.max(0, Math.ceil((Date.parse(at) - Date.now()) / 1000))
 
-/** How long it is until an instant, second by second; a tooltip has the instant. Screen readers read it when asked. */
+/**
+ * Counts down to an instant, second by second. A tooltip shows the instant. Screen readers do not announce each second.
+ */
 export function Countdown({ to }: { to: string }) {
   const [left, setLeft] = useState(() => secondsTo(to))
   useEffect(() => {

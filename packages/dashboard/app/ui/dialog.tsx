@@ -3,7 +3,10 @@ import { Layer } from './layer.tsx'
 
 const noop = () => {}
 
-/** The toolkit's dialog; Escape closes it only while it is the topmost, and then the focus returns to where it was. */
+/**
+ * Mantine's dialog, with two differences. Escape closes only the topmost dialog, and the focus then returns to the
+ * element that had it before.
+ */
 export function Dialog({ opened, onClose, closeOnEscape = true, children, ...more }: ModalProps) {
   return (
     <Modal opened={opened} onClose={onClose} closeOnEscape={false} returnFocus={false} {...more}>

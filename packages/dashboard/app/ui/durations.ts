@@ -5,13 +5,13 @@ const units = [
   ['second', 1],
 ] as const
 
-/** A length of time in the largest unit that leaves no rest: `90 minutes`, `30 days`. */
+/** Returns a duration in the largest unit that gives a whole number: `90 minutes`, `30 days`. */
 export function durationText(seconds: number): string {
   const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? ['second', 1]
   return count(seconds / size, unit)
 }
 
-/** What is left of a time in its two largest units, for people who watch it: `1 hour 5 minutes`, `40 seconds`. */
+/** Returns the remaining time in its two largest units: `1 hour 5 minutes`, `40 seconds`. */
 export function remainingText(seconds: number): string {
   const first = units.findIndex(([, length]) => seconds >= length)
   if (first < 0) return '0 seconds'

@@ -2,7 +2,10 @@ import { Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CommandLine } from './command-line.tsx'
 
-/** Stands in for an empty list: what it would contain, how to create the first entry, and the command that does it. */
+/**
+ * Shown instead of an empty list: what the list would contain, how to create the first entry, and the command that does
+ * it.
+ */
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode; command?: string | false }) {
   const { title, children, action, command } = props
   return (

@@ -2,7 +2,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Empty } from './empty.tsx'
 
-/** Content that the server gives to owners and admins only. */
+/** Shows content to owners and admins only. The server refuses it to others. */
 export function ForAdmins({ children }: { children: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   if (org.role !== 'member') return <>{children}</>

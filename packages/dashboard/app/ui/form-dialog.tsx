@@ -9,10 +9,10 @@ import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 /**
- * A form in a dialog: Enter submits it, success closes it, a refusal is shown in it and keeps what was typed. A click outside
- * does not close it, because typed text would be lost. Nothing closes it while it is being sent, because nobody would see a
- * refusal. With `form`, the fields are checked before `onSubmit` gets their values. It closes once the `stale` queries have
- * loaded again.
+ * A form in a dialog. Enter submits it, and success closes it. On a refusal, it shows the error and keeps the typed
+ * text. A click outside does not close it, because typed text would be lost. Nothing closes it while it is being sent,
+ * because nobody would see a refusal. With `form`, the fields are checked before `onSubmit` gets their values. The
+ * dialog closes after the `stale` queries have reloaded.
  *
  * @example <FormDialog title="Rename" submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => ...}>
  */
@@ -30,7 +30,7 @@ export function FormDialog<V = void>(props: {
   const { title, submit, onClose, form, onSubmit, stale, disabled = false, size, children } = props
   const action = useSubmit(form, onSubmit, { stale, done: onClose })
   const close = () => action.pending || onClose()
-  // The end of the session unmounts the page and this dialog with it.
+  // When the session ends, the page unmounts, and this dialog with it.
   const typed = useRef(false)
   useEffect(() => () => void (typed.current && !session.token() && setInputLost(true)), [])
   return (

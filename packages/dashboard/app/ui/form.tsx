@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A form that the page handles: the browser neither checks it nor sends it, and the page stays. */
+/** A form that the page handles itself. The browser neither checks nor sends it, and does not leave the page. */
 export function Form({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
   return (
     <form

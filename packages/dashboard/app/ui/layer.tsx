@@ -1,13 +1,16 @@
-// Its key listener must be registered before the one below, which may cancel a prompt.
+// This import comes first, so that its key listener runs before the one below, which may cancel a prompt.
 import '../prompts.ts'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 
-// What lies over the page, the uppermost last: Escape is for that one alone, and when it ends the focus goes back to where
-// it was. The toolkit does either only for a dialog that is there, closed, before it opens.
+// The open dialogs, the topmost last. Escape closes only the topmost one, and the focus then returns to where it was.
+// Mantine does both only for a dialog that was mounted closed before it opened.
 
 const layers: { current: () => void }[] = []
 
-/** Elements that had the focus, the latest last. The one that opened a dialog may be gone when it closes, as menu items are. */
+/**
+ * Elements that had the focus, the latest last. The element that opened a dialog may no longer exist when the dialog
+ * closes, for example a menu item.
+ */
 const trail: HTMLElement[] = []
 const trailMax = 16
 
@@ -23,7 +26,7 @@ addEventListener(
   'keydown',
   ({ key, isComposing, target }) => {
     if (key !== 'Escape' || isComposing) return
-    // The open list of a field closes first.
+    // An open dropdown list closes before its dialog does.
     if (target instanceof Element && target.getAttribute('data-mantine-stop-propagation') === 'true') return
     layers.at(-1)?.current()
   },
@@ -34,14 +37,14 @@ addEventListener(
 export const isCovered = () => layers.length > 0
 
 /**
- * Registers the dialog around it for as long as it is open, and moves the focus into it. It stands before the dialog's
+ * Registers the surrounding dialog while it is open, and moves the focus into it. Render it before the dialog's
  * content.
  */
 export function Layer({ onEscape }: { onEscape: () => void }) {
   const marker = useRef<HTMLSpanElement>(null)
   const latest = useRef(onEscape)
   latest.current = onEscape
-  // Before anything can be typed: a value that is typed while the focus moves would land in another field.
+  // The focus must move before the person can type, because typed text could otherwise land in another field.
   useLayoutEffect(() => takeFocus(marker.current?.closest<HTMLElement>('[role=dialog]')), [])
   useEffect(() => {
     const dialog = marker.current?.closest('[role=dialog]')
@@ -51,20 +54,21 @@ export function Layer({ onEscape }: { onEscape: () => void }) {
       setTimeout(() => returnFocus(dialog))
     }
   }, [])
-  // The toolkit's focus trap focuses the first element of this attribute after a timer. A hidden one does not take the focus.
+  // Mantine's focus trap focuses the first element with this attribute after a timer. It finds this hidden one, which
+  // cannot take the focus.
   return <span ref={marker} hidden data-autofocus />
 }
 
 const wanted = '[data-autofocus]:not([hidden])'
 const focusable = ':is(a[href], button, input, select, textarea, [tabindex="0"]):not(:disabled, [tabindex="-1"])'
 
-/** To the field that asks for it, or else to the first element that can have it. */
+/** Moves the focus to the field with `data-autofocus`, or else to the first focusable element. */
 function takeFocus(dialog: HTMLElement | null | undefined): void {
   const first = dialog?.querySelector<HTMLElement>(wanted) ?? dialog?.querySelector<HTMLElement>(focusable)
   first?.focus({ preventScroll: true })
 }
 
-/** Does nothing when the focus has moved on. A closing dialog may still be in the page for a moment. */
+/** Returns the focus, unless it has already moved elsewhere. A closing dialog may stay in the page for a moment. */
 function returnFocus(closed: Element | null | undefined): void {
   const at = document.activeElement
   if (at && at !== document.body && !closed?.contains(at)) return

@@ -6,33 +6,35 @@ import { MenuItems } from './menu-items.tsx'
 export interface ListColumn<R> {
   header: string
   cell: (row: R) => ReactNode
-  /** In pixels or percent; columns without one share the rest. */
+  /** In pixels or percent. Columns without a width share the rest. */
   width?: number | string
-  /** What to sort by. Without it the column cannot be sorted; leave it out where the server has more pages. */
+  /**
+   * Returns the value to sort by. A column without it cannot be sorted. Omit it if the server sends the list in pages.
+   */
   sort?: (row: R) => string | number | null
 }
 
 export interface RowAction {
   label: string
   onClick: () => void
-  /** It takes something away. */
+  /** The action removes something. */
   danger?: boolean
   disabled?: boolean
 }
 
 export interface RowProps<R> {
   rowId: (row: R) => string
-  /** How a row is called, in the names of its buttons. */
+  /** The name of a row in the labels of its buttons. */
   rowName: (row: R) => string
   /** A button at the end of each row. */
   action?: (row: R) => RowAction | null
-  /** A menu at the end of each row; nothing for a row without actions. */
+  /** A menu at the end of each row. A row without actions has none. */
   actions?: (row: R) => RowAction[]
-  /** What a row shows beneath when it is opened. */
+  /** The content below a row when it is expanded. */
   details?: (row: R) => ReactNode
 }
 
-/** One row of a list, with its actions, and its details beneath it when they are open. */
+/** A row of a list with its actions. Its details are below it when expanded. */
 export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>[] }) {
   const { row, columns, rowName, action, actions, details } = props
   const [isOpen, setIsOpen] = useState(false)

@@ -17,7 +17,7 @@ import { Loaded } from './loaded.tsx'
 
 export type { ListColumn, RowAction } from './list-row.tsx'
 
-/** A query whose answers come in pages, as `useInfiniteQuery` gives it. */
+/** A query with several pages, as `useInfiniteQuery` returns it. */
 interface Pages {
   hasNextPage: boolean
   isFetchingNextPage: boolean
@@ -26,14 +26,14 @@ interface Pages {
 }
 
 interface Props<R> extends RowProps<R> {
-  /** What is listed, for screen readers. */
+  /** The name of the list for screen readers. */
   label: string
   columns: ListColumn<R>[]
-  /** The width in pixels below which the table scrolls; on phones each row becomes a card instead. */
+  /** Below this width in pixels the table scrolls sideways. On phones each row becomes a card instead. */
   minWidth?: number
-  /** Stands in place of a list without rows. */
+  /** Shown instead of a list without rows. */
   empty: ReactNode
-  /** Stands beside the button that loads the next page, for example how far a search has come. */
+  /** Shown beside the button for the next page, for example how far a search has come. */
   remark?: ReactNode
 }
 
@@ -41,7 +41,8 @@ const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSorted
 type Features = typeof features
 
 /**
- * The rows of a query: while it loads, when it failed, when there are none, and page by page where the query has pages.
+ * A table of a query's rows. It also shows the loading state, a failure and the empty list, and loads further pages if
+ * the query has them.
  *
  * @example
  * <List query={query} rows={({ sessions }) => sessions} label="CLI sessions" columns={columns} rowId={({ id }) => id}
@@ -98,7 +99,7 @@ function Rows<R extends object>(props: Props<R> & { rows: R[] }) {
   )
 }
 
-/** Cells are rendered by `ListRow`: the table library would mount them anew whenever a cell function changes. */
+/** `ListRow` renders the cells. The table library would remount them whenever a cell function changes. */
 const definitionOf = <R extends object>({ header, sort }: ListColumn<R>): ColumnDef<Features, R> => ({
   id: header,
   header,
@@ -109,7 +110,7 @@ const definitionOf = <R extends object>({ header, sort }: ListColumn<R>): Column
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
-/** Texts as people sort them, numbers by size, and what has no value last. */
+/** Sorts texts alphabetically (English, ignoring case), numbers by size, and empty values last. */
 const byValue = constructSortFn({
   sort: (one: string | number | null, other: string | number | null) => {
     if (one === null || other === null) return Number(one === null) - Number(other === null)
@@ -144,7 +145,7 @@ function ColumnHead<R extends object>(props: { header: Header<Features, R>; widt
   )
 }
 
-/** Loads the next page when the end of this one comes into sight; after a failure only when asked. */
+/** Loads the next page when the end of the list comes into sight. After a failure it loads only on a click. */
 function NextPage({ pages, count, remark }: { pages: Pages; count: number; remark: ReactNode }) {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages
   const { ref, entry } = useIntersection({ rootMargin: '400px' })

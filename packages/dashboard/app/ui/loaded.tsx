@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ProblemAlert } from './problem.tsx'
 
-/** A query's three states: loading, failed, loaded. */
+/** Renders a query that is loading, has failed or has loaded. */
 export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.error) return <ProblemAlert error={query.error} retry={() => query.refetch()} />

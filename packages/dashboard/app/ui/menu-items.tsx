@@ -1,7 +1,7 @@
 import { Menu, type MenuDropdownProps } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 
-/** What an open menu shows. */
+/** The items of a menu. */
 export const MenuItems = ({ children, ...props }: MenuDropdownProps) => (
   <Menu.Dropdown {...props}>
     <FirstFocused />
@@ -10,15 +10,15 @@ export const MenuItems = ({ children, ...props }: MenuDropdownProps) => (
 )
 
 /**
- * Moves the focus to the first item before a key can be pressed. The toolkit's focus trap does that after a timer: a
- * person who had gone on to another item by then would be taken back, and Enter would do what the first item does. The
- * trap finds the hidden element instead, which does not take the focus.
+ * Moves the focus to the first item before the person can press a key. Mantine's focus trap does this after a timer. If
+ * the person had moved on by then, it would move them back, and Enter would run the first item. The trap finds this
+ * hidden element instead, which cannot take the focus.
  */
 function FirstFocused() {
   const marker = useRef<HTMLSpanElement>(null)
   useEffect(() => {
     const first = marker.current?.parentElement?.querySelector<HTMLElement>('[role=menuitem]:not(:disabled)')
-    // The effects of the menu around it have run by then: they note where the focus goes back to.
+    // A microtask later, the menu's own effects have noted where to return the focus.
     queueMicrotask(() => first?.focus({ preventScroll: true }))
   }, [])
   return <span ref={marker} hidden data-autofocus />

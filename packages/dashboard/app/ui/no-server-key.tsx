@@ -5,7 +5,10 @@ import { IconTriangleAlert } from './icons.ts'
 export const lacksServerKey = (error: unknown): boolean =>
   error instanceof RefusedError && error.message === 'this server has no server key'
 
-/** Why the server does nothing for which it needs a key of its own. Trying again would not help. */
+/**
+ * Explains that the server lacks its own key, so it cannot do what needs one. There is no retry, because it would not
+ * help.
+ */
 export function NoServerKey() {
   return (
     <Alert

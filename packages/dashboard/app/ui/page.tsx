@@ -3,15 +3,15 @@ import { type ReactNode, useEffect } from 'react'
 
 const widths = { text: 720, table: 1120, wide: 'none' }
 
-/** One page: its title, one sentence about it, what can be done on it, and the tabs that lead to its other parts. */
+/** The layout of a page: its title, a short description, its actions, and the tabs to related pages. */
 export function Page(props: {
   title: string
   description?: ReactNode
   actions?: ReactNode
-  /** Links to the other parts, and the label of this one, which the document's title has first. */
+  /** `tabs` links to related pages. `part` is the name of this one, which comes first in the document's title. */
   tabs?: ReactNode
   part?: string
-  /** Text is read best in a narrow column, tables in a wide one; `wide` uses the whole width. */
+  /** `text` is narrow for reading, `table` is wide, and `wide` uses the whole width. */
   width?: 'text' | 'table' | 'wide'
   children: ReactNode
 }) {
@@ -20,7 +20,8 @@ export function Page(props: {
   useEffect(() => {
     document.title = `${documentTitle} · Skerry`
   }, [documentTitle])
-  // Room below the content for a toast, which would cover the last buttons otherwise. A matrix scrolls by itself.
+  // The space below the content is for a toast, which would otherwise cover the last buttons. A matrix scrolls by
+  // itself.
   return (
     <Box maw={widths[width]} mx="auto" pb={width === 'wide' ? 'xl' : 88}>
       <Group justify="space-between" align="flex-start" mb="lg" gap="md">
@@ -40,7 +41,7 @@ export function Page(props: {
   )
 }
 
-/** A part of a page under its own heading. */
+/** A section of a page with its own heading. */
 export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children?: ReactNode }) {
   const { title, description, actions, children } = props
   return (

@@ -8,7 +8,7 @@ import { ValueTooLong } from '../secrets/value-too-long.ts'
 import { IconTriangleAlert } from './icons.ts'
 import { lacksServerKey, NoServerKey } from './no-server-key.tsx'
 
-/** What the person can do, by the code of the error. */
+/** Advice for the person, by error code. */
 const advice: Record<string, string> = {
   unavailable: 'Check that the server is running and that you are connected, then try again.',
   timeout: 'The server is slow or cannot be reached. Try again in a moment.',
@@ -27,7 +27,10 @@ const advice: Record<string, string> = {
   malformed_answer: 'Do not go on. Tell the operator: the server answered something else than was asked for.',
 }
 
-/** Of a database, a host or a platform that Skerry called: a `conflict`, but nobody has changed anything here. */
+/**
+ * Advice for an error of a database, host or platform that Skerry called. Its code is `conflict`, although nobody has
+ * changed anything here.
+ */
 const outsideAdvice = 'This is what the other system said. Mend it there, or what Skerry has for it, and try again.'
 
 export function describeProblem(error: unknown): {
@@ -83,14 +86,14 @@ export function describeProblem(error: unknown): {
   return { title: 'Something went wrong in this page', advice: 'Reload it and try again.', requestId: null }
 }
 
-/** A script of this build that the server no longer has. */
+/** Whether the server no longer has a script of this build. */
 const isOldBuild = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /**
- * A failure where it happened, and what to do about it. Nothing for no error. `onForbidden`: what to do where the person is
- * refused for what they entered, and no administrator could help.
+ * Shows an error and what to do about it. Without an error it shows nothing. `onForbidden` is the advice if the server
+ * refuses what the person entered, because no administrator could help.
  */
 export function ProblemAlert(props: { error: unknown; retry?: () => void; onForbidden?: string }) {
   const { error, retry, onForbidden } = props
@@ -117,7 +120,7 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
   )
 }
 
-/** For the router: a page that failed as a whole. */
+/** Shown by the router if a whole page failed. */
 export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
   return <ProblemAlert error={error} retry={isOldBuild(error) ? () => location.reload() : reset} />
 }

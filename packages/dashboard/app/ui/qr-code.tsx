@@ -1,6 +1,6 @@
 import { encode } from 'uqr'
 
-/** A QR code as one path, dark on white in either colour scheme, so that every camera reads it. */
+/** A QR code as one SVG path. It is dark on white in both colour schemes, so that every camera can read it. */
 export function QrCode({ text, size, label }: { text: string; size: number; label: string }) {
   const { data, size: modules } = encode(text, { ecc: 'M', border: 2 })
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

@@ -11,7 +11,7 @@ const units = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** An instant relative to now, such as `3 days ago`; a tooltip has the exact time. */
+/** Shows an instant relative to now, such as `3 days ago`. A tooltip shows the exact time. */
 export function RelativeTime({ at }: { at: string | null }) {
   if (at === null) return <>never</>
   return (
@@ -22,8 +22,8 @@ export function RelativeTime({ at }: { at: string | null }) {
 }
 
 /**
- * A column of a list that shows a time of each row, and sorts by it. A list that comes in pages cannot sort, so
- * its columns are written out.
+ * A column that shows a time and sorts by it. A list that comes in pages cannot sort, so it defines its time columns
+ * itself.
  *
  * @example timeColumn('Changed', 'updatedAt', 140)
  */

@@ -4,7 +4,7 @@ import type { Stale } from '../queries.ts'
 import { FormDialog } from './form-dialog.tsx'
 
 /**
- * Renames anything whose `update` takes a name.
+ * Renames any object whose `update` endpoint accepts a name.
  *
  * @example <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} stale={stale} onClose={onClose} />
  */
@@ -16,7 +16,7 @@ export function RenameDialog(props: {
   onClose: () => void
 }) {
   const { name, description, onRename, stale, onClose } = props
-  // Names are of the same form everywhere.
+  // All names follow the same rules.
   const form = useApiForm('apps', 'update', { name })
   return (
     <FormDialog

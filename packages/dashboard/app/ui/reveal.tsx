@@ -5,7 +5,9 @@ import { Copy } from './copy.tsx'
 import { IconEye, IconEyeOff } from './icons.ts'
 import { ProblemAlert } from './problem.tsx'
 
-/** A value that is decrypted on request, and dropped when it is hidden, the keyring locks or the page is left. */
+/**
+ * Shows a value that is decrypted on request. It is dropped when it is hidden, the keyring locks or the page is left.
+ */
 export function Reveal({ name, open }: { name: string; open: () => Promise<string> }) {
   const [value, setValue] = usePlaintext<string | null>(null)
   const reveal = useAction(async () => setValue(await open()))

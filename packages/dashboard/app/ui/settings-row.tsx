@@ -1,7 +1,7 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** One thing that can be set or done, with its button at the end of the row. */
+/** A row for a setting or an action, with its button at the end. */
 export function SettingsRow(props: { title: string; children: ReactNode; action: ReactNode }) {
   const { title, children, action } = props
   return (

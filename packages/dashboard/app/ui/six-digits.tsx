@@ -1,7 +1,10 @@
 import { PinInput } from '@mantine/core'
 import { useState } from 'react'
 
-/** A code of an authenticator app, submitted when all digits are there. After a refusal the fields are empty again. */
+/**
+ * A field for a six-digit code of an authenticator app. It submits when all digits are there. After a refusal it is
+ * empty again.
+ */
 export function SixDigits({ label, onComplete }: { label: string; onComplete: (code: string) => Promise<unknown> }) {
   const [{ tries, pending }, setState] = useState({ tries: 0, pending: false })
   const complete = async (code: string) => {
@@ -17,7 +20,7 @@ export function SixDigits({ label, onComplete }: { label: string; onComplete: (c
       oneTimeCode
       autoFocus
       aria-label={label}
-      // Otherwise the dialog would focus its close button.
+      // Without `data-autofocus`, the dialog would focus its close button.
       getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}`, 'data-autofocus': index === 0 || undefined })}
       onComplete={complete}
       disabled={pending}

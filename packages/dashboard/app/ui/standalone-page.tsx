@@ -1,7 +1,7 @@
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
-/** A page outside of the shell: before one is signed in, or to decide one thing. */
+/** A page without the navigation, for signing in or for a single decision. */
 export function StandalonePage({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Skerry`

@@ -5,14 +5,14 @@ export interface TabLink {
   to: NonNullable<LinkProps['to']>
 }
 
-/** Links between the parts of one thing, which look like tabs; nothing where there is only one. */
+/** Links between related pages, styled as tabs. With fewer than two tabs it shows nothing. */
 export function TabNav(props: { label: string; tabs: TabLink[]; params?: Record<string, string> }) {
   const { label, tabs, params } = props
   if (tabs.length < 2) return null
   return (
     <nav aria-label={label} className="tabs">
       {tabs.map(({ label, to }) => (
-        // Below one of them are the others: only the exact address is the current one.
+        // The address of a tab can be the start of the others' addresses, so only an exact match is the current tab.
         <Link key={to} to={to} params={params ?? {}} activeOptions={{ exact: true, includeSearch: false }}>
           {label}
         </Link>

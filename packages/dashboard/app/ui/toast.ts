@@ -2,9 +2,9 @@ import { notifications } from '@mantine/notifications'
 
 const common = { withBorder: true, closeButtonProps: { 'aria-label': 'Dismiss' } }
 
-/** Tells of a success that nothing else on the page shows. The message must not contain a value. */
+/** Shows a toast for a success that nothing else on the page shows. The message must not contain a value. */
 export const showToast = (message: string) => void notifications.show({ message, autoClose: 4000, ...common })
 
-/** Tells of a failure in the same way, for longer. */
+/** Shows a toast for a failure, for 8 seconds instead of 4. */
 export const showErrorToast = (title: string, message: string) =>
   void notifications.show({ title, message, color: 'red', autoClose: 8000, ...common })

@@ -1,5 +1,5 @@
 import '@mantine/notifications/styles.css'
 import { Notifications } from '@mantine/notifications'
 
-/** Where every page shows its toasts. */
+/** The place of toasts on every page. */
 export const Toasts = () => <Notifications position="bottom-left" />

@@ -2,11 +2,11 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Question } from './confirm-delete.tsx'
 import { useDialog } from './use-dialog.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ConfirmDelete = lazy(async () => ({ default: (await import('./confirm-delete.tsx')).ConfirmDelete }))
 
 /**
- * A `ConfirmDelete` and the row that it asks about.
+ * A `ConfirmDelete` dialog and the row that it asks about.
  *
  * @example
  * const removing = useConfirm((agent: Agent) => ({ title: `Remove ${agent.name}?`, confirm: 'Remove', text, onConfirm }))

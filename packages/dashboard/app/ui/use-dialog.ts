@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 
 /**
- * Holds whether a dialog is open, and for which row.
+ * Remembers whether a dialog is open, and for which row.
  *
  * @example
  * const editing = useDialog<Agent>()

@@ -8,7 +8,7 @@ const states = {
   paused: { color: 'red', label: 'paused' },
 } as const
 
-/** Whether a target or a destination answered when it was last tried, and what it said if it did not. */
+/** Shows whether the last check of a target or destination succeeded, and its error if not. */
 export function VerifiedState({ status, lastError }: { status: keyof typeof states; lastError: string | null }) {
   const { color, label } = states[status]
   return (

@@ -14,14 +14,14 @@ import { RelativeTime } from '../ui/relative-time.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { type Connection, type ConnectionFilter, connectionsQuery, type Project } from './queries.ts'
 
-// Loaded when somebody looks at the connections of one person.
+// Loaded when someone filters the connections by one person.
 const ErasePerson = lazy(async () => ({ default: (await import('./erase-person.tsx')).ErasePerson }))
 
 type Status = Connection['status']
 
 const typingMs = 300
 
-/** The accounts that people have connected, the oldest first. */
+/** Lists the accounts that people have connected, the oldest first. */
 export function Connections({ project, hasExecutor }: { project: Project; hasExecutor: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [text, setText] = useState('')
@@ -105,7 +105,7 @@ const revokers: Record<NonNullable<Connection['revokedBy']>, string> = {
   system: 'the server',
 }
 
-/** No column can be sorted: the server has more pages. */
+/** No column can be sorted, because the server sends the list in pages. */
 const columns: ListColumn<Connection>[] = [
   {
     header: 'Person',

@@ -10,7 +10,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { type Delivery, deliveriesQuery, type Webhook } from './queries.ts'
 
-/** What was sent to a webhook in the last 30 days, the newest first. */
+/** Lists the deliveries of a webhook in the last 30 days, the newest first. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useInfiniteQuery(deliveriesQuery(org.id, webhook))

@@ -6,7 +6,7 @@ import { orgQueries } from '../queries.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import type { Project } from './queries.ts'
 
-/** Deletes everything of the person whose connections are looked at. */
+/** Deletes all data of the person by whom the connections are filtered. */
 export function ErasePerson({ project, userRef }: { project: Project; userRef: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [erased, setErased] = useState<string | null>(null)

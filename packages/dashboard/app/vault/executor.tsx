@@ -12,7 +12,7 @@ import { RelativeTime } from '../ui/relative-time.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import type { Executor, Project } from './queries.ts'
 
-/** The program that can open what people enter, and how it is registered. */
+/** Shows the executor, the program that can decrypt what people enter, and how to register it. */
 export function ExecutorSection({ project, executor }: { project: Project; executor: Executor | null }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const code = useMade<string>()
@@ -72,7 +72,7 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
   )
 }
 
-/** One that runs asks the server for its work once a minute. */
+/** A running executor asks the server for work once a minute. */
 const silentAfterMs = 5 * 60_000
 
 const isSilent = ({ status, lastSeenAt, createdAt }: Executor) =>

@@ -3,10 +3,10 @@ import { limits } from '@skerry/contract/limits'
 import { type ReactNode, useState } from 'react'
 
 const pictureTypes = ['image/png', 'image/jpeg', 'image/webp']
-// Base64 has four characters for three bytes.
+// Base64 uses four characters for three bytes.
 const mostKilobytes = Math.floor((limits.vaultLogoCharacters * 3) / 4 / 1024)
 
-/** A picture from a file, kept as a data URL: the Connect page loads nothing from elsewhere. */
+/** Reads a picture from a file into a data URL, because the Connect page loads nothing from other addresses. */
 export function LogoField({
   value,
   error,

@@ -1,7 +1,7 @@
 import { Textarea } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Where people may be sent back to, one origin a line. */
+/** The origins to which people may be sent back, one on each line. */
 export function OriginsField(props: {
   value: string[]
   error?: ReactNode

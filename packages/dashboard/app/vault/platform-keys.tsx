@@ -13,10 +13,10 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { type PlatformKey, type Project, projectQuery } from './queries.ts'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-key.tsx')).NewKeyDialog }))
 
-/** Keys of the product's backend. */
+/** Lists the platform keys, which the product's backend uses. */
 export function PlatformKeys({ project }: { project: Project }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(projectQuery(org.id, project.id))

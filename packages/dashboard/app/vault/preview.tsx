@@ -9,7 +9,7 @@ interface Shown {
 
 const side = 40
 
-/** How the Connect page shows a project: its picture or first letter, its name, and its color on the button. */
+/** Shows a project as the Connect page does: its picture or first letter, its name, and its colour on the button. */
 export function Preview({ display: { name, logoUrl, accent } }: { display: Shown }) {
   const color = /^#[0-9a-f]{6}$/i.test(accent ?? '') ? (accent as string) : '#1c5fd4'
   const colors = { background: color, color: isLightColor(color) ? '#000' : '#fff' }
@@ -41,7 +41,9 @@ export function Preview({ display: { name, logoUrl, accent } }: { display: Shown
 
 const square = { flex: 'none', borderRadius: 10 }
 
-/** Drawn by hand, because the policy of these pages lets no image have a data URL. */
+/**
+ * Draws the picture on a canvas, because the content security policy of these pages allows no image with a data URL.
+ */
 function Picture({ url }: { url: string }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => void draw(canvas.current, url), [url])
@@ -50,7 +52,7 @@ function Picture({ url }: { url: string }) {
 
 async function draw(canvas: HTMLCanvasElement | null, url: string): Promise<void> {
   const bytes = Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), (char) => char.charCodeAt(0))
-  // What is no picture leaves the place empty, as it does on the Connect page.
+  // If it is not a picture, the space stays empty, as on the Connect page.
   const picture = await createImageBitmap(new Blob([bytes])).catch(() => null)
   if (picture) canvas?.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
 }

@@ -56,7 +56,7 @@ function EditDialog({ project, onClose }: { project: Project; onClose: () => voi
   )
 }
 
-/** As the endpoint takes them, once `prepare` has left out what is empty. */
+/** The values for the endpoint. `prepare` leaves out empty ones. */
 type Values = Body<typeof vaultProjects.create> & { display: { returnOrigins: string[] } }
 
 const valuesOf = (project: Project | null): Values => ({
@@ -69,7 +69,9 @@ const valuesOf = (project: Project | null): Values => ({
   },
 })
 
-/** What is left out is taken away where it was set; without a name for people, they are shown the project's own. */
+/**
+ * Leaves out empty values, so that the endpoint clears them. Without a name for people, the project's own name is used.
+ */
 function prepare({ name, display }: Values): Values {
   const [shownName, logoUrl, accent] = [display.name, display.logoUrl, display.accent].map((text) => text?.trim() ?? '')
   return {
@@ -118,7 +120,7 @@ function ProjectFields({ form }: { form: ApiForm<Values> }) {
   )
 }
 
-/** Of the field as a whole, or of one of its lines. */
+/** Returns the error of the field as a whole, or of one of its lines. */
 const originsError = (errors: ApiForm<Values>['errors']) =>
   Object.entries(errors).find(([path]) => path.startsWith('display.returnOrigins'))?.[1] ?? null
 

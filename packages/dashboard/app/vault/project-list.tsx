@@ -8,7 +8,7 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
 import { type Project, projectsQuery } from './queries.ts'
 
-/** The products whose users connect accounts. */
+/** Lists the vault projects: the products whose users connect accounts. */
 export function ProjectList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(projectsQuery(org.id))

@@ -17,7 +17,7 @@ export interface ConnectionFilter {
   status?: Connection['status']
 }
 
-/** Executors are seen and deliveries are sent without anybody at this page. */
+/** Executors report and deliveries are sent in the background, so these lists reload every 15 seconds. */
 const refreshMs = 15_000
 
 const pageSize = 50
@@ -38,7 +38,7 @@ export const projectQuery = (orgId: string, projectId: string) =>
     refetchInterval: refreshMs,
   })
 
-/** Oldest first, as the server lists them. */
+/** The oldest first, which is the server's order. */
 export const connectionsQuery = (orgId: string, projectId: string, filter: ConnectionFilter) =>
   infiniteQueryOptions({
     queryKey: ['orgs', orgId, 'vault', projectId, 'connections', filter],

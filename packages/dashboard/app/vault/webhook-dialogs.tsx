@@ -21,7 +21,7 @@ const meanings: Record<EventType, string> = {
 
 const initialValues: Values = { url: '', events: [...vaultEventTypes], description: '' }
 
-/** An empty text is no description. */
+/** An empty text means no description. */
 const prepare = ({ description, ...values }: Values): Values => (description ? { ...values, description } : values)
 const prepareChanges = ({ description, ...values }: Changes): Changes => ({
   ...values,

@@ -18,12 +18,12 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { type Project, type Webhook, webhooksQuery } from './queries.ts'
 
-// Loaded when first asked for.
+// Each one is loaded when it first opens.
 const Deliveries = lazy(async () => ({ default: (await import('./deliveries.tsx')).Deliveries }))
 const NewWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).NewWebhookDialog }))
 const EditWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).EditWebhookDialog }))
 
-/** Where the server tells the product what happens to connections. */
+/** The webhooks through which the server tells the product about changes of connections. */
 export function Webhooks({ project }: { project: Project }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(webhooksQuery(org.id, project.id))

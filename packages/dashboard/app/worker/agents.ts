@@ -4,13 +4,15 @@ import { readPolicyRules } from '@skerry/sdk/internal/policy-rules'
 import { heldKey } from './held.ts'
 
 export const agentOperations = {
-  /** What proxies, the command line and this page agree on. It needs no key. */
+  /**
+   * Checks a policy, and decides a request by it. Proxies and the command line use the same functions. It needs no key.
+   */
   simulatePolicy: async ({ text, operation }: { text: string; operation: Operation | null }) => {
     const read = readPolicyRules(text)
     if ('problem' in read) return read
     return { rules: read.rules, decision: operation && decide(read.rules, operation) }
   },
 
-  /** A person's key signs what the person has just read. */
+  /** Signs a policy with the person's key, after the person has read it. */
   signPolicy: async (draft: PolicyDraft) => signPolicy(draft, await policySigner(heldKey())),
 }

@@ -1,7 +1,7 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
 
-/** Both sides of a proposed change, sealed; null for a side that has no value. */
+/** Both sides of a proposed change as ciphertext. A side without a value is null. */
 interface SealedSides {
   wrappedDek: string
   environmentId: string
@@ -22,7 +22,10 @@ async function openSides({ wrappedDek, environmentId, name, current, proposed }:
 }
 
 export const changeOperations = {
-  /** What a change would do, without a value. `unreadable`: the proposed value cannot be decrypted with this key. */
+  /**
+   * Says what a change would do, without any value. `unreadable` means that the proposed value cannot be decrypted with
+   * this key.
+   */
   compareSides: async (sides: SealedSides): Promise<'new' | 'changed' | 'same' | 'deleted' | 'unreadable'> => {
     const { before, after } = await openSides(sides)
     if (after === undefined) return 'unreadable'
@@ -31,7 +34,10 @@ export const changeOperations = {
     return before === after ? 'same' : 'changed'
   },
 
-  /** The values, line by line: what both begin and end with is the same, what is between them differs. */
+  /**
+   * Compares the values line by line. Common lines at the beginning and the end are the same. All lines between them
+   * count as removed or added.
+   */
   diffSides: async (sides: SealedSides): Promise<Line[]> => {
     const { before, after } = await openSides(sides)
     return linesOf(before?.split('\n') ?? [], after?.split('\n') ?? [])

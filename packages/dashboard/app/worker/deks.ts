@@ -4,7 +4,10 @@ import { heldKey } from './held.ts'
 
 const opened = new Map<string, Promise<Dek>>()
 
-/** An environment's key, unwrapped once: a page of secrets asks for it again and again. Ends with the worker. */
+/**
+ * Returns an environment's key. It is unwrapped once and kept as long as the worker lives, because a page of secrets
+ * needs it many times.
+ */
 export function dekOf(wrappedDek: string): Promise<Dek> {
   const known = opened.get(wrappedDek)
   if (known) return known

@@ -5,12 +5,12 @@ import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import { fingerprintOf } from '@skerry/sdk/internal/known-state-compare'
 import { heldKey } from './held.ts'
 
-/** With the organization's recovery key, or null. */
+/** Input with the organization's recovery public key, or null if there is none. */
 export interface Covered {
   recoveryPublicKeyJwk: string | null
 }
 
-/** What a new key is stored as: for this person, and for custodians. */
+/** Wraps a new key to this person and, if there is one, to the recovery key. */
 export async function wrapNew(dek: Bytes, recoveryPublicKeyJwk: string | null) {
   const wrappedDek = await wrapKey(dek, publicKeyJwkOf(heldKey()))
   if (recoveryPublicKeyJwk === null) return { wrappedDek }
@@ -18,14 +18,14 @@ export async function wrapNew(dek: Bytes, recoveryPublicKeyJwk: string | null) {
 }
 
 export const grantOperations = {
-  /** A new environment's key, wrapped to this person and to the recovery key, where there is one. */
+  /** Creates an environment's key, wrapped to this person and, if there is one, to the recovery key. */
   newEnvironmentKey: ({ recoveryPublicKeyJwk }: Covered) => wrapNew(newDek(), recoveryPublicKeyJwk),
 
-  /** Tells an environment's key from the one after a re-key, and nothing of it. */
+  /** Identifies an environment's key without revealing it. A re-key changes the result. */
   environmentKeyId: async ({ wrappedDek }: { wrappedDek: string }) =>
     fingerprintOf(await unwrapKey(wrappedDek, heldKey())),
 
-  /** Wraps an environment's key to others, in their order. */
+  /** Wraps an environment's key to others, in the given order. */
   wrapForOthers: async ({ wrappedDek, publicKeyJwks }: { wrappedDek: string; publicKeyJwks: string[] }) => {
     const dek = await unwrapKey(wrappedDek, heldKey())
     return Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk)))

@@ -3,7 +3,7 @@ import type { PrivateKey } from '@skerry/crypto/keys'
 
 let held: PrivateKey | undefined
 
-/** Keeps the private key for as long as this worker lives. */
+/** Keeps the private key until this worker ends. */
 export function hold(privateKey: PrivateKey): void {
   held = privateKey
 }

@@ -11,7 +11,8 @@ interface Passkey {
   prfOutput: Bytes
 }
 
-// The held key can be exported, so that it can be sealed under another passkey. It still cannot leave: see worker.ts.
+// The private key is extractable, so that it can be sealed under another passkey. It still cannot leave the worker: see
+// worker.ts.
 const options = { extractable: true }
 
 export const keyOperations = {
@@ -20,7 +21,7 @@ export const keyOperations = {
 
   fingerprintWords: ({ publicKeyJwk }: { publicKeyJwk: string }) => fingerprintWords(publicKeyJwk),
 
-  /** Makes the person's key, and keeps it unlocked. */
+  /** Creates the person's keypair, and leaves the keyring unlocked. */
   createKeys: async ({ passphrase, userId }: { passphrase: string; userId: string }) => {
     const { privateKey, publicKeyJwk } = await generateKeyPair()
     const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, userId)
@@ -28,7 +29,7 @@ export const keyOperations = {
     return { publicKeyJwk, encryptedPrivateKey }
   },
 
-  /** -> the public key that belongs to what was opened, to be compared with the one that the server tells. */
+  /** Returns the public key of the decrypted key, to compare with the one from the server. */
   unlockWithPassphrase: async (input: { encryptedPrivateKey: string; passphrase: string; userId: string }) => {
     const { encryptedPrivateKey, passphrase, userId } = input
     hold(await openWithPassphrase(encryptedPrivateKey, passphrase, userId, options))

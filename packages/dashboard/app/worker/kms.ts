@@ -16,7 +16,7 @@ const wrapToAll = (bytes: Bytes, publicKeyJwks: string[]) =>
   Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(bytes, publicKeyJwk)))
 
 export const kmsOperations = {
-  /** Material of a new version, wrapped to this person and to others in their order. */
+  /** Creates the material of a new version, wrapped to this person and to others in the given order. */
   newManagedKey: async ({ spec, publicKeyJwks }: { spec: KmsSpec; publicKeyJwks: string[] }) => {
     const isSigning = kmsSpecs[spec].purpose === 'sign'
     const signing = isSigning ? await newSigningMaterial(spec as SigningSpec) : null
@@ -31,7 +31,10 @@ export const kmsOperations = {
     }
   },
 
-  /** A version that this person holds, wrapped to somebody; and its fingerprint, which tells nothing of the key. */
+  /**
+   * Wraps a version that this person holds to someone else. Also returns its fingerprint, which reveals nothing of the
+   * key.
+   */
   wrapManagedKey: async (input: { spec: KmsSpec; wrappedKey: string; publicKeyJwk: string }) => {
     const bytes = await unwrapKey(input.wrappedKey, heldKey())
     return { fingerprint: await fingerprintOf(input.spec, bytes), wrappedKey: await wrapKey(bytes, input.publicKeyJwk) }

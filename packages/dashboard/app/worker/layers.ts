@@ -3,7 +3,7 @@ import { expandReferences } from '@skerry/crypto/references'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
 
-/** Secrets of one environment, and its key as it was granted to this person. */
+/** Secrets of one environment, and this person's wrapped copy of its key. */
 export interface SealedLayer {
   wrappedDek: string
   environmentId: string
@@ -14,8 +14,8 @@ export interface SealedLayer {
 export type Opened = { value: string } | { problem: string }
 
 /**
- * Which secrets hold the same text, told without the text: equal values of one name have equal numbers. The texts stay
- * here and end with the worker.
+ * Numbers the values that were decrypted, so that equal values of one name have equal numbers. The values stay in this
+ * worker and end with it.
  */
 const seen = new Map<string, number>()
 
@@ -27,7 +27,9 @@ function numberOf(name: string, value: string): number {
   return seen.size - 1
 }
 
-/** Replaces the value of a secret that cannot be decrypted: altered, moved from elsewhere, or under another key. */
+/**
+ * The number of a secret that cannot be decrypted: it was altered, moved from elsewhere, or sealed under another key.
+ */
 const unopened = -1
 
 async function openLayer(layer: SealedLayer): Promise<Opened[]> {
@@ -43,20 +45,25 @@ async function openLayer(layer: SealedLayer): Promise<Opened[]> {
   )
 }
 
-/** `${NAME}` as crypto's references has it; an escaped one leads nowhere and does no harm here. */
+/**
+ * Matches `${NAME}` as in the references of @skerry/crypto. It also matches an escaped one, which does no harm here.
+ */
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 export const layerOperations = {
-  /** Each is decrypted by itself, so that one that was tampered with leaves the others usable. */
+  /** Decrypts each secret separately, so that a damaged one does not affect the others. */
   openEach: openLayer,
 
-  /** A number for each secret, equal for equal values of a name; -1 for a secret that cannot be decrypted. */
+  /**
+   * Returns a number for each secret. Equal values of a name have equal numbers. -1 means that a secret cannot be
+   * decrypted.
+   */
   identifyValues: async (layer: SealedLayer): Promise<number[]> => {
     const opened = await openLayer(layer)
     return opened.map((one, i) => ('value' in one ? numberOf(layer.secrets[i]!.name, one.value) : unopened))
   },
 
-  /** Values for an environment. */
+  /** Seals values for an environment. */
   sealSecrets: async (input: {
     wrappedDek: string
     environmentId: string
@@ -66,7 +73,7 @@ export const layerOperations = {
     return Promise.all(input.secrets.map(({ name, value }) => sealSecret(value, dek, input.environmentId, name)))
   },
 
-  /** The same values for another environment: they do not leave this worker. All or none. */
+  /** Seals the same values for another environment, all or none. The values do not leave this worker. */
   resealSecrets: async ({ from, to }: { from: SealedLayer[]; to: { wrappedDek: string; environmentId: string } }) => {
     const target = await dekOf(to.wrappedDek)
     const layers = from.map(async ({ wrappedDek, environmentId, secrets }) => {
@@ -81,7 +88,9 @@ export const layerOperations = {
     return (await Promise.all(layers)).flat()
   },
 
-  /** One value with its references expanded. Of the rest, only what it leads to is opened. */
+  /**
+   * Returns one value with its references expanded. Of the other secrets, it decrypts only those that are referenced.
+   */
   expandSecret: async ({ name, layers }: { name: string; layers: SealedLayer[] }) => {
     const place = new Map(
       layers.flatMap(({ secrets, ...key }) => secrets.map((secret) => [secret.name, { ...key, ...secret }] as const)),

@@ -3,27 +3,30 @@ import { wrapKey } from '@skerry/crypto/wrap'
 import { sealAdminSecret } from '@skerry/sdk/internal/admin-secrets'
 import { type LeaseWish, type Prepared, prepareLease } from '@skerry/sdk/internal/lease-making'
 
-/** What the lease that was asked for last is opened with: its password or private key has not left this worker. */
+/**
+ * Opens the answer for the latest requested lease. It holds the password or private key, which has not left this
+ * worker.
+ */
 let asked: Prepared['open'] | undefined
 
-/** None of these needs the person's key. */
+/** None of these operations needs the person's key. */
 export const leaseOperations = {
-  /** An admin credential for the server, which can read it then. */
+  /** Wraps an admin credential to the server, which can then read it. */
   wrapForServer: ({ text, publicKeyJwk }: { text: string; publicKeyJwk: string }) =>
     wrapKey(encodeUtf8(text), publicKeyJwk),
 
-  /** An admin credential for a provisioner, and for the settings that it is given with alone. */
+  /** Seals an admin credential for a provisioner, together with the settings that it is valid for. */
   sealForProvisioner: ({ publicKeyJwk, ...sealed }: Parameters<typeof sealAdminSecret>[0] & { publicKeyJwk: string }) =>
     sealAdminSecret(sealed, publicKeyJwk),
 
-  /** -> what the lease is asked for with. */
+  /** Returns the body of the request for a lease. */
   prepareLease: async (wish: LeaseWish) => {
     const { body, open } = await prepareLease(wish)
     asked = open
     return body
   },
 
-  /** The answer, checked against what was asked for, and with it all that is needed to use the lease. */
+  /** Checks the answer against the request, and returns everything that is needed to use the lease. */
   openLease: async (answer: Parameters<Prepared['open']>[0]) => {
     const open = asked
     asked = undefined

@@ -11,7 +11,7 @@ import { secretOperations } from './secrets.ts'
 import { syncOperations } from './sync.ts'
 import { tokenOperations } from './tokens.ts'
 
-/** Everything that the page may ask of the keyring. */
+/** All operations that the page may call. */
 export const operations = {
   ...keyOperations,
   ...secretOperations,

@@ -35,18 +35,18 @@ const openAll = (wrapped: Wrapped[]) =>
   )
 
 export const recoveryOperations = {
-  /** A recovery key that is forgotten here at once -> what sets recovery up, or rotates it. */
+  /** Creates a recovery key, and forgets it at once. Returns the request that sets recovery up or rotates its key. */
   newRecoveryKey: async ({ wrapped, ...plan }: Plan & { wrapped: Wrapped[] }) =>
     newRecoveryKey({ ...plan, environments: await openAll(wrapped) }),
 
   coverEnvironments: async (input: { wrapped: Wrapped[]; recoveryPublicKeyJwk: string }) =>
     coverEnvironments(await openAll(input.wrapped), input.recoveryPublicKeyJwk),
 
-  /** Whether the person's own share opens, and is one of the recovery key. */
+  /** Whether the person's own share can be decrypted and belongs to the recovery key. */
   checkShare: async (input: { wrappedShare: string; recoveryPublicKeyJwk: string; place: SharePlace }) =>
     isShareOf(await unwrapKey(input.wrappedShare, heldKey()), input.recoveryPublicKeyJwk, input.place),
 
-  /** The person's own share, wrapped to a target whose words were compared. */
+  /** Wraps the person's own share to a target whose words were compared. */
   contributeShare: (input: {
     wrappedShare: string
     targetPublicKeyJwk: string
@@ -54,20 +54,20 @@ export const recoveryOperations = {
     place: SharePlace
   }) => rewrapShare(input.wrappedShare, heldKey(), input.targetPublicKeyJwk, input.recoveryPublicKeyJwk, input.place),
 
-  /** The shares come together here, for a moment -> keys of environments, wrapped to this person. */
+  /** Combines the shares for a moment. Returns the environment keys, wrapped to this person. */
   recoverKeys: async ({ covered, ...ceremony }: Ceremony & { covered: Wrapped[] }) => {
     const { recoveryKey, falseShares } = await gather(ceremony, heldKey())
     if (!recoveryKey) return { falseShares, grants: null, unreadable: [] }
     return { falseShares, ...(await rewrapCovered(covered, publicKeyJwkOf(heldKey()), recoveryKey)) }
   },
 
-  /** A throw-away target of a drill. `kept` opens with this person's key alone. */
+  /** Creates a throw-away key for a drill. Only this person's key can decrypt `kept`. */
   newDrill: async (_: Record<never, never>) => {
     const { privateKey, publicKeyJwk } = await generateKeyPair()
     return { publicKeyJwk, kept: await wrapKey(await exportPrivateKey(privateKey), publicKeyJwkOf(heldKey())) }
   },
 
-  /** Whether the shares give the recovery key. */
+  /** Whether the shares combine to the recovery key. */
   endDrill: async ({ kept, ...ceremony }: Ceremony & { kept: string }) => {
     const target = await importPrivateKey(await unwrapKey(kept, heldKey()))
     const { recoveryKey, falseShares } = await gather(ceremony, target)

@@ -9,14 +9,17 @@ import type { SealedLayer } from './layers.ts'
 
 type To = Covered & { publicKeyJwks: string[] }
 
-/** To this person, to custodians, and to others in their order. */
+/** Wraps a key to this person, to the recovery key, and to others in the given order. */
 const wrapToAll = async (dek: ReturnType<typeof newDek>, { publicKeyJwks, recoveryPublicKeyJwk }: To) => ({
   ...(await wrapNew(dek, recoveryPublicKeyJwk)),
   wrappedDeks: await Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk))),
 })
 
 export const rekeyOperations = {
-  /** Keys as people compare them (words) and as this browser remembers them (fingerprint). Needs no private key. */
+  /**
+   * Returns public keys as words, which people compare, and as fingerprints, which this browser remembers. Needs no
+   * private key.
+   */
   fingerprints: ({ publicKeyJwks }: { publicKeyJwks: string[] }) =>
     Promise.all(
       publicKeyJwks.map(async (publicKeyJwk) => ({
@@ -25,10 +28,10 @@ export const rekeyOperations = {
       })),
     ),
 
-  /** A branch's key, wrapped to this person and to others in their order. */
+  /** Creates a branch's key, wrapped to this person and to others in the given order. */
   newBranchKey: (to: To) => wrapToAll(newDek(), to),
 
-  /** Another key for an environment: every value sealed anew, the key wrapped to this person and to others. */
+  /** Creates a new key for an environment, seals every value under it, and wraps it to this person and to others. */
   rekey: async ({ layer, ...to }: To & { layer: SealedLayer }) => {
     const old = await dekOf(layer.wrappedDek)
     const bytes = newDek()
@@ -43,7 +46,7 @@ export const rekeyOperations = {
   },
 }
 
-/** One secret that cannot be decrypted stops the whole re-key, so the error names it. */
+/** Decrypts a secret. A failure stops the whole re-key, so the error names the secret. */
 async function openNamed(ciphertext: string, dek: Dek, environmentId: string, name: string): Promise<string> {
   try {
     return await openSecret(ciphertext, dek, environmentId, name)

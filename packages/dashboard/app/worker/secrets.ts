@@ -1,7 +1,7 @@
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
 
-/** A place in an environment, and the environment's key as it was granted to this person. */
+/** A secret's name in an environment, and this person's wrapped copy of the environment's key. */
 interface Place {
   wrappedDek: string
   environmentId: string

@@ -1,6 +1,6 @@
 import { newId } from '@skerry/crypto/random'
 
 export const syncOperations = {
-  /** An id for a connection that does not exist yet: the server makes its key under it. */
+  /** Returns an ID for a connection that does not exist yet. The server makes the connection's key for this ID. */
   newConnectionId: async () => newId('syncConnection'),
 }

@@ -2,12 +2,12 @@ import { newTaskToken } from '@skerry/crypto/task-token'
 import { newToken, type TokenFormat } from '@skerry/crypto/token'
 
 export const tokenOperations = {
-  /** A new service token or decoy. Its private key stays here; `token` is shown to the person once. */
+  /** Creates a service token or a honey token. Its private key stays here. The person is shown `token` once. */
   newToken: async ({ format }: { format: TokenFormat }) => {
     const { token, tokenId, tokenHash, publicKeyJwk } = await newToken(format)
     return { token, tokenId, tokenHash, publicKeyJwk }
   },
 
-  /** The token of an agent’s task, shown to the person once. */
+  /** Creates the token of an agent's task. The person is shown it once. */
   newTaskToken: async (_: object) => newTaskToken(),
 }

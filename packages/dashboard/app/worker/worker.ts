@@ -2,8 +2,8 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { SkerryError } from '@skerry/sdk/errors'
 import { operations } from './operations.ts'
 
-// The keyring's worker. Its answer from the server forbids it every connection (see features/dashboard): whatever might
-// go wrong in here, no key can be sent anywhere but to the page that asked.
+// The keyring's worker. The server sends its script with a policy that forbids all connections (see
+// features/dashboard). Whatever goes wrong in here, keys can reach only the page that asked.
 
 export interface Question {
   id: number
@@ -19,10 +19,10 @@ addEventListener('message', async ({ data }: MessageEvent<Question>) => {
 
 async function answer({ id, name, input }: Question): Promise<Answer> {
   try {
-    // The page's side (keyring.ts) has only let through what this operation takes.
+    // The page's side (keyring.ts) checks by type that the input fits the operation.
     return { id, value: await operations[name](input as never) }
   } catch (error) {
-    // Messages of these two are fixed text; any other message might quote its input.
+    // The messages of these two errors are fixed texts. Other messages might quote the input.
     if (error instanceof CryptoError || error instanceof SkerryError)
       return { id, error: { code: error.code, message: error.message } }
     return { id, error: { code: 'internal', message: 'the keyring failed' } }

@@ -7,7 +7,8 @@ import * as journey from '../journey.ts'
 import { axeProblems, putSecret } from '../org-journey.ts'
 import { meet } from '../walk.ts'
 
-// A server that shows one environment under the name of another, so that what is typed is sealed for that one.
+// A malicious server shows one environment under the name of another, so that typed values would be sealed for the
+// wrong one.
 
 const walk = await meet()
 const { world, owner, place } = walk
@@ -16,7 +17,9 @@ await openApp(owner.page, 'Web shop')
 await create(owner.page, 'New environment', 'Staging')
 await addSecret(owner.page, 'MAIL_KEY', 'planted-of-staging-0b77e4', ['Staging'])
 
-/** Two environments change their names in the database: the honest server in front of it tells what it finds. */
+/**
+ * Swaps the names of two environments in the database. The honest server in front of it returns what it finds there.
+ */
 const swapNames = async (one: string, other: string) => {
   const { db } = world.server.context
   const rename = 'update environments set name = $2 where org_id = $3 and name = $1'
@@ -33,13 +36,13 @@ const holders = async () =>
   (await world.call(grants.list, { as: owner.bearer(), params: { orgId: place.orgId, envId: place.envId } })).body
     .grants.length
 
-test('the key of an environment that goes by another’s name is granted once the person says that somebody meant it', async () => {
+test('the key of an environment under another environment’s name is granted only after the person confirms the change', async () => {
   const { page } = owner
   const before = await holders()
   await swapNames('Production', 'Staging')
   await lookAgain(page)
   await openApp(page, 'Web shop')
-  // Under this name is the environment that was Production.
+  // This name now belongs to the environment that was Production.
   await openEnvironment(page, 'Staging')
   await page.getByRole('button', { name: 'Grant access' }).click()
   const granting = page.getByRole('dialog', { name: /^Grant the key of/ })
@@ -63,12 +66,15 @@ test('the key of an environment that goes by another’s name is granted once th
   expect((await world.call(secrets.list, { as: owner.bearer(), params })).body.secrets).toHaveLength(1)
 })
 
-describe('what goes by the name of Production from then on, and was Staging', () => {
+describe('an environment that was Staging and is now called Production', () => {
   const { page } = owner
-  /** Everything that was sent and is more than a question. */
+  /** Returns all requests that are not reads. */
   const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
 
-  /** Does what the person is asked about -> what was sent until they have said that nobody meant it. */
+  /**
+   * Runs `act`, which opens the question, and answers that nobody meant the change. Returns the requests that were sent
+   * other than reads.
+   */
   const cancelled = async (act: () => Promise<unknown>) => {
     const since = owner.sent.length
     await act()
@@ -86,7 +92,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
 
   beforeEach(() => openApp(page, 'Web shop'))
 
-  test('is sealed no value for, which stays in its cell as it was typed', async () => {
+  test('gets no typed value if the person cancels, and the cell keeps the value', async () => {
     await edit(page, 'MAIL_KEY', 'Production', 'planted-typed-a90c1f')
     expect(await cancelled(() => save(page))).toEqual([])
     const field = page.getByLabel('Value of MAIL_KEY in Production')
@@ -95,7 +101,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await field.waitFor({ state: 'detached' })
   })
 
-  test('is sealed no copy of a value for', async () => {
+  test('gets no copied value if the person cancels', async () => {
     await openColumnMenu(page, 'Staging', 'Copy to another…')
     await dialogOf(page).getByRole('combobox', { name: 'Into' }).click()
     await page.getByRole('option', { name: 'Production' }).click()
@@ -105,7 +111,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await close()
   })
 
-  test('is given no other key', async () => {
+  test('gets no new key if the person cancels', async () => {
     await openEnvironment(page, 'Production')
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
@@ -114,7 +120,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await close()
   })
 
-  test('is not forked', async () => {
+  test('is not forked if the person cancels', async () => {
     await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).first().click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
@@ -123,7 +129,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await close()
   })
 
-  test('is proposed no change for, where it is protected', async () => {
+  test('gets no proposed change if the person cancels, while it is protected', async () => {
     await openEnvironment(page, 'Production')
     await protect(page, { approvals: 1, ownCounts: true })
     await openApp(page, 'Web shop')
@@ -134,7 +140,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await close()
   })
 
-  test('is read by no new token', async () => {
+  test('gets no new token if the person cancels', async () => {
     await journey.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
     await dialogOf(page).getByLabel('Name').fill('web')

@@ -11,7 +11,8 @@ import * as journey from '../journey.ts'
 import { axeProblems, putSecret } from '../org-journey.ts'
 import { grantTo, meet } from '../walk.ts'
 
-// A server that adds readers of its own to the lists that the page wraps keys to. Each test says what the person sees.
+// A malicious server adds its own readers to the lists of readers that the page wraps keys to. Each test checks what
+// the person sees.
 
 const walk = await meet()
 const { world, owner, member, place } = walk
@@ -36,10 +37,12 @@ const addReader = () => lie('**/grantees', (body) => ({ ...body, grantees: [...(
 afterEach(() => page.unrouteAll({ behavior: 'wait' }))
 
 const asked = () => page.getByRole('dialog', { name: 'Confirm new readers' })
-/** Everything that was sent and is more than a question. */
+/** Returns all requests that are not reads. */
 const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
 
-/** Does what the person is asked about, and says no -> what was sent until then. */
+/**
+ * Runs `act`, which opens the question, and declines. Returns the requests that were sent until then, other than reads.
+ */
 async function refused(act: () => Promise<unknown>, { what, name }: { what: string; name: string }) {
   const since = owner.sent.length
   await act()
@@ -63,7 +66,7 @@ const beginRekey = async () => {
 const replace = () => dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
 
 describe('a reader that the server adds', () => {
-  test('is shown before a re-key with its words, and given nothing where the person says no', async () => {
+  test('is shown with its words before a re-key, and gets no key if the person declines', async () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production')
     await addReader()
@@ -73,7 +76,7 @@ describe('a reader that the server adds', () => {
     await close()
   })
 
-  test('is shown before a branch is forked', async () => {
+  test('is shown before a branch is forked, and gets no key if the person declines', async () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Branches')
     await addReader()
@@ -86,7 +89,7 @@ describe('a reader that the server adds', () => {
     await close()
   })
 
-  test('is shown before a re-key where it was accepted for a branch', async () => {
+  test('is shown before a re-key even if it was accepted for a branch', async () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Branches')
     await addReader()
@@ -105,7 +108,7 @@ describe('a reader that the server adds', () => {
     await close()
   })
 
-  test('is shown before a managed key is rotated', async () => {
+  test('is shown before a managed key is rotated, and gets no key if the person declines', async () => {
     await journey.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
@@ -128,7 +131,7 @@ describe('a reader that the server adds', () => {
   })
 })
 
-test('a reader whom somebody else gave the key is asked about once, and known from then on', async () => {
+test('a reader who got the key from somebody else is asked about once, and is known afterwards', async () => {
   await grantTo(walk, place, member)
   await openApp(page, 'Web shop')
   await openEnvironment(page, 'Production')
@@ -143,7 +146,7 @@ test('a reader whom somebody else gave the key is asked about once, and known fr
   expect(await asked().count()).toBe(0)
 })
 
-test('a recovery key of the server’s own is shown before an environment is made, and is given nothing where the person says no', async () => {
+test('an invented recovery key is shown before an environment is created, and gets no key if the person declines', async () => {
   await lie('**/recovery/public-key', () => ({ recoveryPublicKeyJwk: mallory }))
   await openApp(page, 'Web shop')
   await page.getByRole('button', { name: 'New environment' }).first().click()

@@ -5,7 +5,7 @@ import { row } from '../changes-journey.ts'
 import { axeProblems } from '../org-journey.ts'
 import { beginWalk } from '../walk.ts'
 
-// A stranger invites somebody who is at home here already, under a name that looks like theirs.
+// A stranger invites an existing user into an organization whose name resembles theirs.
 
 const { world, owner, page } = await beginWalk()
 const joined = async () => {
@@ -13,7 +13,7 @@ const joined = async () => {
   return { email: body.user?.email as string, slugs: body.orgs.map(({ slug }) => slug) }
 }
 
-test('a stranger’s invitation says that a program asks, joins nobody, and is gone when it is declined', async () => {
+test('a stranger’s invitation shows that a program asks, makes nobody a member, and is gone after it was declined', async () => {
   const before = await joined()
   const stranger = await signUp(world)
   await invitePerson(world, stranger, before.email, 'admin')

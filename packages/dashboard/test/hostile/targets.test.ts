@@ -8,7 +8,8 @@ import * as journey from '../journey.ts'
 import { axeProblems, choose, newPlace } from '../org-journey.ts'
 import { beginWalk } from '../walk.ts'
 
-// A server that shows another address for a lease target, to be sent what signs in there. Each test says what the person sees.
+// A malicious server shows another address for a lease target, to receive the credentials for it. Each test checks what
+// the person sees.
 
 const { world, owner, page } = await beginWalk()
 const { orgId } = await newPlace(world, owner.bearer())
@@ -50,8 +51,8 @@ const refused = async (act: () => Promise<unknown>) => {
   await closed(owner)
 }
 
-describe('a lease target that leads elsewhere than before', () => {
-  test('is known by its first use', async () => {
+describe('a lease target with another address than before', () => {
+  test('is remembered from its first use', async () => {
     await openAccess()
     await get()
     await page
@@ -61,14 +62,14 @@ describe('a lease target that leads elsewhere than before', () => {
     await closed(owner)
   })
 
-  test('is asked for no lease where the person says that nobody meant it', async () => {
+  test('is not asked for a lease if the person declines', async () => {
     await leadElsewhere()
     await lookAgain(page)
     await openAccess()
     await refused(get)
   })
 
-  test('is given no admin credential', async () => {
+  test('gets no admin credential if the person declines', async () => {
     await leadElsewhere()
     await journey.openTab(page, 'Targets')
     await lookAgain(page)

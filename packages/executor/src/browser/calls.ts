@@ -16,7 +16,7 @@ const openBody = object({
   keepAliveMs: given(whole(10_000, 30 * 60_000), 5 * 60_000),
 })
 
-/** A browser as the person of a connection left it, for as long as was asked for. */
+/** Opens a browser with the stored session of a connection, for the requested time. */
 export async function open(executor: Executor, { body, signal }: Call) {
   const { userRef, connectionId, keepAliveMs } = openBody(body, '')
   const { credentials, leases } = executor
@@ -30,7 +30,7 @@ export async function open(executor: Executor, { body, signal }: Call) {
   const lease = await leases.begin(newLeaseId(), wanted)
   try {
     const signedIn = await lease.browser.enter()
-    // Without a login nobody but the person can sign in again.
+    // Without a stored login, only the person can sign in again.
     if (!signedIn && !has('login')) await executor.refresher.report(connectionId, 'session_signed_out')
     signal.throwIfAborted()
     const target = await targetOf(lease.browser.page())
@@ -51,7 +51,7 @@ const fillBody = object({
   field: needed(oneOf('username', 'password', 'totp')),
 })
 
-/** Fills a field of the sign-in page with what the person has stored, which the caller never sees. */
+/** Fills a field of the sign-in page with a stored value of the person, which the caller never sees. */
 export async function fill(executor: Executor, { body }: Call) {
   const { userRef, leaseId, field } = fillBody(body, '')
   const lease = executor.leases.of(leaseId, userRef)
@@ -67,8 +67,8 @@ export async function fill(executor: Executor, { body }: Call) {
 const releaseBody = object({ userRef: needed(text), leaseId: needed(text), save: given(flag, null) })
 
 /**
- * Ends the browser. What it holds is kept, as published clients expect, unless `save` is false: sites replace their cookies
- * while they are used. Only what the site lets in is kept.
+ * Ends the browser. Stores its session unless `save` is false, because sites replace their cookies during use.
+ * Published clients expect this default. A session is stored only if the site accepts it as signed in.
  */
 export async function release(executor: Executor, { body }: Call) {
   const { userRef, leaseId, save } = releaseBody(body, '')
@@ -95,16 +95,16 @@ async function keep(executor: Executor, { browser, holder }: Lease & { holder: H
     if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
     const { connection: now } = await server.connection({ params })
     if (now.status === 'revoked') throw fail('connection_revoked', 'the connection is revoked')
-    // Somebody else kept another session first, and theirs is the newer one.
+    // Somebody else stored another session first, and theirs is the newer one.
     return { saved: false, signedIn: true }
   }
-  // A person may have repaired it here. One that was active all the time needs no word.
+  // A person may have repaired the connection in this browser. A connection that stayed active needs no change.
   const { connection: now } = await server.connection({ params })
   if (now.status === 'reauth_required') await server.setStatus({ params, body: { status: 'active' } })
   return { saved: true, signedIn: true }
 }
 
-/** @throws VaultRefusal for what would be too long for a slot once it is encrypted. */
+/** @throws VaultRefusal for a state that would not fit into a slot after encryption. */
 export function checkSize(state: string): void {
   const room = limits.ciphertextBytes * 0.7
   if (Buffer.byteLength(state) > room)
@@ -113,7 +113,7 @@ export function checkSize(state: string): void {
 
 const leaseBody = object({ userRef: needed(text), leaseId: needed(text) })
 
-/** Has the person sign in themselves, in a window that shows them this browser. */
+/** Asks the person to sign in, in a window that shows them this browser. */
 export async function reauth(executor: Executor, { body }: Call) {
   const { userRef, leaseId } = leaseBody(body, '')
   const lease = executor.leases.of(leaseId, userRef)

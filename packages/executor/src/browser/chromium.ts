@@ -5,12 +5,12 @@ import { ConfigError } from '@skerry/proxy/config/read'
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
 import type { Config } from '../config/config.ts'
 
-/** Chromium as Debian packages it, or as it is called elsewhere. */
+/** The name of Chromium in Debian, and its names elsewhere. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 const profilesFolder = (stateFolder: string) => join(stateFolder, 'browsers')
 
-/** @throws ConfigError where the settings have sites and this machine cannot open them. */
+/** @throws ConfigError if the settings have sites and this machine cannot open them. */
 export function checkChromium({ sites, browser }: Config): void {
   if (sites.length === 0) return
   findChromium(browser.executable)
@@ -36,7 +36,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What a killed process has left. Its browsers ended with it, because their pipe did. */
+/** Removes the profiles that a killed process left. Its browsers ended with it, because their pipe closed. */
 export const removeProfiles = (stateFolder: string): Promise<void> =>
   rm(profilesFolder(stateFolder), { recursive: true, force: true, maxRetries: 5 })
 
@@ -47,8 +47,8 @@ export interface Chromium {
 }
 
 /**
- * Starts a Chromium of its own for one session: no two people share a process. What the session holds stays in memory, in
- * a context that writes no profile; the profile of the process is removed with it.
+ * Starts a separate Chromium for one session, so that no two people share a process. The session stays in memory, in a
+ * context that writes no profile. The profile of the process is deleted when the process ends.
  */
 export async function startChromium(
   { config: { browser: settings }, stateFolder }: { config: Config; stateFolder: string },
@@ -66,11 +66,11 @@ export async function startChromium(
       chromiumSandbox: settings.sandbox,
       proxy: { server: gateUrl },
       args: [
-        // No name is looked up and no packet sent but through the gate.
+        // Every name lookup and every packet must go through the gate.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
         '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
       ],
-      // The environment of the executor holds its token.
+      // Chromium does not get the environment of the executor, because it contains the executor's token.
       env: { PATH: process.env.PATH ?? '', HOME: profile, LANG: process.env.LANG ?? 'C.UTF-8' },
       artifactsDir: profile,
       ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },

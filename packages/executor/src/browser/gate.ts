@@ -8,15 +8,15 @@ import type { Upstreams } from '@skerry/proxy/upstream'
 import { both } from '@skerry/proxy/websocket'
 import { covers, type Domain } from '../config/site.ts'
 
-/** The one way out of a browser. */
+/** The proxy through which a browser sends all of its requests. */
 export interface Gate {
   url: string
   close(): void
 }
 
 /**
- * A proxy on the loopback interface that leads to the hosts of a site, and to addresses that the executor may reach. It
- * stands outside of the browser: no worker, prefetch, redirect or DevTools command gets around it.
+ * Opens a proxy on the loopback interface. It connects only to the hosts of a site, at addresses that the executor may
+ * reach. It runs outside of the browser, so that no worker, prefetch, redirect or DevTools command can bypass it.
  */
 export async function openGate(reachable: readonly Domain[], upstreams: Upstreams): Promise<Gate> {
   const check = (place: Place) => {
@@ -57,7 +57,7 @@ async function tunnelled(upstreams: Upstreams, check: Check, request: IncomingMe
   both(socket, upstream)
 }
 
-/** Without TLS a cookie would go out for everybody to read, so only a site on this machine is reached that way. */
+/** Without TLS, anyone on the way could read a cookie. Plain HTTP is therefore sent only to a site on this machine. */
 async function plain(upstreams: Upstreams, check: Check, request: IncomingMessage, response: ServerResponse) {
   const { target, ...place } = parseAbsolute(request.url ?? '')
   check(place)

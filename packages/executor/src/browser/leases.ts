@@ -6,37 +6,39 @@ import type { Connection } from '../credentials.ts'
 import { fail } from '../http/refusal.ts'
 import { type BrowserDeps, openSiteBrowser, type SiteBrowser } from './site-browser.ts'
 
-/** A browser that somebody has for a while. */
+/** A browser that a caller uses for a limited time. */
 export interface Lease {
   id: string
   browser: SiteBrowser
-  /** Whose session it is; null while a person connects, when no backend may ask for it. */
+  /**
+   * The connection whose session the browser uses. Null while a person connects: then no backend may use the browser.
+   */
   holder: Holder | null
   expiresAt: Date
-  /** While a person signs in, nobody else sees or drives the page. */
+  /** Set while a person signs in. Then nobody else sees or drives the page. */
   view: View | null
-  /** Connections that drive it. */
+  /** The connections that drive the browser. */
   agents: Set<{ close(): void }>
-  /** Aborted with its end: every connection to the browser ends then. */
+  /** Aborted when the lease ends. Every connection to the browser then ends too. */
   signal: AbortSignal
 }
 
-/** A person who is asked to sign in, in a window that shows them a browser. */
+/** A request to a person to sign in, in a window that shows them a browser. */
 export interface View {
-  /** Of the link; null once somebody has opened it. */
+  /** The token in the link. Null once somebody has opened the link. */
   token: string | null
-  /** With which the window that opened the link comes back: phones cut the connection of a window in the background. */
+  /** The key with which that window connects again, because phones cut the connection of a window in the background. */
   key: string | null
-  /** The window that is connected. */
+  /** The connected window. */
   window: { stop(): Promise<void>; close(code: number): Promise<void> } | null
-  /** Nothing is shown any more. */
+  /** Stops showing the browser. */
   leave(): Promise<void>
 }
 
 export interface Holder {
   connection: Connection
   projectId: string
-  /** Of the slot `session` when it was read; 0 for none. */
+  /** The revision of the slot `session` when it was read. 0 if there was none. */
   revision: number
 }
 
@@ -47,7 +49,7 @@ export interface Leases {
   begin(id: string, wanted: Wanted): Promise<Lease>
   /** @throws VaultRefusal `not_found`, `user_mismatch`. */
   of(leaseId: string, userRef: string): Lease & { holder: Holder }
-  /** Undefined for one that is over. */
+  /** Undefined if the lease is over. */
   find(id: string): Lease | undefined
   all(): Lease[]
   extend(lease: Lease, ttlMs: number): void
@@ -57,7 +59,7 @@ export interface Leases {
 
 export const newLeaseId = (): string => `vls_${randomBytes(16).toString('hex')}`
 
-/** The browser of a connection that is revoked ends within this time. */
+/** When a connection is revoked, its browser ends within this time. */
 const lookEveryMs = 5_000
 
 interface Own extends Lease {
@@ -138,7 +140,7 @@ export function openLeases(deps: LeaseDeps): Leases {
   }
 }
 
-/** What was revoked is used no longer. A server that cannot be reached says nothing about it. */
+/** Ends a lease when its connection is revoked. An unreachable server does not end it. */
 async function watch({ server }: LeaseDeps, { holder, signal }: Lease, end: () => Promise<void>): Promise<void> {
   const params = { vaultConnectionId: holder!.connection.id }
   for (;;) {

@@ -4,14 +4,14 @@ import { fail } from '../http/refusal.ts'
 
 export type Field = 'username' | 'password' | 'totp'
 
-/** What the slot `login` holds, as JSON. */
+/** The content of the slot `login`, as JSON. */
 interface Login {
   username: string
   password: string
   totpSecret?: string
 }
 
-/** Where sign-in pages have their fields; a profile can name others. Of several the first that can be seen is taken. */
+/** Selectors for the fields of usual sign-in pages. A profile can override them. The first visible match is used. */
 const usual: Readonly<Record<Field, string>> = {
   username: [
     'input[autocomplete~="username"]',
@@ -35,21 +35,21 @@ const usual: Readonly<Record<Field, string>> = {
 const fillMs = 30_000
 
 /**
- * Fills a field of the page in which people sign in. The value goes from here into the page, and to nobody else.
+ * Fills a field of the sign-in page. The value goes only from here into the page.
  *
- * @throws VaultRefusal `not_allowed` on any other page, `conflict` where it shows no such field.
+ * @throws VaultRefusal `not_allowed` on any other page, `conflict` if the page shows no such field.
  */
 export async function fillIn(page: Page, site: Site, field: Field, read: () => Promise<string>): Promise<void> {
   checkOrigin(page, site)
   const found = await visibleField(page, site.fields[field] ?? usual[field])
   if (!found) throw fail('conflict', `the page shows no field for ${field}`)
   const value = await read()
-  // The element is of one document: where the page has left it meanwhile, nothing is filled in.
+  // The element belongs to one document. If the page has left that document meanwhile, nothing is filled in.
   checkOrigin(page, site)
   try {
     await found.fill(value, { timeout: fillMs })
   } catch {
-    // The words of the failure repeat the value.
+    // The message of the failure repeats the value.
     throw fail('conflict', `the field for ${field} could not be filled in`)
   }
 }
@@ -65,7 +65,7 @@ async function visibleField(page: Page, selector: string): Promise<ElementHandle
   return undefined
 }
 
-/** @throws VaultRefusal `conflict` where the login has none. */
+/** @throws VaultRefusal `conflict` if the login has no key for one-time codes. */
 export async function valueFor(text: string, field: Field, now: Date): Promise<string> {
   const { username, password, totpSecret } = JSON.parse(text) as Login
   if (field !== 'totp') return { username, password }[field]

@@ -7,28 +7,28 @@ import { fail } from '../http/refusal.ts'
 import { startChromium } from './chromium.ts'
 import { openGate } from './gate.ts'
 
-/** What the slot `session` holds, as JSON: cookies, and the local storage of each origin. */
+/** The content of the slot `session`, as JSON: cookies, and the local storage of each origin. */
 type SessionState = Exclude<BrowserContextOptions['storageState'], string | undefined>
 
 /** A browser that can reach one site. */
 export interface SiteBrowser {
   site: Site
   context: BrowserContext
-  /** The page that was opened last and is still there: a sign-in may go on in a window of its own. */
+  /** The page that was opened last and is still open. A sign-in may continue in a window of its own. */
   page(): Page
-  /** Opens the start of the site in the page -> whether it lets this browser in. */
+  /** Opens the start page of the site -> whether the site accepts this browser as signed in. */
   enter(): Promise<boolean>
-  /** Leaves every page, with the scripts that were put into it and what was typed there, and opens another one. */
+  /** Closes every page, with the scripts and input in it, and opens a new one. */
   startOver(at: 'startUrl' | 'loginUrl'): Promise<void>
   /**
-   * What the slot is to hold; null where it would let nobody in. It is tried in a context of its own, and taken from there:
-   * a site may answer each visit with another cookie.
+   * The state to store in the slot, or null if the site would not accept it as signed in. The state is tried in a
+   * separate context and read from there, because a site may set another cookie at each visit.
    */
   state(): Promise<string | null>
   close(): Promise<void>
 }
 
-/** What a browser is started with. */
+/** The parts that a browser needs to start. */
 export interface BrowserDeps {
   config: Config
   stateFolder: string
@@ -36,7 +36,9 @@ export interface BrowserDeps {
 }
 
 const loadMs = 30_000
-/** Sites that send people to the sign-in page by script do so once they have asked their API. */
+/**
+ * Some sites send people to the sign-in page by script, after a call to their API. This is how long to wait for that.
+ */
 const settleMs = 5_000
 const size = { width: 1280, height: 800 }
 
@@ -53,7 +55,7 @@ export async function openSiteBrowser(
     ...storageState,
   }).catch((error) => {
     gate.close()
-    // Its words hold paths and settings of this machine, and may hold what was to be restored.
+    // The error text contains paths and settings of this machine, and may contain the state to restore.
     throw error instanceof ConfigError ? error : fail('unavailable', 'no browser could be started')
   })
   await context.newPage()
@@ -91,7 +93,7 @@ export async function openSiteBrowser(
   }
 }
 
-/** The status of the answer. */
+/** Opens an address and returns the status of the answer. */
 async function visit(page: Page, address: URL): Promise<number> {
   try {
     const response = await page.goto(address.href, { waitUntil: 'load', timeout: loadMs })
@@ -101,7 +103,7 @@ async function visit(page: Page, address: URL): Promise<number> {
   }
 }
 
-/** A browser at an address of the site that is not one of people who are signed out is signed in. */
+/** A browser is signed in if its address is on the site, but is not one of the addresses for signed-out people. */
 function isSignedInAt({ signedOutUrlPrefixes, reachable }: Site, address: string): boolean {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol) || !isWithin(reachable, url)) return false

@@ -1,7 +1,7 @@
-/** What every command is told. */
+/** The options of every command. */
 export interface Flags {
   /** Path of the settings. */
   config: string
-  /** Folder in which keys and registration are kept. */
+  /** Folder of the keys and the registration. */
   state: string
 }

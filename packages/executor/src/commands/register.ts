@@ -10,9 +10,9 @@ import { sdkVersion } from '../version.ts'
 import type { Flags } from './flags.ts'
 
 /**
- * Registers this machine. Keys that are here already are registered too, the current one last: so an executor that replaces
- * another one takes over what was wrapped to them. Everything here is checked before the code is spent. An executor that is
- * active still, but whose credential was lost, registers again by its key.
+ * Registers this machine. Existing keys are registered too, the current one last: an executor that replaces another one
+ * can then open what was wrapped to them. Everything here is checked before the code is used up. An executor that is
+ * still active but has lost its credential can register again with its key.
  */
 export async function register({ config: path, state, server, code }: Flags & { server: string; code?: string }) {
   const config = await loadConfig(path)
@@ -38,7 +38,7 @@ export async function register({ config: path, state, server, code }: Flags & { 
   process.stdout.write(`Keep a copy of ${state}/keys.json: without it nobody can open what people connect.\n`)
 }
 
-/** An earlier registration may have ended before the server knew all keys. */
+/** Completes an earlier registration that ended before the server knew all keys. */
 async function complete(before: Registration, state: string): Promise<void> {
   const keys = await readKeys(state)
   const count = keys ? await registerKeys(before, keys) : 0
@@ -47,7 +47,7 @@ async function complete(before: Registration, state: string): Promise<void> {
   process.stdout.write(`Registered ${count} more keys of ${before.executorId}\n`)
 }
 
-/** Tells the server the keys that it does not have, the current one last -> how many it was told. */
+/** Registers the keys that the server lacks, the current one last -> how many it sent. */
 async function registerKeys({ server, credential }: Registration, [current, ...earlier]: Keys): Promise<number> {
   const { vaultExecutor } = createClient({ baseUrl: server, credential: { bearer: credential }, userAgent: sdkVersion })
   const { executor } = await vaultExecutor.me()
@@ -59,7 +59,7 @@ async function registerKeys({ server, credential }: Registration, [current, ...e
   return told.length
 }
 
-/** An executor that the server no longer knows was disabled, and may be replaced by this one. */
+/** If the server no longer knows an executor, that one was disabled, and this machine may replace it. */
 async function isActive({ server, credential }: { server: string; credential: string }): Promise<boolean> {
   const { vaultExecutor } = createClient({ baseUrl: server, credential: { bearer: credential }, userAgent: sdkVersion })
   try {

@@ -6,9 +6,9 @@ import { sdkVersion } from '../version.ts'
 import type { Flags } from './flags.ts'
 
 /**
- * Makes a new current key. It is on disk before the server knows it: nothing is ever wrapped to a key that could be lost by a
- * crash. A key that the server refuses is taken back; without a verdict it stays, because the server may have it. An executor
- * that runs takes the new key up by itself.
+ * Creates a new current key. It is on disk before the server knows it, so that nothing is wrapped to a key that a crash
+ * could lose. A key that the server refuses is removed. Without an answer it stays, because the server may have it. A
+ * running executor uses the new key without a restart.
  */
 export async function rotateKey({ state }: Flags): Promise<void> {
   const { server: baseUrl, credential } = await readRegistration(state)

@@ -2,7 +2,7 @@ import { loadConfig } from '../config/config.ts'
 import { serve } from '../serve.ts'
 import type { Flags } from './flags.ts'
 
-/** Serves until it is told to end, then answers what is in hand. */
+/** Serves until a signal ends it, then finishes the open requests. */
 export async function run({ config: path, state }: Flags): Promise<void> {
   const token = process.env.SKERRY_EXECUTOR_TOKEN
   if (!token) throw new Error('set SKERRY_EXECUTOR_TOKEN, for example to the output of `openssl rand -base64 32`')

@@ -4,7 +4,7 @@ import { readRegistration } from '../keys/registration.ts'
 import { sdkVersion } from '../version.ts'
 import type { Flags } from './flags.ts'
 
-/** Fails where the executor could not do its work: without an exit code of 0, a monitor notices. */
+/** Fails if the executor could not do its work, so that a monitor notices the exit code. */
 export async function status({ state }: Flags): Promise<void> {
   const { server: baseUrl, credential } = await readRegistration(state)
   const { vaultExecutor } = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion })

@@ -6,7 +6,7 @@ import type { Site } from './site.ts'
 export type Catalog = Body<typeof vaultExecutor.catalog>['catalog']
 type Entry = Catalog['providers'][number]
 
-/** What people are shown. Where their credentials go stays here. */
+/** The catalog that people see. It does not say where their credentials are sent. */
 export const catalogOf = (config: Config): Catalog => ({ providers: allOf(config).map(entryOf) })
 
 function entryOf(provider: Provider | Site): Entry {
@@ -14,7 +14,7 @@ function entryOf(provider: Provider | Site): Entry {
   return { id, displayName, consentSummary, consentVersion, ...ofMethod(provider) }
 }
 
-/** Scopes that mean the same at every provider of OpenID Connect. */
+/** Scopes that mean the same at every OpenID Connect provider. */
 const commonScopes: Readonly<Record<string, string>> = {
   openid: 'Know which account is yours',
   email: 'See your e-mail address',
@@ -22,7 +22,7 @@ const commonScopes: Readonly<Record<string, string>> = {
   offline_access: 'Use your account while you are away',
 }
 
-/** People read words. A scope that nobody has described is shown as it is. */
+/** Returns the text for a scope. A scope without a description is shown as it is. */
 function wordsOf(scope: string, texts: Readonly<Record<string, string>>): string {
   if (Object.hasOwn(texts, scope)) return texts[scope]!
   return Object.hasOwn(commonScopes, scope) ? commonScopes[scope]! : scope
@@ -36,7 +36,7 @@ function ofMethod(
     return { method, slots: ['oauth2'], scopes: provider.scopes.map((scope) => wordsOf(scope, provider.scopeTexts)) }
   if (method === 'browser') {
     const { slots, loginUrl } = provider
-    // The catalog takes https alone: a site on this machine has no address that others could use.
+    // The catalog accepts only https. Others could not open a site on this machine anyway.
     return { method, slots, ...(loginUrl.protocol === 'https:' ? { loginUrl: loginUrl.href } : {}) }
   }
   const { keyLabel, helpUrl } = provider

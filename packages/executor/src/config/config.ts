@@ -11,7 +11,7 @@ import { sentAs } from './sent-as.ts'
 import { browserSettings, type Site, site } from './site.ts'
 import { atLeastOne, is, listed, origin, parameters, shown, url } from './values.ts'
 
-/** A rule with the port that it is about. */
+/** A rule with the port that it applies to. */
 export interface Rule extends PolicyRule {
   port: number
 }
@@ -23,7 +23,7 @@ const written = object({
   paths: listed(text),
 } satisfies Record<keyof FetchRule, unknown>)
 
-/** `names` are the placeholders of the credentials that may go there. */
+/** @param names the placeholders of the credentials that the rule allows */
 const ruleFor =
   (...names: string[]): Read<Rule> =>
   (value, place) => {
@@ -77,7 +77,7 @@ const settings = object({
   browser: given(browserSettings, browserSettings({}, 'browser')),
 })
 
-/** The settings, checked. */
+/** The checked settings. */
 export type Config = ReturnType<typeof settings>
 type ApiKey = ReturnType<typeof readers.api_key>
 export type OAuth2 = ReturnType<typeof readers.oauth2>
@@ -87,9 +87,9 @@ export type Provider = ApiKey | OAuth2
 export const allOf = ({ providers, sites }: Config): (Provider | Site)[] => [...providers, ...sites]
 
 /**
- * Checks what `vault.config.ts` exports.
+ * Checks the export of `vault.config.ts`.
  *
- * @throws ConfigError with the place that is wrong: `providers[0].rules[1].host: ...`.
+ * @throws ConfigError with the path of the wrong field: `providers[0].rules[1].host: ...`.
  */
 function readConfig(value: unknown): Config {
   const config = settings(value, '')
@@ -103,7 +103,7 @@ function readConfig(value: unknown): Config {
 /**
  * Loads and checks the settings of a file.
  *
- * @throws ConfigError with the file, and the place in it that is wrong.
+ * @throws ConfigError with the file, and the path of the wrong field in it.
  */
 export async function loadConfig(path: string): Promise<Config> {
   const file = resolve(path)

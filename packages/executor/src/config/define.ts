@@ -1,20 +1,23 @@
 import type { VaultMethod } from '@skerry/contract/vault/facts'
 import type { DomainSet } from './domain-sets.ts'
 
-/** Where a provider's credential may be sent. Of `methods` and `paths` an absent or empty list means any. */
+/**
+ * A destination to which a provider's credential may be sent. An absent or empty list of `methods` or `paths` allows
+ * any.
+ */
 export interface FetchRule {
-  /** An exact hostname, with a port where it is not that of https: `api.example.com`, `api.example.com:8443`. */
+  /** An exact hostname, with its port unless that is 443: `api.example.com`, `api.example.com:8443`. */
   host: string
   methods?: string[]
-  /** Globs on the path: `**` is any number of whole segments, `*` any run of characters within one. */
+  /** Globs on the path: `**` matches any number of whole segments, `*` any characters within one segment. */
   paths?: string[]
 }
 
-/** The header in which the executor sends a credential, for requests that place it nowhere themselves. */
+/** The header in which the executor sends a credential, for requests without a placeholder for it. */
 export interface SentAs {
-  /** `Authorization` unless given. */
+  /** Default: `Authorization`. */
   header?: string
-  /** The word before the credential; `''` for none. Unless given, `Bearer` in `Authorization`, and none in other headers. */
+  /** The word before the credential; `''` for none. Default: `Bearer` in `Authorization`, and none in other headers. */
   scheme?: string
 }
 
@@ -22,81 +25,84 @@ interface Shown {
   /** Lowercase letters, digits, inner hyphens and underscores. */
   id: string
   displayName: string
-  /** What a person agrees to, in their words. */
+  /** The text that a person agrees to. */
   consentSummary: string
-  /** 1 unless given. Raise it with each change of the text. */
+  /** Default 1. Raise it with each change of the text. */
   consentVersion?: number
 }
 
 export interface ApiKeyProvider extends Shown {
   method: 'api_key'
-  /** What the field on the Connect page is called. */
+  /** The label of the field on the Connect page. */
   keyLabel?: string
-  /** https; where a person finds their key. */
+  /** The https address where a person finds their key. */
   helpUrl?: string
-  /** `Authorization: Bearer <key>` unless given. */
+  /** Default: `Authorization: Bearer <key>`. */
   sentAs?: SentAs
   rules: FetchRule[]
 }
 
 export interface OAuth2Provider extends Shown {
   method: 'oauth2'
-  /** https, or http on the loopback interface. Its metadata are discovered unless both endpoints are given. */
+  /** https, or http on the loopback interface. Its metadata is discovered unless both endpoints are given. */
   issuer: string
   authorizationEndpoint?: string
   tokenEndpoint?: string
   clientId: string
-  /** The environment variable that holds the client's secret; none for a public client. */
+  /** The environment variable with the client's secret. Absent for a public client. */
   clientSecretEnv?: string
   scopes: string[]
-  /** What people read on the Connect page in the place of a scope: `{ 'calendar.readonly': 'Read your calendar' }`. */
+  /** Texts that the Connect page shows instead of scopes: `{ 'calendar.readonly': 'Read your calendar' }`. */
   scopeTexts?: Record<string, string>
   /** Further parameters of the authorization request, such as Google's `access_type`. */
   authorizationParameters?: Record<string, string>
-  /** `Authorization: Bearer <access token>` unless given. */
+  /** Default: `Authorization: Bearer <access token>`. */
   sentAs?: SentAs
   rules: FetchRule[]
 }
 
-/** A site that has no API: it is used in a browser, as the person who signed in there. */
+/** A site without an API. It is used in a browser, as the person who signed in there. */
 export interface SiteProfile extends Shown {
   method: 'browser'
-  /** What is opened first; a browser that is signed in stays there. */
+  /** The page that is opened first. A browser that is signed in stays there. */
   startUrl: string
-  /** Where people sign in. Its origin is one at which a stored login may be filled in. */
+  /** The sign-in page. A stored login may be filled in at its origin. */
   loginUrl: string
-  /** Further origins at which it may, such as that of a shared sign-in. */
+  /** Further origins where a stored login may be filled in, such as that of a shared sign-in. */
   loginOrigins?: string[]
-  /** Hosts that the browser may reach, each with its subdomains: `shop.example`, `shop.example:8443`. All others it cannot. */
+  /**
+   * Hosts that the browser may reach, each with its subdomains: `shop.example`, `shop.example:8443`. All others are
+   * blocked.
+   */
   domains: string[]
-  /** Lists of hosts that many sites load scripts and fonts from. */
+  /** Lists of hosts from which many sites load scripts and fonts. */
   domainSets?: DomainSet[]
-  /** A browser that ends at an address that begins like one of these is signed out. */
+  /** A browser is signed out if the address that it ends at begins with one of these. */
   signedOutUrlPrefixes: string[]
-  /** `login`: user name and password. `session`: cookies and storage of a browser that is signed in. Both unless given. */
+  /** `login`: user name and password. `session`: cookies and storage of a browser that is signed in. Default: both. */
   slots?: ('login' | 'session')[]
-  /** CSS selectors of the fields on the sign-in page, where the usual ones are not found. */
+  /** CSS selectors of the fields on the sign-in page, if the usual ones do not match. */
   fields?: { username?: string; password?: string; totp?: string }
 }
 
-/** How browsers are run, for sites. */
+/** The settings of the browsers for sites. */
 export interface BrowserSettings {
-  /** Path of Chromium; looked for in PATH unless given. None is ever downloaded. */
+  /** Path of Chromium. Default: the one in PATH. Chromium is never downloaded. */
   executable?: string
-  /** Chromium's own sandbox, which cannot start as root. True unless given. */
+  /** Chromium's own sandbox, which cannot start as root. Default: true. */
   sandbox?: boolean
-  /** How many run at once, each some hundred megabytes: 4 unless given. */
+  /** The most browsers that run at once, each with some hundred megabytes. Default: 4. */
   max?: number
 }
 
 export interface VaultConfig {
-  /** At which browsers and the backend reach this executor: https, or http on the loopback interface. */
+  /** The origin at which browsers and the backend reach this executor: https, or http on the loopback interface. */
   origin: string
-  /** `127.0.0.1:4710` unless given. TLS ends before it. */
+  /** Default: `127.0.0.1:4710`. It is plain HTTP, so a proxy in front of it must end TLS. */
   listen?: string
-  /** `/connect` of the server unless given. */
+  /** Default: `/connect` of the server. */
   connectUrl?: string
-  /** Addresses and CIDR ranges inside one's own network that requests may go to. None unless given. */
+  /** Addresses and CIDR ranges inside your own network that requests may reach. Default: none. */
   allowNetworks?: string[]
   providers?: (ApiKeyProvider | OAuth2Provider)[]
   sites?: SiteProfile[]
@@ -104,8 +110,8 @@ export interface VaultConfig {
 }
 
 /**
- * The settings of an executor, typed, for the default export of `vault.config.ts`. What is wrong in them is told by the
- * commands, with its place.
+ * The settings of an executor, typed, for the default export of `vault.config.ts`. The commands report errors in them,
+ * with the path of the field.
  *
  * @example
  * const rules = [{ host: 'api.acme.example.com', paths: ['/v1/orders/**'] }]
@@ -116,13 +122,13 @@ export const defineVaultConfig = (config: VaultConfig): VaultConfig => config
 
 type Without<P extends { method: VaultMethod }> = Omit<P, 'method'>
 
-/** A provider whose users bring an API key. */
+/** A provider whose users enter an API key. */
 export const apiKeyProvider = (provider: Without<ApiKeyProvider>): ApiKeyProvider => ({
   ...provider,
   method: 'api_key',
 })
 
-/** A provider whose users sign in at it, by OAuth 2.0 with PKCE. */
+/** A provider at which users sign in, with OAuth 2.0 and PKCE. */
 export const oauth2Provider = (provider: Without<OAuth2Provider>): OAuth2Provider => ({ ...provider, method: 'oauth2' })
 
 /** A site that people sign in to with a browser. */
@@ -131,7 +137,7 @@ export const siteProfile = (site: Without<SiteProfile>): SiteProfile => ({ ...si
 type Preset = Pick<OAuth2Provider, 'displayName' | 'issuer' | 'rules'> & Partial<OAuth2Provider>
 
 const presets = {
-  // Without both parameters Google gives a refresh token to nobody, or only once.
+  // Without both parameters, Google gives no refresh token, or gives one only the first time.
   google: {
     displayName: 'Google',
     issuer: 'https://accounts.google.com',
@@ -152,5 +158,5 @@ type FromPreset = Pick<OAuth2Provider, 'id' | 'consentSummary' | 'clientId' | 's
 
 const presetOf = (preset: Preset) => (more: FromPreset) => oauth2Provider({ ...preset, ...more })
 
-/** Providers whose facts are known: give the client, and what people agree to. */
+/** Providers with known settings. You add the client and the consent text. */
 export const oauth2Preset = { google: presetOf(presets.google), github: presetOf(presets.github) }

@@ -1,4 +1,4 @@
-/** Hosts that serve public files to any site: nothing of a person is kept there. */
+/** Hosts that serve public files to any site. They store nothing about a person. */
 export const domainSets = {
   'common-cdns': [
     'ajax.aspnetcdn.com',

@@ -5,7 +5,7 @@ import type { SentAs } from './define.ts'
 /** RFC 9110 section 5.6.2. */
 const word = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Written by the executor itself, or deciding how a body is read. */
+/** The executor sets these headers itself, or they decide how a body is read. */
 const taken = new Set(['accept-encoding', 'content-type'])
 
 const header: Read<string> = (value, place) => {
@@ -28,7 +28,7 @@ const written = object({ header: given(header, 'Authorization'), scheme: given(s
   unknown
 >)
 
-/** The header of a provider's credential, with what stands in it unless given. */
+/** The header of a provider's credential, with its default values. */
 export const sentAs: Read<Required<SentAs>> = (value, place) => {
   const found = written(value, place)
   return { ...found, scheme: found.scheme ?? (isNamed(found.header, 'authorization') ? 'Bearer' : '') }

@@ -29,7 +29,7 @@ const domain: Read<Domain> = (value, place) => {
   }
 }
 
-/** Whether a browser of these domains may go there. */
+/** Whether a browser with these domains may reach the host. */
 export const covers = (domains: readonly Domain[], { host, port }: Place): boolean =>
   domains.some((one) => one.port === port && (host === one.host || host.endsWith(`.${one.host}`)))
 
@@ -51,7 +51,7 @@ const profile = object({
   fields: given(fields, fields({}, 'fields')),
 } satisfies Record<keyof SiteProfile, unknown>)
 
-/** A profile of a site, checked: every address that it names is one that its browser can reach. */
+/** Reads a profile of a site. Every address in it must be one that the site's browser can reach. */
 export const site: Read<Site> = (value, place) => {
   const { domains, domainSets: sets, ...found } = profile(value, place)
   const named: [string, URL][] = [
@@ -69,7 +69,7 @@ export const site: Read<Site> = (value, place) => {
 }
 
 export type Site = Omit<ReturnType<typeof profile>, 'domains' | 'domainSets'> & {
-  /** All hosts that its browser may reach. */
+  /** All hosts that the site's browser may reach. */
   reachable: Domain[]
 }
 

@@ -6,7 +6,7 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g
 export const portOf = ({ port, protocol }: URL): number =>
   port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
 
-/** https; for development on one machine also http on the loopback interface. */
+/** Accepts https, and for development on one machine also http on the loopback interface. */
 export const url: Read<URL> = (value, place) => {
   const found = URL.parse(text(value, place))
   if (!found || !(found.protocol === 'https:' || (found.protocol === 'http:' && isLoopback(found.hostname))))

@@ -5,7 +5,10 @@ import { answer, type Call } from '../http/server.ts'
 import { askPerson, viewMs } from '../live/view.ts'
 import { verify } from './session.ts'
 
-/** A browser in which the person signs in to the site. To start again is to go on in the same one, with a new link. */
+/**
+ * Opens a browser in which the person signs in to the site. Another start continues in the same browser, with a new
+ * link.
+ */
 export async function startBrowser(executor: Executor, { body }: Call) {
   const session = await verify(executor, body.claimToken, 'browser')
   const site = siteOf(executor, session.provider.id)
@@ -20,7 +23,7 @@ export async function startBrowser(executor: Executor, { body }: Call) {
   }
 }
 
-/** The page says that its person has signed in: that is looked at, and what the browser holds is stored. */
+/** The page reports that its person has signed in. The executor checks that, and stores the session of the browser. */
 export async function finishBrowser(executor: Executor, { body }: Call) {
   const session = await verify(executor, body.claimToken, 'browser')
   const lease = executor.leases.find(session.id)

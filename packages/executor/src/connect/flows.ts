@@ -10,16 +10,16 @@ interface Flow extends Omit<Begun, 'authorizationUrl'> {
 
 interface Returned {
   flow: Flow
-  /** At which the provider sent the browser back. */
+  /** The address to which the provider sent the browser back. */
   url: URL
 }
 
-/** In memory: after a restart the person starts again. */
+/** The sign-ins in progress. They are in memory, so after a restart the person starts again. */
 export interface Flows {
   begin(flow: Omit<Flow, 'startedAtMs'>): void
-  /** The browser came back -> what the page proves that with; undefined for a state that nobody waits for. */
+  /** Called when the browser comes back -> a handle with which the page proves that; undefined for an unknown state. */
   returned(state: string, url: URL): string | undefined
-  /** Once. */
+  /** Works once for each handle. */
   take(handle: string): Returned | undefined
 }
 

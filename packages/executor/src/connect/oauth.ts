@@ -4,7 +4,7 @@ import { answer, type Call } from '../http/server.ts'
 import { type Account, digestOf } from '../oauth/id-token.ts'
 import { verify } from './session.ts'
 
-/** The Connect page sends a person to a provider. */
+/** Starts a sign-in: returns the address to which the Connect page sends the person. */
 export async function start(executor: Executor, { body }: Call) {
   const session = await verify(executor, body.claimToken, 'oauth2')
   const providerId = session.provider.id
@@ -18,8 +18,8 @@ export async function start(executor: Executor, { body }: Call) {
 }
 
 /**
- * The provider sends the browser back. Nothing is redeemed here: somebody may have sent another person a link to the
- * provider. Only the page that has the claim token of the session can finish.
+ * Handles a browser that a provider sends back. Nothing is redeemed here, because somebody may have sent another person
+ * a link to the provider. Only the page with the session's claim token can finish.
  */
 export function callback(executor: Executor, { url }: Call) {
   const handle = executor.flows.returned(url.searchParams.get('state') ?? '', url)
@@ -28,7 +28,7 @@ export function callback(executor: Executor, { url }: Call) {
   return { location: `${executor.connectUrl}/#r=finish&f=${handle}` }
 }
 
-/** The page to which the browser came back proves that it is the one that started. */
+/** Finishes a sign-in. The page to which the browser came back proves that it also started the sign-in. */
 export async function finish(executor: Executor, { body }: Call) {
   const { claimToken, flow: handle } = body
   const session = await verify(executor, claimToken, 'oauth2')
@@ -56,7 +56,7 @@ function namesOf(account: Account | null, connectionId: string) {
   return account.label === null ? { accountDigest } : { accountDigest, accountLabel: account.label }
 }
 
-/** The words of a provider may hold what was sent to it: a log gets their code alone. */
+/** Logs only the error code of a provider, because its error text may repeat what was sent to it. */
 function failed({ warn }: Executor, providerId: string, error: unknown) {
   const { code, error: answered } = (error ?? {}) as { code?: unknown; error?: unknown }
   warn(`${providerId}: ${String(answered ?? code ?? 'no answer')}`)

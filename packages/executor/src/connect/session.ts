@@ -2,7 +2,9 @@ import type { VaultMethod } from '@skerry/contract/vault/facts'
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
 
-/** What a claim token that a page brought is good for: a session of this method, to which its person has agreed. */
+/**
+ * Returns the session of a page's claim token. The session must use this method, and its person must have consented.
+ */
 export async function verify({ server }: Executor, claimToken: unknown, method: VaultMethod) {
   if (typeof claimToken !== 'string') throw fail('invalid_request', 'claimToken: is no text')
   const { session } = await server.verifySession({ body: { claimToken } })

@@ -11,15 +11,15 @@ import { type Permitted, permit } from './permit.ts'
 import { place } from './place.ts'
 import { readWanted, type Wanted } from './request.ts'
 
-/** The value that goes out, by the name of its placeholder. */
+/** The value of a credential, with the name of its placeholder. */
 interface Credential {
   name: 'API_KEY' | 'ACCESS_TOKEN'
   value: string
 }
 
 /**
- * Sends a request of the backend to a provider, with the credential of one person in it. The answer is streamed back, with
- * the credential taken out wherever the provider repeats it.
+ * Sends a request of the backend to a provider, with the credential of one person in it. The answer is streamed back,
+ * without the credential where the provider repeats it.
  */
 export async function providerFetch(executor: Executor, { body, response, signal }: Call): Promise<null> {
   const { userRef, connectionId, request } = readWanted(body)
@@ -27,7 +27,8 @@ export async function providerFetch(executor: Executor, { body, response, signal
   const permitted = permit(executor.config, connection.providerId, request)
   let credential = await credentialOf(executor, permitted.provider, connectionId)
   let answer = await send(executor, request, credential, permitted, signal)
-  // One 401 proves little. The provider did nothing of the request, so that it can go out again, with a new token if there is one.
+  // A single 401 proves little. The provider did not act on the request, so it is sent again, with a new token if there
+  // is one.
   if (answer.statusCode === 401) {
     answer.resume()
     if (credential.name === 'ACCESS_TOKEN') {
@@ -60,7 +61,7 @@ const redaction = {
   unsearchable: 'refuse',
 } as const
 
-/** Providers that read the bytes of a header as Latin-1 repeat what is more than ASCII in other characters. */
+/** Providers that read the bytes of a header as Latin-1 repeat non-ASCII characters as other characters. */
 const spellings = ({ name, value }: Credential) =>
   [...new Set([value, Buffer.from(value).toString('latin1')])].map((one) => ({ name, value: one }))
 
@@ -73,7 +74,7 @@ async function credentialOf(
   return { name: 'API_KEY', value: (await credentials.open(connectionId, 'api_key')).text }
 }
 
-/** The backend gets the answer also while the server is away: the next use of the credential is told then. */
+/** The backend gets the answer even if the server is unreachable. The next refused use is then reported. */
 async function report({ refresher, warn }: Executor, connectionId: string): Promise<void> {
   try {
     await refresher.report(connectionId, 'provider_rejected_credential')
@@ -95,7 +96,7 @@ async function send(
     return value
   }
   const target = url.pathname + url.search
-  // What comes back is looked into, so it is best not packed.
+  // The answer is searched for the credential, so an uncompressed answer is requested.
   const kept = requestHeaders(headers).filter(([one]) => !isNamed(one, 'accept-encoding'))
   const filled = place({ target, headers: kept, body }, provider, name, give)
   const to = { protocol: url.protocol as 'http:' | 'https:', host: hostOf(url), port: portOf(url), isTrusted: false }

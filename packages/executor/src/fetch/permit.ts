@@ -5,7 +5,7 @@ import { hostOf, portOf } from '../config/values.ts'
 import { fail } from '../http/refusal.ts'
 import type { Wanted } from './request.ts'
 
-/** Why a provider's rules do not let a request through. */
+/** The reasons for which a provider's rules refuse a request. */
 const sentences = {
   no_rule: 'no rule of the provider covers this host',
   path_not_allowed: 'no rule of the provider permits this path',
@@ -13,14 +13,14 @@ const sentences = {
   secret_not_allowed: 'the provider has no such credential',
 } as const
 
-/** What the rules of a provider say about a request: nothing is permitted that is not found to be. */
+/** A request that the rules of a provider permit. A request is refused unless a rule permits it. */
 export interface Permitted {
   provider: Provider
-  /** @throws VaultRefusal `not_allowed` for a placeholder of something else. */
+  /** @throws VaultRefusal `not_allowed` for any other placeholder. */
   checkName(name: string): void
 }
 
-/** @throws VaultRefusal `not_allowed`; `invalid_request` for a site, whose credentials no request can hold. */
+/** @throws VaultRefusal `not_allowed`; `invalid_request` for a site, whose credentials no request can contain. */
 export function permit({ providers, sites }: Config, providerId: string, { method, url }: Wanted): Permitted {
   if (sites.some(({ id }) => id === providerId))
     throw fail('invalid_request', 'connectionId: is that of a site, which is used in a browser: /v1/browser/open')

@@ -4,7 +4,7 @@ import type { Provider } from '../config/config.ts'
 import { fail } from '../http/refusal.ts'
 
 /**
- * Puts the credential where the placeholders of a request stand. A request without one gets it in the header of its provider.
+ * Replaces the placeholders of a request by the credential. A request without one gets it in the provider's header.
  *
  * @param name of the placeholder for the credential of the connection
  * @throws VaultRefusal `invalid_request` for a request that sets this header itself.

@@ -5,12 +5,12 @@ import { answer, type Call } from '../http/server.ts'
 
 const wanted = object({ userRef: needed(text), connectionId: needed(text) })
 
-/** Reasons after which the stored credential may still be good: its provider failed, or a lost key was restored. */
+/** After these reasons, the stored credential may still be valid: its provider failed, or a lost key was restored. */
 const mendable: ReadonlySet<string | null> = new Set(['provider_rejected_credential', 'reauth_requested'])
 
 /**
- * Makes a connection `active` again without its person. The next request finds out whether the provider takes the credential: if
- * not, the connection asks for its person again.
+ * Makes a connection `active` again without its person. The next request shows whether the provider accepts the
+ * credential. If not, the connection needs its person again.
  */
 export async function reactivate({ credentials, server }: Executor, { body }: Call) {
   const { userRef, connectionId } = wanted(body, '')

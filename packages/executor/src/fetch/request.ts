@@ -3,7 +3,7 @@ import { given, needed, object, type Read, text } from '@skerry/proxy/config/rea
 import type { Headers } from '@skerry/proxy/headers'
 import { fail } from '../http/refusal.ts'
 
-/** A request that a provider is to get, with placeholders where the credential belongs. */
+/** A request for a provider, with placeholders for the credential. */
 export interface Wanted {
   method: string
   url: URL
@@ -25,7 +25,7 @@ const headersOf: Read<Headers> = (value, place) => {
   })
 }
 
-/** Any text, the empty one too. */
+/** Any text, also an empty one. */
 const anyText: Read<string> = (value, place) => {
   if (typeof value !== 'string') throw fail('invalid_request', `${place}: is no text`)
   return value
@@ -44,14 +44,14 @@ const wanted = object({
   ),
 })
 
-/** A URL ends up in logs, on both sides. */
+/** A URL must not contain a placeholder, because URLs end up in the logs of both sides. */
 const marker = /(?:\{|%7b){2}(?:skerry|seekrit)(?::|%3a)/i
 
-/** @throws VaultRefusal `invalid_request` with the place. */
+/** @throws VaultRefusal `invalid_request` with the path of the wrong field. */
 export function readWanted(body: unknown): { userRef: string; connectionId: string; request: Wanted } {
   const { userRef, connectionId, request } = wanted(body, '')
   const url = URL.parse(request.url)
-  // As it was parsed, too: a line break within a URL is no part of it.
+  // The parsed URL is checked too, because parsing removes line breaks.
   if ([request.url, url?.href ?? ''].some((one) => marker.test(one)))
     throw fail('invalid_request', 'request.url: holds a placeholder; headers and body can')
   if (!url || !/^https?:$/.test(url.protocol)) throw fail('invalid_request', 'request.url: is no https:// address')

@@ -2,7 +2,7 @@ import { ConfigError } from '@skerry/proxy/config/read'
 import { Refusal as UpstreamRefusal } from '@skerry/proxy/refusal'
 import { RefusedError, SkerryError, UnavailableError } from '@skerry/sdk/errors'
 
-/** Every refusal of an executor, and the HTTP status that goes with it. */
+/** Every refusal of an executor, with its HTTP status. */
 const statuses = {
   invalid_request: 400,
   unauthorized: 401,
@@ -21,7 +21,7 @@ const statuses = {
 
 export type RefusalCode = keyof typeof statuses
 
-/** What a caller is told. The message holds no credential. */
+/** The refusal that a caller gets. The message contains no credential. */
 export class VaultRefusal extends Error {
   override readonly name = 'VaultRefusal'
   readonly code: RefusalCode
@@ -33,19 +33,19 @@ export class VaultRefusal extends Error {
     this.status = statuses[code]
   }
 
-  /** Both spellings: clients of either read their own. */
+  /** Sends both names of the header, because a client reads only its own. */
   get headers(): Record<string, string> {
     return { 'x-skerry-vault-error': this.code, 'x-seekrit-vault-error': this.code }
   }
 }
 
-/** Whether a header is the mark of a refusal, which no answer of a provider may bear. */
+/** Whether a header marks a refusal of the executor. No answer of a provider may carry it. */
 export const isOurs = (name: string): boolean => /^x-(?:skerry|seekrit)-vault-error$/i.test(name)
 
-/** The one way to refuse. */
+/** Every refusal is created here. */
 export const fail = (code: RefusalCode, message: string) => new VaultRefusal(code, message)
 
-/** What the server calls a refusal -> what the executor does. */
+/** The error code of the server -> the code of the executor. */
 const codeOf: Readonly<Record<string, RefusalCode>> = {
   invalid_request: 'invalid_request',
   not_found: 'not_found',
@@ -53,14 +53,14 @@ const codeOf: Readonly<Record<string, RefusalCode>> = {
   forbidden: 'not_allowed',
 }
 
-/** The server knows the credential no longer. */
+/** Whether the server no longer accepts the executor's credential. */
 export const isDisabled = (error: unknown): boolean => error instanceof RefusedError && error.code === 'unauthorized'
 
-/** For the log, for callers, and for the person who starts it. */
+/** The message for the log, for callers, and for the person who starts the executor. */
 export const disabled =
   'this executor is disabled: an admin ended it, or it was registered again. Register it with a new code'
 
-/** Anything thrown -> a refusal. What nobody has foreseen is told without its words. */
+/** Anything thrown -> a refusal. The text of an unexpected error is not shown. */
 export function refusalOf(error: unknown): VaultRefusal {
   if (error instanceof VaultRefusal) return error
   if (error instanceof ConfigError) return fail('invalid_request', error.message)

@@ -7,7 +7,7 @@ import { reactivate } from '../fetch/reactivate.ts'
 import { livePage } from '../live/page.ts'
 import { answer, type Route } from './server.ts'
 
-/** Everything that an executor is asked for, with who may. */
+/** Every endpoint of the executor, with its access. */
 export const routes: Readonly<Record<string, Route>> = {
   'GET /health': { access: 'anyone', handle: () => answer({ ok: true }) },
   'GET /connect/identity': { access: 'anyone', handle: published },

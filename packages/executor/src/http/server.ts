@@ -4,17 +4,17 @@ import type { Executor } from '../executor.ts'
 import { fail, refusalOf, type VaultRefusal } from './refusal.ts'
 import { isSame } from './same.ts'
 
-/** What a request brings. */
+/** The input of a route. */
 export interface Call {
-  /** Of a POST: an object. */
+  /** The JSON object of a POST. Empty for other methods. */
   body: Record<string, unknown>
   url: URL
   response: ServerResponse
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal
 }
 
-/** JSON, a file of a page, an address that the browser is to go to, or null where the handler has answered itself. */
+/** JSON, a file of a page, an address to redirect to, or null if the handler has sent the response itself. */
 type Answer =
   | { status: 200 | 201; body: object }
   | { file: Buffer; headers: Record<string, string> }
@@ -22,8 +22,8 @@ type Answer =
   | null
 
 /**
- * Who may call. `backend`: who has the executor's token. `page`: the Connect page, from its origin alone. `anyone`: it is
- * public, for pages of every origin; `visitor`: a browser that comes by itself, from a provider or by a link.
+ * Who may call a route. `backend`: callers with the executor's token. `page`: the Connect page, only from its origin.
+ * `anyone`: pages of every origin. `visitor`: a browser that a provider or a link sends here.
  */
 type Access = 'backend' | 'page' | 'anyone' | 'visitor'
 
@@ -95,7 +95,7 @@ export function checkBackend({ token }: Executor, { headers }: IncomingMessage):
     throw fail('unauthorized', 'the token of the executor is missing or wrong')
 }
 
-/** A browser asks before it sends JSON elsewhere. */
+/** Answers the CORS preflight that a browser sends before JSON for another origin. */
 function preflight(
   executor: Executor,
   route: Route | undefined,
@@ -112,19 +112,19 @@ function parse(bytes: Buffer): Record<string, unknown> {
   try {
     body = JSON.parse(bytes.toString('utf8'))
   } catch {
-    // Refused below: the words of the parser would quote the body.
+    // Refused below, because the message of the parser would quote the body.
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw fail('invalid_request', 'the body is no JSON object')
   return body as Record<string, unknown>
 }
 
-/** A caller that is still sending is not waited for: the connection ends with the refusal. */
+/** Sends a refusal. If the caller is still sending, the connection ends with the refusal. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: VaultRefusal): void {
   if (response.headersSent) return void response.destroy()
   const { code, message, status, headers } = refusal
   const own = request.complete ? {} : { connection: 'close' }
-  // An answer that cannot be passed on may have left its own words for the status.
+  // The status text is set too, because a failed answer may have left its own text.
   response.writeHead(status, STATUS_CODES[status], {
     'content-type': 'application/json',
     ...headers,

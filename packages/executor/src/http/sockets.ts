@@ -8,16 +8,16 @@ import { watched } from '../live/view.ts'
 import { fail, refusalOf } from './refusal.ts'
 import { checkBackend, refuse } from './server.ts'
 
-/** Who takes a connection once it is made. */
+/** Handles a WebSocket once it is connected. */
 type Taker = (socket: WebSocket) => void
 
 interface SocketRoute {
   path: RegExp
-  /** Checks who asks, before anything is switched. */
+  /** Checks the caller before the connection is switched to a WebSocket. */
   admit(executor: Executor, request: IncomingMessage, id: string): Taker
 }
 
-/** The addresses of WebSockets. */
+/** The WebSocket routes. */
 const routes: SocketRoute[] = [
   {
     path: /^\/live\/socket$/,
@@ -46,7 +46,7 @@ export function acceptSockets(server: Server, executor: Executor): void {
     const { WebSocketServer } = await import('ws')
     const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes })
     sockets.handleUpgrade(request, socket, head, (made) => {
-      // A message that is too long, or a connection that breaks, ends it: there is nobody to tell.
+      // A message that is too long, or a broken connection, ends the connection. There is nobody to report it to.
       made.on('error', () => {})
       take(made)
     })

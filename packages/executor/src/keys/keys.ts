@@ -9,11 +9,11 @@ import {
 } from '@skerry/crypto/keys'
 import { stateFile } from './state.ts'
 
-/** A key to which credentials are wrapped. */
+/** A key to which credentials are encrypted. */
 export interface WrappingKey {
   privateKey: PrivateKey
   publicKeyJwk: string
-  /** RFC 7638. */
+  /** The thumbprint of RFC 7638. */
   thumbprint: string
 }
 
@@ -24,12 +24,12 @@ interface Stored {
   keys: { privateKey: string; createdAt: string }[]
 }
 
-/** The file to keep a copy of: without it nobody can open what people have connected. */
+/** The file to back up: without it, nobody can open what people have connected. */
 const keysFile = (folder: string) => stateFile<Stored>(folder, 'keys.json')
 
 /**
- * @returns undefined where there are none
- * @throws Error that names the file, for one that holds something else.
+ * @returns undefined if there are no keys
+ * @throws Error that names the file, if it contains anything else.
  */
 export async function readKeys(folder: string): Promise<Keys | undefined> {
   const file = keysFile(folder)
@@ -39,7 +39,7 @@ export async function readKeys(folder: string): Promise<Keys | undefined> {
     const all = await Promise.all(stored.keys.map(({ privateKey }) => openKey(privateKey)))
     if (all.length > 0) return all as Keys
   } catch {
-    // Refused below: the words of the cryptography would name no file.
+    // Refused below, because the error of the cryptography would not name the file.
   }
   throw new Error(`${file.path} is damaged: it holds no keys of an executor`)
 }
@@ -50,7 +50,7 @@ async function openKey(pkcs8: string): Promise<WrappingKey> {
   return { privateKey, publicKeyJwk, thumbprint: await fingerprint(publicKeyJwk) }
 }
 
-/** Makes a key and keeps it behind those that there are: it is the current one only once the server knows it. */
+/** Creates a key and stores it after the existing ones. It becomes the current one once the server knows it. */
 export async function addKey(folder: string): Promise<WrappingKey> {
   const file = keysFile(folder)
   const { keys = [] } = (await file.read()) ?? {}
@@ -60,7 +60,7 @@ export async function addKey(folder: string): Promise<WrappingKey> {
   return openKey(pkcs8)
 }
 
-/** Takes a key back that the server has refused: nothing was ever wrapped to it. */
+/** Removes a key that the server has refused. Nothing was ever wrapped to it. */
 export async function removeKey(folder: string, { thumbprint }: WrappingKey): Promise<void> {
   const file = keysFile(folder)
   const { keys = [] } = (await file.read()) ?? {}
@@ -68,14 +68,14 @@ export async function removeKey(folder: string, { thumbprint }: WrappingKey): Pr
   await file.write({ keys: keys.filter((_, at) => opened[at]?.thumbprint !== thumbprint) })
 }
 
-/** Puts the last key first. */
+/** Makes the last key the current one, by putting it first. */
 export async function makeLastCurrent(folder: string): Promise<void> {
   const file = keysFile(folder)
   const { keys = [] } = (await file.read()) ?? {}
   await file.write({ keys: [...keys.slice(-1), ...keys.slice(0, -1)] })
 }
 
-/** How the server is told of a key. */
+/** The form in which a key is sent to the server. */
 export const registered = ({ publicKeyJwk, thumbprint }: WrappingKey) => ({
   jwk: JSON.parse(publicKeyJwk) as object,
   thumbprint,

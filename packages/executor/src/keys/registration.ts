@@ -1,6 +1,6 @@
 import { type StateFile, stateFile } from './state.ts'
 
-/** What the server has answered to a registration. */
+/** The server's answer to a registration. */
 export interface Registration {
   server: string
   origin: string
@@ -12,7 +12,7 @@ export interface Registration {
 
 export const registrationFile = (folder: string): StateFile<Registration> => stateFile(folder, 'registration.json')
 
-/** @throws Error that tells how to register. */
+/** @throws Error that says how to register. */
 export async function readRegistration(folder: string): Promise<Registration> {
   const found = await registrationFile(folder).read()
   if (!found) throw new Error('this executor is not registered: run `skerry-executor register` with a code of an admin')

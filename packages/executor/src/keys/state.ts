@@ -4,10 +4,10 @@ import { ignore, readPrivate, writePrivate } from '@skerry/sdk/internal/node/pri
 
 const fileMaxBytes = 1024 * 1024
 
-/** One JSON file of the executor's state folder: readable by its owner alone, written whole or not at all. */
+/** One JSON file in the executor's state folder. Only its owner can read it. It is written completely or not at all. */
 export interface StateFile<T> {
   path: string
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   read(): Promise<T | undefined>
   write(value: T): Promise<void>
 }
@@ -22,7 +22,7 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
       try {
         return JSON.parse(text) as T
       } catch {
-        // The words of the parser would quote the file.
+        // The message of the parser would quote the file.
         throw new Error(`${path} is damaged: it is not JSON`)
       }
     },
@@ -31,8 +31,8 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
 }
 
 /**
- * Reads the file again if another process wrote it between the check and the read. A link or a folder is an error, so that it is
- * not replaced like a missing file.
+ * Reads the file again if another process wrote it between the check and the read. A link or a folder is an error, so
+ * that it is not replaced like a missing file.
  */
 async function readText(path: string): Promise<string | undefined> {
   const text = await readPrivate(path, fileMaxBytes)
@@ -44,7 +44,7 @@ async function readText(path: string): Promise<string | undefined> {
 }
 
 /**
- * Finds out whether the state folder takes files, before a step that cannot be taken back.
+ * Checks that the state folder accepts files, before a step that cannot be undone.
  *
  * @throws Error that names the folder and what to do.
  */

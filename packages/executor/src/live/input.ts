@@ -5,19 +5,19 @@ const place = { x: needed(whole(0, 4096)), y: needed(whole(0, 4096)) }
 const distance = needed(whole(-10_000, 10_000))
 const is = <const K extends string>(kind: K) => ({ kind: needed(oneOf(kind)) })
 
-/** Not trimmed: a blank is a key, too. */
+/** Not trimmed, because a space is a key too. */
 const typed: Read<string> = (value) => {
   if (typeof value !== 'string' || value.length > 4096) throw new Error('no text')
   return value
 }
 
-/** Keys that are no characters. */
+/** Keys that do not produce a character. */
 const keys = [
   ...(['Enter', 'Tab', 'Shift+Tab', 'Backspace', 'Delete', 'Escape', 'Home', 'End', 'PageUp', 'PageDown'] as const),
   ...(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] as const),
 ]
 
-/** Everything that a window may say. */
+/** Every message that a window may send. */
 const messages = {
   move: object({ ...is('move'), ...place }),
   down: object({ ...is('down'), ...place }),
@@ -34,7 +34,7 @@ type Messages = typeof messages
 export type Message = { [K in keyof Messages]: ReturnType<Messages[K]> }[keyof Messages]
 type Step = Exclude<Message, { kind: 'size' | 'done' }>
 
-/** Undefined for anything else. */
+/** Undefined for any other text. */
 export function readMessage(text: string): Message | undefined {
   try {
     const value = JSON.parse(text) as { kind: keyof Messages }
@@ -44,7 +44,7 @@ export function readMessage(text: string): Message | undefined {
   }
 }
 
-/** Does in a page what a person did in their window. */
+/** Repeats in a page what a person did in the window. */
 export async function play(page: Page, step: Step): Promise<void> {
   const { mouse, keyboard } = page
   switch (step.kind) {

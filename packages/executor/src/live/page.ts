@@ -3,7 +3,9 @@ import type { Executor } from '../executor.ts'
 
 const types = { 'view.html': 'text/html', 'view.js': 'text/javascript', 'view.css': 'text/css' } as const
 
-/** A file of the live view. The page runs its own script, asks this executor alone, and stands in no frame. */
+/**
+ * A file of the live view. The page runs only its own script, connects only to this executor, and is never in a frame.
+ */
 export const livePage = (name: keyof typeof types) => async (executor: Executor) => {
   const file = await readFile(new URL(`./page/${name}`, import.meta.url))
   const policy = [
@@ -15,7 +17,7 @@ export const livePage = (name: keyof typeof types) => async (executor: Executor)
       "base-uri 'none'",
       "form-action 'none'",
     ],
-    // Not every browser counts a WebSocket of the same host as 'self'.
+    // Some browsers do not count a WebSocket of the same host as 'self'.
     `connect-src 'self' ${executor.origin.replace(/^http/, 'ws')}`,
     "frame-ancestors 'none'",
   ]

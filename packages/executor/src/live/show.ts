@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws'
 import type { SiteBrowser } from '../browser/site-browser.ts'
 import { type Message, play, readMessage } from './input.ts'
 
-/** Steps of a person that wait for a slow page; more of them are dropped. */
+/** The most steps of a person that wait for a slow page. Further steps are dropped. */
 const waitingMax = 200
 
 interface Frame {
@@ -13,10 +13,10 @@ interface Frame {
 }
 
 /**
- * Shows the newest page of a browser in a window, once that says how large it is, and does in the page what the person does
- * in the window.
+ * Shows the newest page of a browser in a window, once the window has sent its size. Repeats in the page what the
+ * person does in the window.
  *
- * @returns what stops it; it stops by itself with the connection.
+ * @returns a function that stops this. The end of the connection stops it too.
  */
 export function show(browser: SiteBrowser, socket: WebSocket, done: () => void): () => Promise<void> {
   const { context } = browser
@@ -25,11 +25,11 @@ export function show(browser: SiteBrowser, socket: WebSocket, done: () => void):
   let last: Promise<void> = Promise.resolve()
   let waiting = 0
   let isOver = false
-  /** One after the other: keys arrive in the order in which they were pressed. */
+  /** Runs one step after another, so that keys arrive in the order in which they were pressed. */
   const inTurn = (work: () => unknown) => {
     if (waiting >= waitingMax || isOver) return
     waiting++
-    // A page that is just being left takes no input, which is nobody's fault.
+    // A page that is being left accepts no input. That is not an error.
     last = last
       .then(() => (isOver ? undefined : work()))
       .catch(() => {})
@@ -40,7 +40,7 @@ export function show(browser: SiteBrowser, socket: WebSocket, done: () => void):
   }
   const onFrame = ({ data, viewportWidth, viewportHeight }: Frame) => {
     if (isOver || viewportWidth !== size?.width || viewportHeight !== size.height) return
-    // The next frame comes once this one is on its way: a slow phone sees fewer of them, and none late.
+    // The next frame comes after this one was sent. A slow phone therefore gets fewer frames, and none late.
     return new Promise<void>((sent) => socket.send(data, () => sent()))
   }
   const cast = async () => {

@@ -9,12 +9,15 @@ import { show } from './show.ts'
 export const viewMs = 10 * 60_000
 const helloMs = 10_000
 
-/** What a window is told by the end of its connection: that its link is spent, or that nothing is left to do. */
+/** The codes that close a window's connection: its link cannot be used any more, or nothing is left to do. */
 const closeCodes = { spent: 4404, over: 4410 } as const
 
 const newSecret = () => randomBytes(32).toString('base64url')
 
-/** Opens the sign-in page for a person. Programs that drive the browser are put out meanwhile, and so are the pages they used. */
+/**
+ * Opens the sign-in page for a person. Programs that drive the browser are disconnected, and the pages they used are
+ * closed.
+ */
 export async function askPerson({ leases, origin, now }: Executor, lease: Lease) {
   const before = lease.view
   const [token, timer] = [newSecret(), setTimeout(() => void giveBack(lease, view), viewMs)]
@@ -41,7 +44,10 @@ export async function askPerson({ leases, origin, now }: Executor, lease: Lease)
   return { liveViewUrl: `${origin}/live/#${token}`, expiresAt: expiresAt.toISOString() }
 }
 
-/** The person is done, and is told so once a program can connect: what they have typed is in no page that it finds. */
+/**
+ * Ends the sign-in of a person. Closes the pages in which they typed before a program can connect, and tells the window
+ * last.
+ */
 async function giveBack(lease: Lease, view: View): Promise<void> {
   await view.window?.stop()
   if (!lease.signal.aborted && lease.view === view) await lease.browser.startOver('startUrl').catch(() => {})
@@ -49,7 +55,10 @@ async function giveBack(lease: Lease, view: View): Promise<void> {
   await view.leave()
 }
 
-/** The first message of a window says by which link it came. The secret of a link is in no address that a log could hold. */
+/**
+ * Handles the connection of a window. Its first message contains the secret of its link, so that no logged address has
+ * it.
+ */
 export function watched({ leases, warn }: Executor, socket: WebSocket): void {
   const late = setTimeout(() => socket.close(closeCodes.spent), helloMs)
   socket.once('close', () => clearTimeout(late))
@@ -67,7 +76,8 @@ export function watched({ leases, warn }: Executor, socket: WebSocket): void {
 
 async function begin(lease: Lease, view: View, socket: WebSocket): Promise<void> {
   const before = view.window
-  // A person who connects goes on at the Connect page; one who repairs is done here, and the program may go on.
+  // A person who connects continues on the Connect page. A person who repairs a connection is done, and programs may
+  // continue.
   const done = () => {
     if (lease.holder) void giveBack(lease, view)
   }

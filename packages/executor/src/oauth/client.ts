@@ -5,16 +5,16 @@ import type { Config, OAuth2 } from '../config/config.ts'
 import { type Account, accountOf } from './id-token.ts'
 import { idTokenMember, readTokenAnswer } from './token-answer.ts'
 
-/** What the slot `oauth2` holds, as JSON. Instants are ISO 8601. */
+/** The content of the slot `oauth2`, as JSON. Times are in ISO 8601. */
 export interface Tokens {
   accessToken: string
   refreshToken: string | null
-  /** Null where the provider does not say. */
+  /** Null if the provider does not say. */
   expiresAt: string | null
   refreshExpiresAt: string | null
 }
 
-/** A sign-in that has begun: what its answer is held against. */
+/** A sign-in that has begun. Its answer is checked against this. */
 export interface Begun {
   authorizationUrl: string
   state: string
@@ -23,7 +23,7 @@ export interface Begun {
 
 interface OAuthClient {
   begin(): Promise<Begun>
-  /** @param url at which the provider sent the browser back; state, issuer and code are checked. */
+  /** @param url the address at which the browser came back; its state, issuer and code are checked */
   redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<{ tokens: Tokens; account: Account | null }>
   refresh(tokens: Tokens): Promise<Tokens>
 }
@@ -34,9 +34,9 @@ export type OAuthClients = ReadonlyMap<string, OAuthClient>
 const timeoutSeconds = 30
 
 /**
- * Talks to the providers of the settings by openid-client, which is loaded with the first of them.
+ * Opens a client for each OAuth provider of the settings. openid-client is loaded when the first one is used.
  *
- * @throws ConfigError where the environment has no secret of a client.
+ * @throws ConfigError if the environment lacks the secret of a client.
  */
 export function openOAuthClients(
   { providers, origin }: Config,
@@ -110,13 +110,13 @@ async function configure(provider: OAuth2, secret: string | undefined): Promise<
   return config
 }
 
-/** The library posts to the token endpoint alone. */
+/** The library sends POST requests only to the token endpoint. */
 const fetchSpelled: CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit)
   return options.method === 'POST' ? readTokenAnswer(response) : response
 }
 
-/** A provider that rotates no refresh tokens answers none: the one before stays good. */
+/** A provider that does not rotate refresh tokens returns none. The previous one then stays valid. */
 function tokensOf(
   answer: TokenEndpointResponse & TokenEndpointResponseHelpers,
   now: Date,
@@ -131,12 +131,13 @@ function tokensOf(
 }
 
 /**
- * What a failed refresh means. `rejected`: the provider no longer takes the refresh token. `not_sent`: it never got the
- * request. `refused`: it did nothing, for another reason. `unknown`: it may have changed the token, and the answer is lost.
+ * The meaning of a failed refresh. `rejected`: the provider no longer accepts the refresh token. `not_sent`: the
+ * provider never got the request. `refused`: the provider did nothing, for another reason. `unknown`: the provider may
+ * have replaced the token, and its answer is lost.
  */
 export type RefreshFailure = 'rejected' | 'not_sent' | 'refused' | 'unknown'
 
-/** Codes by which a provider says that only its person can help, beside `invalid_grant` of RFC 6749. */
+/** Codes with which a provider says that only the person can help, besides `invalid_grant` of RFC 6749. */
 const rejections = new Set([
   'invalid_grant',
   // GitHub
@@ -155,7 +156,7 @@ const rejections = new Set([
   'inactive_org',
 ])
 
-/** Codes by which a provider says that it failed itself: whether it has replaced the token, it does not say. */
+/** Codes for a failure of the provider itself. They do not say whether it has replaced the token. */
 const failures = new Set(['server_error', 'internal_error', 'fatal_error', 'no_token'])
 
 const neverSent = new Set([
@@ -167,7 +168,10 @@ const neverSent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** `code` is the provider's own, for people who look after the executor; null where it gave none that a log can hold. */
+/**
+ * `code` is the provider's own, for the operator of the executor. Null if the provider sent none that a log may
+ * contain.
+ */
 export function refreshFailureOf(error: unknown): { failure: RefreshFailure; code: string | null } {
   const { error: answered, status, code, cause } = (error ?? {}) as Record<string, unknown>
   if (typeof answered === 'string')

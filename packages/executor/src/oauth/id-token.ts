@@ -6,15 +6,15 @@ import { displayNamePattern } from '@skerry/contract/patterns'
 export interface Account {
   issuer: string
   subject: string
-  /** For people: an e-mail address, a user name or a name. Null where the token has none. */
+  /** A text for people: an e-mail address, a user name or a name. Null if the token has none. */
   label: string | null
 }
 
 /**
- * Reads the account out of an id token. The token comes from the token endpoint itself over TLS, so its signature says nothing
- * more (OpenID Connect Core 3.1.3.7).
+ * Reads the account from an id token. The token comes from the token endpoint itself over TLS, so its signature proves
+ * nothing more (OpenID Connect Core 3.1.3.7).
  *
- * @returns null without a token, or for one of another client: the sign-in goes on, and the account has no name.
+ * @returns null without a token, or for a token of another client. The sign-in continues, and the account has no name.
  */
 export function accountOf(idToken: unknown, clientId: string): Account | null {
   const claims = claimsOf(idToken)
@@ -24,7 +24,10 @@ export function accountOf(idToken: unknown, clientId: string): Account | null {
   return { issuer: iss, subject: sub, label: label ?? null }
 }
 
-/** The server learns whether two sign-ins were at one account, and neither the account nor who else has connected it. */
+/**
+ * The digest tells the server whether two sign-ins used the same account. It reveals neither the account nor who else
+ * uses it.
+ */
 export const digestOf = ({ issuer, subject }: Account, connectionId: string): string =>
   createHash('sha256')
     .update(JSON.stringify(['vault-account', connectionId, issuer, subject]))

@@ -6,26 +6,26 @@ import { stateFile } from '../keys/state.ts'
 
 export type ReauthReason = (typeof vaultReauthReasons)[number]
 
-/** A refresh that has begun, as far as it came. It outlives the process. */
+/** The progress of a refresh that has begun. It survives the process. */
 export interface Entry {
   connectionId: string
   /** The revision whose refresh token was sent. */
   revision: number
-  /** What the provider answered, encrypted as it is to be written back. */
+  /** The provider's answer, encrypted in the form in which it is written back. */
   sealed?: Sealed
-  /** What the server is still to be told. */
+  /** Why the person must sign in again, if the server does not know this yet. */
   reason?: ReauthReason
 }
 
 /**
- * What was sent to a provider, before it is sent, and what it answered, before that is used: a refresh token that was
- * replaced is never known to this process alone.
+ * Records each refresh before it is sent, and each answer before it is used. So this process is never the only place
+ * that knows a new refresh token.
  */
 export interface Journal {
   read(connectionId: string): Promise<Entry | undefined>
   write(entry: Entry): Promise<void>
   end(connectionId: string): Promise<void>
-  /** Connections with a refresh that did not come to its end. */
+  /** Connections with an unfinished refresh. */
   open(): Promise<string[]>
 }
 

@@ -6,9 +6,12 @@ import { type OAuthClients, refreshFailureOf, type Tokens } from './client.ts'
 import type { Entry, Journal, ReauthReason } from './journal.ts'
 
 export interface Refresher {
-  /** The access token of a connection, refreshed where it is about to expire, or is the one that the provider refused. */
+  /**
+   * Returns the access token of a connection. Refreshes it if it expires soon, or if it is the one that the provider
+   * refused.
+   */
   accessToken(connectionId: string, refused?: string): Promise<string>
-  /** Finishes what the process before left unfinished. */
+  /** Finishes the refreshes that an earlier process left unfinished. */
   recover(): Promise<void>
   report(connectionId: string, reason: ReauthReason): Promise<void>
 }
@@ -22,13 +25,13 @@ interface RefresherDeps {
   warn: (message: string) => void
 }
 
-/** A token that expires within this is refreshed before it is used. */
+/** A token that expires within this time is refreshed before it is used. */
 const skewMs = 30_000
 
-/** The server says itself that nobody can use the tokens any more: nothing is left to finish. */
+/** The server already knows that nobody can use the tokens any more, so nothing is left to finish. */
 const told: ReadonlySet<RefusalCode> = new Set(['connection_revoked', 'reauth_required', 'not_found'])
 
-/** One refresh at a time for each connection, however many requests wait for it. */
+/** Runs one refresh at a time for each connection, however many requests wait for it. */
 export function openRefresher(deps: RefresherDeps): Refresher {
   const { credentials, journal, now, warn } = deps
   const running = new Map<string, Promise<string>>()
@@ -48,7 +51,7 @@ export function openRefresher(deps: RefresherDeps): Refresher {
   }
   const refreshed = async (connectionId: string, refused?: string) => {
     const left = await journal.read(connectionId)
-    // Read again: another refresh may have ended since the caller looked.
+    // Read again, because another refresh may have ended since the caller read it.
     const opened = await credentials.open(connectionId, 'oauth2')
     const tokens = JSON.parse(opened.text) as Tokens
     if (left?.revision === opened.revision) return finish(deps, left, opened)
@@ -69,21 +72,24 @@ export function openRefresher(deps: RefresherDeps): Refresher {
   }
 }
 
-/** What a crash, or a server that was away, has left: the answer that was not written, the word that was not said, or neither. */
+/**
+ * Finishes what a crash or an unreachable server interrupted: an answer to write, a report to send, or an unknown
+ * outcome.
+ */
 async function finish(deps: RefresherDeps, left: Entry, opened: Opened): Promise<string> {
   if (left.reason !== undefined) {
     await report(deps, left)
     throw needsPerson(left.reason)
   }
   const tokens = JSON.parse(opened.text) as Tokens
-  // Nobody knows whether the provider has replaced the token. It says so when it is asked with the old one.
+  // It is unknown whether the provider has replaced the token. A request with the old token shows that.
   if (left.sealed === undefined) return renew(deps, opened, tokens, 'refresh_outcome_unknown')
   const place = { ...opened, revision: opened.revision + 1 }
   const text = await deps.credentials.openSealed(left.sealed, place)
   return store(deps, place, JSON.parse(text) as Tokens, left.sealed)
 }
 
-/** @param rejected why a refresh token is no longer taken, as far as it is known. */
+/** @param rejected the reason to report if the provider rejects the refresh token */
 async function renew(
   deps: RefresherDeps,
   opened: Opened,
@@ -108,7 +114,8 @@ async function renew(
   } catch (error) {
     const { failure, code } = refreshFailureOf(error)
     if (failure === 'rejected') throw await giveUp(rejected)
-    // Where the outcome is not known the entry stays, so that a rejection of the next try is told as what it is.
+    // If the outcome is unknown, the entry stays. A rejection of the next try is then reported as
+    // `refresh_outcome_unknown`.
     const isKnown = failure !== 'unknown' && rejected === 'refresh_rejected'
     if (isKnown) await journal.end(connectionId)
     throw fail('provider_failed', `${providerId} gave no new token (${code ?? failure})`)
@@ -119,7 +126,10 @@ async function renew(
   return store(deps, place, next, sealed)
 }
 
-/** Writes an answer of the provider back. A server that is away gets it at the next use; the token serves meanwhile. */
+/**
+ * Writes an answer of the provider to the server. If the server is unreachable, the next use writes it. The token works
+ * until then.
+ */
 async function store(
   deps: RefresherDeps,
   place: Omit<Opened, 'text'>,
@@ -141,7 +151,10 @@ async function store(
   return tokens.accessToken
 }
 
-/** The server took another revision, or the connection was revoked meanwhile, or it will never take this one. */
+/**
+ * Handles a refused write: the server has another revision, the connection was revoked, or the server never accepts
+ * this write.
+ */
 async function lost(deps: RefresherDeps, place: Omit<Opened, 'text'>, refused: RefusedError): Promise<string> {
   const { connectionId, revision } = place
   if (refused.code !== 'conflict') {
@@ -153,7 +166,10 @@ async function lost(deps: RefresherDeps, place: Omit<Opened, 'text'>, refused: R
   return (JSON.parse(theirs.text) as Tokens).accessToken
 }
 
-/** Kept until the server knows it. One that is revoked, or asks for its person already, needs no word. */
+/**
+ * Keeps the report until the server has it. A refusal means that the connection is revoked, or already needs its
+ * person.
+ */
 async function report(
   { server, journal, warn }: RefresherDeps,
   entry: Entry & { reason?: ReauthReason },

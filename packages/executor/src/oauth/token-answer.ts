@@ -1,15 +1,18 @@
-/** Where an answer carries an id token for the executor: the library would refuse the whole answer for a claim of it. */
+/**
+ * The member that carries an id token to the executor. Under its usual name, the library would refuse the answer for a
+ * claim of it.
+ */
 export const idTokenMember = 'executor_id_token'
 
 type Members = Record<string, unknown>
 
 /**
- * Reads the answer of a token endpoint and spells it as RFC 6749 does. A provider that answers in its own way has often
- * replaced the refresh token by then, so that an answer which is refused for its form is a lost token.
+ * Reads the answer of a token endpoint and converts it to the form of RFC 6749. A provider with a form of its own has
+ * often already replaced the refresh token. To refuse its answer for its form would lose the new token.
  *
- * - GitHub and Slack refuse with HTTP 200: the answer becomes a 400.
- * - Slack's `token_type` is `bot`, others send none: every token is used as the provider's settings say.
- * - `refresh_token`, `expires_in` and `scope` may be null, empty or of another type: they count as absent.
+ * - GitHub and Slack refuse with HTTP 200. The answer becomes a 400.
+ * - Slack's `token_type` is `bot`, and others send none. Every token is used as the provider's settings say.
+ * - `refresh_token`, `expires_in` and `scope` may be null, empty or of another type. They then count as absent.
  */
 export async function readTokenAnswer(response: Response): Promise<Response> {
   const text = await response.text()
@@ -20,7 +23,7 @@ export async function readTokenAnswer(response: Response): Promise<Response> {
   return Response.json({ error }, { status: response.ok ? 400 : response.status })
 }
 
-/** Undefined for a text that is neither JSON nor a form: a page of a proxy, or an answer that was cut off. */
+/** Undefined for a text that is neither JSON nor a form, such as a page of a proxy or an answer that was cut off. */
 function membersOf(text: string, contentType: string): Members | undefined {
   if (/^application\/x-www-form-urlencoded/i.test(contentType)) return Object.fromEntries(new URLSearchParams(text))
   try {
@@ -31,7 +34,10 @@ function membersOf(text: string, contentType: string): Members | undefined {
   }
 }
 
-/** RFC 6749 has `error`. Notion's API has `code` beside `object: "error"`, and others an object with a code in it. */
+/**
+ * RFC 6749 uses `error`. Notion's API uses `code` beside `object: "error"`, and others use an object that contains a
+ * code.
+ */
 function errorOf({ error, code, object }: Members): string | undefined {
   if (isText(error)) return error
   if (typeof error === 'object' && error !== null) return textOf((error as Members).code ?? (error as Members).type)

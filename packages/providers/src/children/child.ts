@@ -8,31 +8,36 @@ export interface ChildSettings {
   file: string
   /** The whole environment of the child. */
   environment: Readonly<Record<string, string>>
-  /** The first line: what the child's door to the outside is made from. */
+  /** The first line that is sent to the child: the settings of its network access. */
   door: unknown
-  /** Hears of an adapter that failed otherwise than by a refusal: the error's name and where it was thrown, no data. */
+  /**
+   * Called when an adapter fails with an error that is not a refusal. Gets the error's name and stack frames, but no
+   * data.
+   */
   onFault?: (fault: { name: string; frames: string[] }) => void
 }
 
 /** A child is one process in which one adapter at a time speaks with one target. */
 export interface Child {
   readonly pid: number | undefined
-  /** Throws `ProviderError` for a refusal, and `ChildFailure` where the child died, hung or swelled. */
+  /** Throws `ProviderError` for a refusal, and `ChildFailure` if the child died, hung or used too much memory. */
   ask(request: Request, deadlineMs: number): Promise<unknown>
   /** Ends the process at once. */
   kill(): void
-  /** It has ended or is being ended, and takes no more work. */
+  /** True once the process has ended or is being ended. It accepts no more work. */
   readonly isOver: boolean
   readonly gone: Promise<void>
 }
 
-/** V8's heap beside buffers and code; what grows beyond it ends the child. */
+/** V8's heap limit, which excludes buffers and code. V8 ends a child that exceeds it. */
 const heapMegabytes = 128
 
-/** Ends that a driver or V8 comes to because of what it reads. Other signals come from this process or this machine. */
+/**
+ * Signals with which a driver or V8 crashes because of its input. Other signals come from this process or this machine.
+ */
 const crashSignals: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
 
-/** The target has no part in it. */
+/** The error for an end that the target did not cause. */
 const stopped = (what: string) => new ProviderError('unreachable', `the process for this target ${what}`)
 
 interface Waiting {
@@ -41,7 +46,7 @@ interface Waiting {
   timer: NodeJS.Timeout
 }
 
-/** Starts a child. Secrets reach it through its pipe alone: its arguments are limits and the parent's process id. */
+/** Starts a child. Secrets reach it only through its stdin. Its arguments are limits and the parent's process id. */
 export function startChild({ file, environment, door, onFault }: ChildSettings): Child {
   const flags = [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=2']
   const child = started([...flags, file, String(process.pid)], environment)
@@ -60,7 +65,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
   const kill = (because?: ChildEnd) => {
     if (!isOver) end = because
     isOver = true
-    // The caller that ends a child may wait for its end.
+    // Undoes `unref`, because the caller may wait until the child has ended.
     child.ref()
     child.kill('SIGKILL')
   }
@@ -78,7 +83,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
     onTooLong: () => kill('swelled'),
     onLine(line) {
       const answer = readAnswer(line)
-      // An adapter that has failed in an unknown way, or that speaks without being asked, may be in any state.
+      // An adapter that failed in an unknown way, or that writes without a request, may be in any state.
       if (answer === undefined || 'fault' in answer || waiting === undefined) {
         if (answer !== undefined && 'fault' in answer) onFault?.(answer.fault)
         return kill('died')
@@ -111,7 +116,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
 
 type Process = ReturnType<typeof started>
 
-/** Throws where the machine has no room for another process. */
+/** Throws if the machine cannot start another process. */
 function started(args: string[], env: Readonly<Record<string, string>>) {
   const child: ChildProcess = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -119,7 +124,7 @@ function started(args: string[], env: Readonly<Record<string, string>>) {
     cwd: '/',
     detached: true,
   })
-  // Without a listener, a process that cannot be started would end this one.
+  // Without this listener, a child that cannot be started would end this process.
   child.on('error', () => {})
   const { stdin, stdout, stderr } = child
   if (child.pid === undefined || !stdin || !stdout || !stderr) throw stopped('could not be started')
@@ -134,7 +139,7 @@ function unref(child: Process): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref()
 }
 
-/** Undefined for a line that is no answer: a driver that a target has confused may write anything. */
+/** Undefined for a line that is not an answer. A driver that a target has confused may write anything. */
 function readAnswer(line: string): Answer | undefined {
   try {
     const read = JSON.parse(line) as Partial<Record<'value' | 'error' | 'fault', unknown>> | null

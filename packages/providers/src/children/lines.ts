@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Hands over each line of a stream without its end. A longer one than `bytesMax` is never held: `onTooLong` is called once,
- * and nothing is read any more.
+ * Passes each line of a stream to `onLine`, without its line end. A line longer than `bytesMax` is not buffered:
+ * `onTooLong` is called once, and reading stops.
  */
 export function readLines(
   stream: Readable,

@@ -4,10 +4,10 @@ import type { Lease, LeaseAccountRef, LeaseTarget } from '../leases/provider.ts'
 import { ProviderError, type ProviderFailure } from '../provider-error.ts'
 import type { Account } from '../rotation/provider.ts'
 
-// The messages between a process and its adapter children: lines of JSON over the child's stdin and stdout. A child is
-// asked one thing at a time, and its first line has the settings of its door to the outside.
+// Messages between a process and its adapter children: lines of JSON over the child's stdin and stdout. A child handles
+// one request at a time. The first line to the child contains the settings of its network access.
 
-/** The clock and the patience of the process that started the child, sent with each sign-in. */
+/** The clock and timeouts of the process that started the child. Sent with each sign-in. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   nowMs: number
@@ -31,15 +31,15 @@ export type AccountCall =
 export type Answer =
   | { value: unknown }
   | { error: { reason: ProviderFailure; message: string; retryAfterMs?: number | undefined } }
-  /** The adapter threw something that is no refusal. The frames of its stack hold no data, its message might. */
+  /** The adapter threw an error that is not a refusal. Its stack frames contain no data, but its message might. */
   | { fault: { name: string; frames: string[] } }
 
-/** A longer line is no answer of an adapter. */
+/** The longest answer of an adapter. A child that writes a longer line is ended. */
 export const answerBytesMax = 1024 * 1024
 
 export const residentBytesMax = 256 * 1024 * 1024
 
-/** Written to stderr by the watchdog, before it ends a child whose memory has grown beyond the limit. */
+/** The watchdog writes this to stderr before it ends a child whose memory exceeds the limit. */
 export const swollenMark = 'memory\n'
 
 export type ChildEnd = 'died' | 'hung' | 'swelled'
@@ -50,7 +50,7 @@ const texts: Readonly<Record<ChildEnd, string>> = {
   swelled: `the target sent more than fits into ${residentBytesMax / 1024 / 1024} MiB, and the connection was ended`,
 }
 
-/** The target has ended the process that spoke with it, or the process had to be ended because of the target. */
+/** The target crashed the process that spoke with it, or the process had to be ended because of the target. */
 export class ChildFailure extends ProviderError {
   readonly end: ChildEnd
 

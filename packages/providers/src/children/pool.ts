@@ -1,33 +1,36 @@
 import { type Child, type ChildSettings, startChild } from './child.ts'
 
 export interface PoolSettings extends ChildSettings {
-  /** Children that may be there at once. */
+  /** The most children that may exist at once. */
   max: number
-  /** The most children that work for one owner. */
+  /** The most children that may work for one owner at once. */
   maxOfOwner: number
-  /** The number of children reserved for owners that have none. Another owner gets a further child only if more are free. Default 0. */
+  /**
+   * The number of children reserved for owners that have none. Another owner gets a further child only if more are
+   * free. Default 0.
+   */
   reserved?: number
   /**
-   * An owner counts as slow if one of its jobs used a child for this long and then failed. A slow owner has one child at a
-   * time, and others go first. Default: never.
+   * An owner counts as slow if one of its jobs used a child for this long and then failed. A slow owner has one child
+   * at a time, and other owners are served first. Default: never.
    */
   slowMs?: number
   /** How long an owner counts as slow. Default 10 minutes. */
   slowRestMs?: number
-  /** Jobs of one owner that may wait for a child. Default 32. */
+  /** The most jobs of one owner that may wait for a child. Default 32. */
   waitingMax?: number
-  /** A child that has had no work for so long ends. Default a minute. */
+  /** A child that has been idle for this long ends. Default 1 minute. */
   idleMs?: number
 }
 
 /** Children in which adapters run, one job in each at a time. */
 export interface Pool {
   /**
-   * Runs a job in a child that has worked for nobody but this owner. Throws `PoolBusyError` where no child is free within
-   * this time, or too many jobs of the owner wait.
+   * Runs a job in a child that has only ever worked for this owner. Throws `PoolBusyError` if no child is free within
+   * `waitMs`, or if too many jobs of the owner wait.
    */
   use<T>(owner: string, job: (child: Child) => Promise<T>, waitMs?: number): Promise<T>
-  /** Process ids, for tests and for operators. */
+  /** Process ids, for tests and operators. */
   pids(): number[]
   /** Ends every child at once. */
   close(): Promise<void>
@@ -41,7 +44,7 @@ interface Member {
   child: Child
   owner: string
   isBusy: boolean
-  /** When its current or last job began, in milliseconds of the process. */
+  /** When its current or last job began, in milliseconds since this process started. */
   busySinceMs: number
   timer: NodeJS.Timeout | undefined
 }
@@ -53,7 +56,7 @@ interface Waiting {
   timer: NodeJS.Timeout
 }
 
-/** A child keeps its owner for life, so that whatever a target did to the child cannot reach the next organization. */
+/** A child works for one owner for its whole life, so damage done by a target cannot reach the next organization. */
 export function openPool(all: PoolSettings): Pool {
   const { max, maxOfOwner, reserved = 0, waitingMax = 32, idleMs = 60_000, ...settings } = all
   const slow = openSlowOwners(all)
@@ -66,7 +69,7 @@ export function openPool(all: PoolSettings): Pool {
     if (own === 0) return true
     return own < (slow.has(owner) ? 1 : maxOfOwner) && max - members.busy().length > reserved
   }
-  /** The owner's own idle child, or a new one, in the place of somebody's idle child where there are enough. */
+  /** Takes the owner's own idle child or starts a new one. If the pool is full, it first ends any idle child. */
   const take = (owner: string): Member | undefined => {
     if (!mayHaveAnother(owner)) return undefined
     const ready = members.findIdle((one) => one.owner === owner)
@@ -81,7 +84,10 @@ export function openPool(all: PoolSettings): Pool {
     clearTimeout(member.timer)
     return member
   }
-  /** A free child goes to the owner that has the fewest, one that is not slow first, and among its jobs to the oldest. */
+  /**
+   * Gives free children to waiting jobs. Owners with the fewest busy children come first, slow owners last. The jobs of
+   * one owner run oldest first.
+   */
   const serveQueue = () => {
     if (isClosed) return
     const order = ({ owner }: Waiting) => members.busyOf(owner) + (slow.has(owner) ? maxOfOwner : 0)
@@ -124,7 +130,7 @@ export function openPool(all: PoolSettings): Pool {
   }
 }
 
-/** The children. `onGone` is called after one has ended. */
+/** The children of the pool. `onGone` is called after a child has ended. */
 function openMembers(settings: ChildSettings, idleMs: number, onGone: () => void) {
   const members = new Set<Member>()
   const busy = () => [...members].filter((one) => one.isBusy)
@@ -197,8 +203,8 @@ interface SlowOwners {
 }
 
 /**
- * Remembers the owners whose targets do not answer, because each of their jobs uses a child until its deadline. A long job that
- * succeeds, such as the end of many leases, does not count.
+ * Remembers the owners whose targets do not answer, because each of their jobs uses a child until its deadline. A long
+ * job that succeeds, such as ending many leases, does not count.
  */
 function openSlowOwners({ slowMs = Number.POSITIVE_INFINITY, slowRestMs = 600_000 }: PoolSettings): SlowOwners {
   const untilMs = new Map<string, number>()

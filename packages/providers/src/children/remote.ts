@@ -6,15 +6,20 @@ import type { Account } from '../rotation/provider.ts'
 import type { Child } from './child.ts'
 import type { AccountCall, Request, Surroundings } from './messages.ts'
 
-/** The part of a lease session that programs use. Only tests list accounts. */
+/**
+ * A lease session in a child. It lacks `list`, which only tests use, and `close`, which `withLeaseSession` calls
+ * itself.
+ */
 export type RemoteSession = Omit<LeaseSession<LeaseTag>, 'list' | 'close'>
 
-/** The clock and the patience with which an adapter in a child works. */
+/** The clock and timeouts of an adapter in a child. */
 export type Around = Pick<Outbound, 'now' | 'answerMs' | 'statementMs'>
 
 const answerMsDefault = 10_000
 
-/** A call makes a few round trips, and its adapter ends each after `answerMs`. A child that takes longer than all of them hangs. */
+/**
+ * A call makes a few round trips, and each may take `answerMs`. A child that needs longer than six round trips hangs.
+ */
 const answersPerCall = 6
 
 const deadlineOf = ({ answerMs = answerMsDefault }: Around) => answerMs * answersPerCall
@@ -47,7 +52,7 @@ export async function withLeaseSession<T>(
   }
 }
 
-/** Does one call of a rotation adapter in the child. */
+/** Runs one call of a rotation adapter in the child. */
 export const onRemoteAccount = (
   child: Child,
   kind: AccountKind,

@@ -10,20 +10,20 @@ import { loadRotation } from '../rotation/registry.ts'
 import { readLines } from './lines.ts'
 import { type Answer, type Request, residentBytesMax, type Surroundings, swollenMark } from './messages.ts'
 
-/** Everything that a process outside the child cannot be asked for again and again. */
+/** The part of `Outbound` that a child creates once. The clock and timeouts come with each request. */
 type Door = Pick<Outbound, 'connect' | 'send' | 'origin'>
 
-/** Far above what any job sends: a child trusts its parent. */
+/** Far above the size of any request, because a child trusts its parent. */
 const requestBytesMax = 64 * 1024 * 1024
 
 /**
- * The life of an adapter child: does what its parent asks for, one thing after the other, until the parent closes the pipe.
- * Everything that a target sends is parsed here and nowhere else.
- * @param doorOf makes the way to the outside from the first line of the parent
+ * Runs an adapter child. It handles the requests of its parent one after another, until the parent closes the pipe. No
+ * other process parses data that a target sends.
+ * @param doorOf creates the network access from the first line that the parent sends
  */
 export function serveAdapters<Settings>(doorOf: (settings: Settings) => Door): void {
   watch(Number(process.argv[2]))
-  // A signal to the whole group is for the parent, which lets the job in hand end.
+  // A signal to the process group is meant for the parent, which lets the current job finish.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.stdin.once('end', () => process.exit(0))
   const fail = (error: unknown) => {
@@ -47,7 +47,7 @@ export function serveAdapters<Settings>(doorOf: (settings: Settings) => Door): v
       }
       void answerOf(message as Request, { door, session, setSession }).then((answer) => {
         process.stdout.write(`${JSON.stringify(answer)}\n`)
-        // The driver is loaded now. A child ends by a kill, which would keep nothing.
+        // The driver is loaded by now. The cache is written here, because a child ends by a kill, which would lose it.
         flushCompileCache()
       })
     },
@@ -107,7 +107,7 @@ async function onAccount(request: Extract<Request, { op: 'account' }>, outbound:
   return adapter.verify(account, outbound)
 }
 
-/** The clock of the parent, as it was when it asked. */
+/** Continues the parent's clock from the time that the request carries. */
 function outboundOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings): Outbound {
   const begunMs = performance.now()
   return {
@@ -120,7 +120,7 @@ function outboundOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings):
 
 function faultOf(error: unknown): Answer {
   const { name = 'Error', message = '', stack = '' } = (error ?? {}) as Partial<Error>
-  // The message comes first in a stack, and a target can write lines there that look like frames.
+  // A stack begins with the message. A target can write lines into the message that look like frames.
   const frames = stack.slice(stack.indexOf(message) + message.length).split('\n')
   const plain = frames.filter((line) => /^\s+at /.test(line)).map((line) => line.trim().slice(0, 200))
   return { fault: { name: String(name).slice(0, 100), frames: plain.slice(0, 20) } }

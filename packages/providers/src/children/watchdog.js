@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 
-// A thread beside the adapter, which goes on when the adapter spins or blocks. It ends the whole process once its parent has
-// gone, and once its memory has grown beyond the limit. V8's own limit would not count buffers. Plain JavaScript, so that
-// the thread loads nothing that strips types.
+// This thread continues when the adapter beside it spins or blocks. It ends the process when the parent is gone, or
+// when the process uses more memory than the limit. V8's own limit does not count buffers. The file is plain
+// JavaScript, so that the thread needs no type stripping.
 
 const { parentPid, residentBytesMax, swollenMark } = workerData
 const lookEveryMs = 50

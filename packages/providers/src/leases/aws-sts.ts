@@ -13,7 +13,8 @@ import { checkConfig, waitLimits } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
 
-// AWS STS AssumeRole. No session can be taken back: only a policy on the role ends sessions, and then all of them.
+// AWS STS AssumeRole. A single session cannot be revoked: only a policy on the role ends sessions, and it ends all of
+// them.
 
 type Config = LeaseTarget<'cloud-a'>['config']
 
@@ -32,7 +33,7 @@ export async function open(target: LeaseTarget<'cloud-a'>, outbound: Outbound): 
     region: config.region,
     credentials: key,
     maxAttempts: 2,
-    // The SDK knows the hosts of every partition.
+    // Without an endpoint, the SDK chooses the host, because it knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
     requestHandler: handlerOn(outbound, waitLimits(outbound).answerMs),
   })
@@ -63,7 +64,10 @@ function readAccessKey(credential: string): AccessKey {
   return { accessKeyId, secretAccessKey }
 }
 
-/** Assumes the role for as long as the target may allow: a cap of the role’s own shows itself now, and not at a mint. */
+/**
+ * Assumes the role for the longest time that the target allows. A lower cap of the role shows here, not at the first
+ * lease.
+ */
 async function verify(client: STSClient, config: Config, secrets: string[]): Promise<TargetFacts> {
   const seconds = config.maxTtlSeconds ?? cloudTtlDefaultMaxSeconds
   const { Arn = '' } = await failing(client.send(new GetCallerIdentityCommand({})), seconds, secrets)
@@ -100,7 +104,7 @@ async function create(
   }
 }
 
-/** The session’s name shows in CloudTrail beside all that a lease does. */
+/** CloudTrail shows the session name beside every action of the lease. */
 function assumption(config: Config, session: string, seconds: number): AssumeRoleCommandInput {
   return {
     RoleArn: config.roleArn,

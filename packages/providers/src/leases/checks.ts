@@ -11,18 +11,20 @@ import { ProviderError } from '../provider-error.ts'
 const roleName = new RegExp(roleNamePattern)
 const leaseId = new RegExp(idPattern('lease'))
 
-/** How long a target may take for one answer, to connect or to a statement. */
+/** Default time limit for one answer of a target, to connect or to run a statement. */
 const answerMs = 10_000
 
-/** How long it is here, and after how long a database ends a statement by itself, which is to come first. */
+/**
+ * How long this process waits, and how long a database may run a statement. The database must end the statement first.
+ */
 export function waitLimits(outbound: Outbound): { answerMs: number; statementMs: number } {
   const { answerMs: given = answerMs, statementMs = given * 0.8 } = outbound
   return { answerMs: given, statementMs }
 }
 
 /**
- * Refuses a config that can never work. The API has checked it against the same schema; what comes another way must not
- * reach a statement either.
+ * Refuses a config that can never work. The API has checked it against the same schema. A config from another caller
+ * must not reach a statement unchecked either.
  */
 export function checkConfig(config: LeaseConfig<LeaseTag>): void {
   const { config: schema } = leaseProviders[config.provider]
@@ -33,8 +35,8 @@ export function checkConfig(config: LeaseConfig<LeaseTag>): void {
 }
 
 /**
- * Refuses a name or a verifier that must not stand in a statement. The schemas of the API have checked both; a caller that
- * uses an adapter without them is told here, before anything is sent.
+ * Refuses a name or a verifier that must not appear in a statement. The schemas of the API have checked both. A caller
+ * that uses an adapter without the API gets the error here, before anything is sent.
  */
 export function checkAccount(
   provider: 'postgres' | 'mysql' | 'redis',
@@ -52,10 +54,10 @@ export function checkName(name: string, adminUser: string): void {
     throw new ProviderError('invalid', 'roleName: is reserved')
 }
 
-/** A lease's id stands in the statements that mark its account. */
+/** The statements that mark an account contain the id of its lease. */
 export function checkLeaseId(id: string): void {
   if (!leaseId.test(id)) throw new ProviderError('invalid', 'id: is not the id of a lease')
 }
 
-/** What a ledger keeps instead of a verifier, with which some could sign in. */
+/** A ledger stores this digest, because some verifiers are enough to sign in. */
 export const verifierDigest = (verifier: string) => createHash('sha256').update(verifier).digest('hex')

@@ -3,13 +3,13 @@ import { tlsSettings } from './tls.ts'
 
 type Connection = Parameters<typeof tlsSettings>[0] & { allowCleartextPassword?: boolean }
 
-/** Whether a target may be sent a password that it can read: its certificate was checked, or its settings allow it. */
+/** Whether a target may receive a password that it can read: its certificate is checked, or its settings allow it. */
 export function mayReadPassword(connection: Connection): boolean {
   const tls = tlsSettings(connection)
   return connection.allowCleartextPassword === true || (tls !== false && tls.rejectUnauthorized)
 }
 
-/** Not `denied`: the password was not tried. */
+/** The reason is not `denied`, because the password was not tried. */
 export const cleartextRefusal = (what: string) =>
   new ProviderError(
     'unsupported',

@@ -2,7 +2,7 @@ import { ProviderError } from '../provider-error.ts'
 
 export interface Admin {
   user: string
-  /** Empty where the server knows the account otherwise, for example by the address that it comes from. */
+  /** Empty if the server identifies the account in another way, for example by its network address. */
   password: string
 }
 
@@ -11,17 +11,17 @@ interface Expected {
   host: string
   port: number
   defaultPort: number
-  /** Null where the string need not name one. */
+  /** Null if the string need not name a database. */
   database: string | null
-  /** Whether there is an account without a name. */
+  /** Whether the server has an account without a name. */
   isUserOptional?: boolean
-  /** What it may say beside, with the only values that are right. */
+  /** The only parameters that the string may have, with their only valid values. */
   parameters?: Readonly<Record<string, string>>
 }
 
 /**
- * The account of an admin connection string. What else it says must be what the target’s `connection` says: a string that
- * leads elsewhere would be a way around the checks of that address.
+ * Reads the account of an admin connection string. The rest of the string must match the target’s `connection`. A
+ * string with another address would bypass the checks of that address.
  */
 export function parseAdmin(connectionString: string, expected: Expected): Admin {
   const refuse = (why: string) => new ProviderError('invalid', `admin connection string: ${why}`)
@@ -43,12 +43,12 @@ export function parseAdmin(connectionString: string, expected: Expected): Admin 
     throw refuse('names another database than the target’s connection')
   const [user, password] = [decode(url.username), decode(url.password)]
   if (user === null || password === null || database === null) throw refuse('is not percent-encoded correctly')
-  // Drivers would take a name from the environment of this process.
+  // If the string names no account, drivers would use a name from the environment of this process.
   if (user === '' && !expected.isUserOptional) throw refuse('names no account')
   return { user, password }
 }
 
-/** `URL` knows hosts and ports of the schemes of the web alone, and takes others as they are. */
+/** `URL` normalizes hosts and ports only for web schemes. It leaves others unchanged. */
 function parseUrl(text: string): URL | null {
   return URL.canParse(text.trim()) ? new URL(text.trim()) : null
 }

@@ -7,7 +7,7 @@ import { checkConfig, waitLimits } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 import { nothingLeft } from './removal.ts'
 
-// Google IAM Credentials generateAccessToken. No token can be taken back.
+// Google IAM Credentials generateAccessToken. A token cannot be revoked.
 
 type Config = LeaseTarget<'cloud-b'>['config']
 
@@ -38,7 +38,9 @@ class GoogleSession {
     this.outbound = outbound
   }
 
-  /** Makes a token that lives as long as the target may allow: a cap shows itself now, and not at a mint. */
+  /**
+   * Creates a token with the longest lifetime that the target allows. A lower cap shows here, not at the first lease.
+   */
   async verify(): Promise<TargetFacts> {
     await this.generate(this.config.maxTtlSeconds ?? cloudTtlDefaultMaxSeconds)
     return {
@@ -87,7 +89,7 @@ class GoogleSession {
     return { accessToken, expireTime: expireTime as string }
   }
 
-  /** The token of the base credential, kept for the session. */
+  /** The access token of the base credential, cached for the session. */
   private async baseToken(): Promise<string> {
     if (this.token !== undefined) return this.token
     this.token = await accessToken(this.key, this.outbound, 'cloud-b')

@@ -24,17 +24,17 @@ type Config = LeaseTarget<'mongodb'>['config']
 
 const roles = { readonly: 'read', readwrite: 'readWrite' } as const
 
-/** Rights that would let a lease make accounts, or give rights to one, that outlive it. */
+/** With one of these rights, a lease could create accounts, or grant rights to accounts, that outlive it. */
 const lasting = ['createUser', 'createRole', 'grantRole', 'anyAction']
 
-/** Error codes of the server. */
+/** Error codes of MongoDB. */
 const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
 
 export async function open(target: LeaseTarget<'mongodb'>, outbound: Outbound): Promise<LeaseSession<'mongodb'>> {
   const { config, credential } = target
   checkConfig(config)
   const { host, port, database } = config.connection
-  // Its user administration answers that this is not supported.
+  // Atlas rejects the commands of user administration as not supported.
   if (host.endsWith('.mongodb.net'))
     throw new ProviderError('unsupported', 'Atlas creates accounts through its own Admin API alone')
   const source = config.authSource ?? 'admin'
@@ -61,8 +61,8 @@ export async function open(target: LeaseTarget<'mongodb'>, outbound: Outbound): 
 }
 
 /**
- * The driver tries again and again what cannot be reached, for as long as it would wait for an answer. The first connection is
- * made before it is asked, so that a refusal is said at once.
+ * Makes the first connection before the driver needs one, so that a refusal shows at once. The driver would retry an
+ * unreachable server for its whole timeout.
  */
 async function relayTo(config: Config, outbound: Outbound, answerMs: number): Promise<Relay> {
   const { connection, tls } = config
@@ -74,7 +74,7 @@ async function relayTo(config: Config, outbound: Outbound, answerMs: number): Pr
   let first: Socket | undefined = await connect().catch((error: unknown) => {
     throw error instanceof OutboundError ? fromOutbound(error) : error
   })
-  // One that breaks before the driver takes it is told by the driver.
+  // If this connection breaks before the driver uses it, the driver reports the error.
   first.on('error', () => {})
   return await openRelay(async () => {
     const socket = first
@@ -83,7 +83,7 @@ async function relayTo(config: Config, outbound: Outbound, answerMs: number): Pr
   })
 }
 
-/** One connection for commands and one that watches the server: the driver needs both. */
+/** Allows one connection for commands and one that monitors the server, because the driver needs both. */
 function clientOn(relay: Relay, { user, password }: Admin, authSource: string, answerMs: number): MongoClient {
   return new MongoClient(`mongodb://${encodeURIComponent(relay.path)}/`, {
     auth: { username: user, password },
@@ -100,7 +100,7 @@ function clientOn(relay: Relay, { user, password }: Admin, authSource: string, a
   })
 }
 
-/** @param role with its own privileges and those that it inherits */
+/** @param role the role with its own and its inherited privileges */
 function lastingRightOf({ privileges = [], inheritedPrivileges = [] }: Document): string | undefined {
   const held = [...privileges, ...inheritedPrivileges].flatMap(({ actions }: Document) => actions as string[])
   return lasting.find((right) => held.includes(right))
@@ -136,7 +136,9 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     return { server, notes }
   }
 
-  /** An admin who may create accounts need not be allowed to see the roles of other databases. */
+  /**
+   * Checks the roles of leases. An admin that may create accounts may lack the right to see roles of other databases.
+   */
   private async checkRoles(): Promise<string[]> {
     const wanted = this.roles()
     try {
@@ -164,14 +166,14 @@ class MongodbSession implements LeaseSession<'mongodb'> {
   async create(lease: Lease<'mongodb'>): Promise<Issued<'mongodb'>> {
     const { host, port, database } = this.config.connection
     const username = mongodbUserName(lease.id)
-    // A letter first and nothing that a URL or a shell would read.
+    // Begins with a letter, and has no characters that are special in a URL or a shell.
     const password = `p${randomBytes(24).toString('base64url')}`
     await this.command(
       {
         createUser: username,
         pwd: password,
         roles: this.roles(),
-        // Without it the server would keep a SHA-1 verifier, too.
+        // Without this field, the server would also store a SHA-1 verifier.
         mechanisms: ['SCRAM-SHA-256'],
         customData: { skerryLease: lease.id, expiresAt: lease.expiresAt },
         writeConcern: { w: 'majority' },
@@ -193,8 +195,8 @@ class MongodbSession implements LeaseSession<'mongodb'> {
   }
 
   /**
-   * Ends what is running first: a dropped account’s connections stay open, and are refused from their next operation on. The
-   * name tells that the account is the lease’s own: it follows from the lease’s id, and only the ledger gives it out.
+   * Ends running operations first, because a dropped account’s connections stay open until their next operation. The
+   * name proves that the account is the lease’s own: it is derived from the lease’s id, which only the ledger issues.
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     if (resourceRef !== mongodbUserName(id))

@@ -11,7 +11,7 @@ import { tlsSettings } from './tls.ts'
 
 type Target = LeaseTarget<'mysql'>['config']['connection']
 
-/** Runs a statement of the admin account. Texts of `secrets` reach no error. */
+/** Runs a statement as the admin account. Texts in `secrets` never appear in an error. */
 export type Query = (sql: string, secrets?: string[]) => Promise<RowDataPacket[]>
 
 /** Signs in on a socket from `outbound`. */
@@ -19,7 +19,7 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   const { host, port, database } = target
   const { answerMs } = waitLimits(outbound)
   const tls = tlsSettings(target)
-  // The driver compares certificates with names alone, and would take an address for `localhost`.
+  // The driver compares certificates only with names. It would treat an address as `localhost`.
   if (tls !== false && tls.rejectUnauthorized && addressFamily(host))
     throw new ProviderError('invalid', 'connection.host: verify-full needs a host name here, not an address')
   const secure = tls && {
@@ -42,7 +42,8 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
       ...(secure ? { ssl: secure } : {}),
       ...(mayRead ? { enableCleartextPlugin: true } : { authPlugins: guard.plugins }),
     })
-    // A connection that breaks between two statements is told by the next one; without a listener it ends the process.
+    // If a connection breaks between two statements, the next one reports it. Without a listener, the error ends this
+    // process.
     connection.on('error', () => {})
     return connection
   } catch (error) {
@@ -50,12 +51,14 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   }
 }
 
-/** `perform full authentication` of caching_sha2_password: the server asks for the password, or offers a key of its own. */
+/**
+ * `perform full authentication` of caching_sha2_password: the server requests the password, or offers a key of its own.
+ */
 const fullAuthentication = Buffer.from([4])
 
 /**
- * The driver's ways to sign in, without those by which a server can read the password. A key that the server sends to encrypt
- * it with protects nothing: anyone between could send one.
+ * The driver's authentication plugins, without those that let a server read the password. Encryption with a key that
+ * the server sends does not help: anyone between could send a key.
  */
 function guardPassword(): { plugins: Record<string, AuthPlugin>; refusal: () => ProviderError | undefined } {
   let refusal: ProviderError | undefined
@@ -77,8 +80,8 @@ function guardPassword(): { plugins: Record<string, AuthPlugin>; refusal: () => 
 }
 
 /**
- * Signs in as the account that changes others. The server itself gives up before we do where it can: a statement that waits
- * must not be done after it was taken for lost. MySQL has a limit for locks alone, MariaDB one for all.
+ * Signs in as the admin account. Where possible, the server gives up a statement before we do: a waiting statement must
+ * not run after we reported it as failed. MySQL has a limit for locks only, MariaDB has one for every statement.
  */
 export async function connectMysqlAdmin(target: Target, admin: Admin, outbound: Outbound): Promise<Connection> {
   const connection = await connectMysql(target, admin, outbound)
@@ -110,7 +113,7 @@ export const cannotCreateUser = 1396
 /** `Unknown thread id`: the session has ended. */
 export const noSuchThread = 1094
 
-/** A refusal of the server, with its number. */
+/** A refusal of the server, with its error number. */
 export class MysqlFailure extends ProviderError {
   readonly errno: number
 
@@ -120,7 +123,7 @@ export class MysqlFailure extends ProviderError {
   }
 }
 
-/** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
+/** Turns a refusal of the server, or a missing answer, into an error without secrets. */
 export function mysqlFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof OutboundError) return fromOutbound(error)

@@ -2,36 +2,39 @@ import { verifierDigest } from './checks.ts'
 
 /** An account as the server stores it. */
 export interface StoredAccount {
-  /** In the spelling of the server, which writes names of hosts in lower case. */
+  /** Spelled as the server stores it, in lower case. */
   host: string
   digest: string
-  /** The lease whose mark the account carries. */
+  /** The lease whose mark the account carries. Null if it carries none. */
   leaseId: string | null
-  /** Whether the account has a limit of connections. */
+  /** Whether the account has a connection limit. */
   hasLimit: boolean
 }
 
 /**
- * The mark of a lease's account, which its holder cannot change: any account may change its own password, and so its
- * verifier. The statements hold the lease's id, which has a grammar of letters and digits.
+ * The mark of a lease's account. The holder cannot change it, but can change its own password and so its verifier. The
+ * statements contain the lease's id, whose grammar allows no quotes.
  */
 export interface Marks {
-  /** Puts the mark on an account. Again is fine. */
+  /** The statements that put the mark on an account. Running them again is harmless. */
   set(leaseId: string, account: string): string[]
-  /** What `set` makes beside the account, where it makes something: a query that finds it, and a statement that removes it. */
+  /** Finds and removes the object that `set` creates in addition to the account, if it creates one. */
   beside?: { find(leaseId: string): string; remove(leaseId: string): string }
-  /** Selects `name`, `host`, `verifier`, `leaseId` and `connections` of the accounts of a name, or of all accounts with a mark. */
+  /**
+   * Selects `name`, `host`, `verifier`, `leaseId` and `connections` of the accounts with a name. Null selects all
+   * accounts with a mark.
+   */
   find(name: string | null): string
 }
 
-/** A role without any right, named after the lease. Nobody can revoke it who may not administer roles. */
+/** The mark is a role without rights, named after the lease. Only an account that administers roles can revoke it. */
 const mariadb: Marks = {
   set: (leaseId, account) => [`CREATE ROLE IF NOT EXISTS '${leaseId}'`, `GRANT '${leaseId}' TO ${account}`],
   beside: {
     find: (leaseId) => `SELECT 1 FROM mysql.user WHERE User = '${leaseId}' AND is_role = 'Y'`,
     remove: (leaseId) => `DROP ROLE IF EXISTS '${leaseId}'`,
   },
-  // MariaDB enters the account that creates a role as its administrator.
+  // MariaDB makes the account that creates a role its administrator. That row is not a mark.
   find: (
     name,
   ) => `SELECT u.User AS name, u.Host AS host, u.authentication_string AS verifier, m.Role AS leaseId, u.max_user_connections AS connections
@@ -40,7 +43,7 @@ const mariadb: Marks = {
     WHERE ${name === null ? 'm.Role IS NOT NULL' : `u.User = '${name}'`} ORDER BY 1`,
 }
 
-/** An attribute of the account, which needs CREATE USER to be changed. */
+/** The mark is an attribute of the account. Changing an attribute needs CREATE USER. */
 const mysql: Marks = {
   set: (leaseId, account) => [`ALTER USER ${account} ATTRIBUTE '{"skerryLease":"${leaseId}"}'`],
   find: (name) => `SELECT User AS name, Host AS host, authentication_string AS verifier,

@@ -1,5 +1,5 @@
-// Views, routines, triggers and events run with the rights of their definer, an account that they name. They stay when the
-// account is dropped, and a later account of the same name would lend them its rights.
+// Views, routines, triggers and events run with the rights of their definer, which the server stores as a name. They
+// remain when the account is dropped. A later account of the same name would give them its rights.
 
 export interface DefinedObject {
   kind: string
@@ -11,7 +11,8 @@ export interface DefinedObject {
  * Selects the objects that run with the rights of an account.
  *
  * @param definer `name@host`, as the server stores both
- * @param database views and triggers of this database alone: the server opens every table to find those of all. Null for all
+ * @param database limits views and triggers to this database, because the server opens every table to find them all.
+ * Null searches all databases
  */
 export function definedBy(definer: string, database: string | null): string {
   const within = (column: string) => (database === null ? '' : ` AND ${column} = '${database}'`)
@@ -41,5 +42,5 @@ export function dropStatement({ kind, database, name }: DefinedObject): string {
 
 const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``
 
-/** Rights on a database without which an admin does not see these objects, or cannot drop them. */
+/** Rights on a database. An admin without them cannot see these objects, or cannot drop them. */
 export const rightsOnObjects = ['DROP', 'SHOW VIEW', 'ALTER ROUTINE', 'TRIGGER', 'EVENT'] as const

@@ -50,7 +50,9 @@ async function lacksOnObjects(query: Query, database: string): Promise<string[]>
   ]
 }
 
-/** Checks rights that would otherwise first be missed at a revocation: to end sessions and to look for accounts. */
+/**
+ * Checks the rights to end sessions and to find accounts. Otherwise a missing right would first show at a revocation.
+ */
 async function checkRights(query: Query, mariadb: boolean): Promise<void> {
   const rows = await query(`SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}`)
   const held = new Set(rows.map(({ name }) => String(name).replace('_', ' ')))
@@ -65,11 +67,13 @@ async function checkRights(query: Query, mariadb: boolean): Promise<void> {
   await query('SELECT User FROM mysql.user LIMIT 1')
 }
 
-/** Checks the plugin that verifiers need. MariaDB has it by default, MySQL 8.4 with an option, and MySQL 9 no longer. */
+/**
+ * Checks the plugin that verifiers need. MariaDB has it by default, MySQL 8.4 with an option, and MySQL 9 removed it.
+ */
 function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (mariadb && (major < 10 || (major === 10 && minor < 5))) return 'versions before 10.5 are not supported'
-  // Version 8.0.21 added attributes of accounts.
+  // MySQL 8.0.21 added account attributes.
   if (!mariadb && (major < 8 || (major === 8 && minor === 0 && patch < 21)))
     return 'versions before 8.0.21 are not supported'
   if (active) return null

@@ -9,8 +9,8 @@ import { MysqlFailure, noSuchThread, type Query } from './mysql-client.ts'
 const statementChars = 16_384
 
 /**
- * Connections of a user, without this one. A statement may be as long as the server takes, and so is cut. Names are compared
- * byte for byte, and an admin's may hold quotes.
+ * Selects the connections of a user, except this one. A statement is cut, because it may be very long. The name is
+ * compared byte for byte, and is sent in hexadecimal because an admin's name may contain quotes.
  */
 const threadsOf = (user: string) =>
   `SELECT ID AS thread, LEFT(INFO, ${statementChars}) AS statement FROM information_schema.processlist
@@ -28,7 +28,7 @@ export async function endThreads(
   user: string,
   isMeant: (thread: RowDataPacket) => boolean = () => true,
 ): Promise<void> {
-  // A session that began before the lock may show itself only now, and a killed one takes a moment to end.
+  // A session that began before the lock may appear only now, and a killed session takes a moment to end.
   for (let attempt = 0; attempt < 50; attempt++) {
     const threads = (await query(threadsOf(user))).filter(isMeant)
     if (threads.length === 0) return

@@ -77,7 +77,9 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return { resourceRef: roleName, result: { host, port, database, username: roleName, expiresAt } }
   }
 
-  /** At any host: of two accounts of a name the server takes the one whose host is more specific. */
+  /**
+   * Checks the name at every host. If two accounts have one name, the server uses the one with the more specific host.
+   */
   private async checkUnused(name: string): Promise<void> {
     if ((await this.accounts(name)).length > 0) throw existing(name)
     const [object] = await this.objectsOf(`${name}@${this.host}`, this.config.connection.database)
@@ -85,7 +87,10 @@ class MysqlSession implements LeaseSession<'mysql'> {
       throw new ProviderError('exists', `the ${labelOf(object)} would run with the rights of ${name}: drop it first`)
   }
 
-  /** Nobody can sign in, and change the verifier, before the account carries its mark. */
+  /**
+   * The account stays locked until it carries its mark. Otherwise its holder could sign in and change the verifier
+   * first.
+   */
   private async createStandard({ id, roleName, verifier }: Lease<'mysql'>, rights: string): Promise<void> {
     const account = this.account(roleName)
     await this.query(
@@ -103,8 +108,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
   }
 
   /**
-   * Nothing here can be rolled back. What this lease did create has its verifier. A statement without an answer may still
-   * wait for a lock, where it would be done as soon as that is free: it is ended first, from a connection that works.
+   * Removes what a failed `create` left, because MySQL cannot roll it back. Accounts of this lease have its verifier. A
+   * statement without an answer may still wait for a lock and run later, so it is ended first, from a new connection.
    */
   private async undo(lease: LeaseAccountRef, error: unknown): Promise<void> {
     if (!isUnanswered(error)) return void (await this.revoke(lease))
@@ -132,7 +137,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     }
     for (const statement of statements) await this.query(fillTemplate(statement, values), [lease.verifier])
     const wrong = `createStatements: they did not create ${lease.roleName} with {{verifier}}`
-    // There was no account of this name, so that this one is the lease's whatever its verifier is by now.
+    // No account had this name before, so this one belongs to the lease, whatever its verifier is now.
     const account = (await this.accounts(lease.roleName)).find(({ host }) => host === this.host)
     if (account) await this.mark(lease.id, lease.roleName)
     if (account && !account.hasLimit)
@@ -145,8 +150,9 @@ class MysqlSession implements LeaseSession<'mysql'> {
   }
 
   /**
-   * LOCK first, or a client that reconnects is faster than the end of its sessions; DROP USER ends none of them. A statement
-   * of the admin that still makes the account may undo that, so it is done again once none is left.
+   * Locks the account first, because a client could reconnect faster than its sessions are ended. DROP USER ends no
+   * session. The admin's own statements may still create the account. So the account is locked again after they have
+   * ended.
    */
   async revoke(lease: LeaseAccountRef): Promise<Removal> {
     const { id, resourceRef, verifierDigest: digest } = lease
@@ -154,7 +160,8 @@ class MysqlSession implements LeaseSession<'mysql'> {
     checkLeaseId(id)
     const before = await this.ownAccount(lease)
     if (before) await this.shutOut(resourceRef, before)
-    // Statements of the admin alone are ended: a holder may name any lease in its own, and start more than can be ended.
+    // Ends only statements of the admin. A holder can name any lease in its statements, and start more than can be
+    // ended.
     const isMaking = ({ statement }: RowDataPacket) => makesLease(id, digest, statement)
     await endThreads(this.query, `statements of ${resourceRef}`, this.admin.user, isMaking)
     const account = await this.ownAccount(lease)
@@ -168,7 +175,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return (await this.accounts(lease.resourceRef)).find((account) => this.isOwn(account, lease))
   }
 
-  /** An account without a mark has the verifier yet, because nobody could sign in with it. */
+  /** An account without a mark still has its first verifier, because nobody could sign in to it. */
   private isOwn({ host, leaseId, digest }: StoredAccount, lease: LeaseAccountRef): boolean {
     if (leaseId !== null) return leaseId === lease.id
     return host === this.host && digest === lease.verifierDigest
@@ -199,12 +206,12 @@ class MysqlSession implements LeaseSession<'mysql'> {
     }
   }
 
-  /** Only a custom level can let a lease define something, in any database. */
+  /** Only the custom level can let a lease define objects in any database. */
   private searchedDatabase(): string | null {
     return this.config.accessLevel === 'custom' ? null : this.config.connection.database
   }
 
-  /** Takes away the mark, where a crash has left it without its account. */
+  /** Removes the mark, also if a crash left it without its account. */
   private async forget(id: string): Promise<Removal> {
     const { beside } = await this.marks()
     if (beside && (await this.query(beside.find(id))).length > 0) await this.query(beside.remove(id))
@@ -235,22 +242,22 @@ class MysqlSession implements LeaseSession<'mysql'> {
     return this.foundMarks
   }
 
-  /** A lease must not use all connections of the target. */
+  /** Keeps one lease from using all connections of the target. */
   private get maxConnections(): number {
     return this.config.maxConnections ?? leaseConnectionsDefault
   }
 
-  /** The spelling that the server stores. */
+  /** The host, spelled as the server stores it. */
   private get host(): string {
     return this.config.userHost.toLowerCase()
   }
 
-  /** Both parts have a grammar without quotes and backslashes. */
+  /** Neither the name nor the host can contain quotes or backslashes. */
   private account(name: string): string {
     return `'${name}'@'${this.host}'`
   }
 
-  /** In a grant `_` and `%` of a database’s name are wildcards, unless the server keeps partial revokes. */
+  /** In a grant, `_` and `%` in a database’s name are wildcards, unless the server has partial_revokes enabled. */
   private async grantedDatabase(): Promise<string> {
     const { database } = this.config.connection
     const [partial] = await this.query(`SHOW GLOBAL VARIABLES LIKE 'partial_revokes'`)
@@ -264,7 +271,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
       const [rows] = await this.connection.query<RowDataPacket[]>({ sql, timeout: answerMs })
       return rows
     } catch (error) {
-      // What comes after a statement without an answer would wait behind it.
+      // Later statements would wait behind a statement without an answer.
       if (isUnanswered(error)) this.connection.destroy()
       throw mysqlFailure(error, [this.admin.password, ...secrets])
     }

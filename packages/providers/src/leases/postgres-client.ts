@@ -21,7 +21,7 @@ export async function connectPostgres(
   const socket = await outbound.connect({ host, port, timeoutMs: answerMs }).catch((error) => {
     throw postgresFailure(error, [password])
   })
-  // The driver opens its stream itself; this one is open.
+  // The driver wants to open its stream itself, but this one is already open.
   socket.connect = () => {
     setImmediate(() => socket.emit('connect'))
     return socket
@@ -30,7 +30,7 @@ export async function connectPostgres(
     host,
     port,
     user,
-    // A function, because the driver would look for an empty password in PGPASSWORD and in ~/.pgpass.
+    // A function, because the driver would replace an empty password by PGPASSWORD or a line of ~/.pgpass.
     password: () => password,
     database,
     ssl: tlsSettings(connection),
@@ -39,7 +39,8 @@ export async function connectPostgres(
     query_timeout: answerMs,
     application_name: 'skerry',
   })
-  // A connection that breaks between two statements is told by the next one; without a listener it ends the process.
+  // If a connection breaks between two statements, the next one reports it. Without a listener, the error ends this
+  // process.
   client.on('error', () => {})
   const refusal = refuseCleartext(client, connection)
   try {
@@ -58,11 +59,11 @@ const readable = {
   authenticationMD5Password: 'an MD5 hash of the password',
 } as const
 
-/** Closes the connection where the server asks for a password that it, or anyone on the way, could read. */
+/** Closes the connection if the server requests a password in a form that it, or anyone on the way, could read. */
 function refuseCleartext(client: pg.Client, connection: Connection): () => ProviderError | undefined {
   let refusal: ProviderError | undefined
   if (mayReadPassword(connection)) return () => refusal
-  // Added before `connect` adds the driver's own listeners: the driver then answers on a closed connection.
+  // Added before the driver adds its own listeners in `connect`, so that the driver answers on a closed connection.
   for (const [event, what] of Object.entries(readable))
     client.connection.prependListener(event, () => {
       refusal = cleartextRefusal(what)
@@ -72,15 +73,15 @@ function refuseCleartext(client: pg.Client, connection: Connection): () => Provi
 }
 
 /**
- * Statements of the admin find functions, operators and types in PostgreSQL's own schema alone. A lease that may create a
- * function elsewhere could otherwise have the admin call it, because a closer match of argument types wins over an earlier
- * schema. Statements say `pg_catalog.` as well.
+ * Limits the admin's statements to functions, operators and types of PostgreSQL's own schema. Otherwise a lease that
+ * may create functions could make the admin call one: a closer match of argument types wins over an earlier schema. The
+ * statements write `pg_catalog.` as well.
  */
 export const CATALOG_ONLY = 'SET search_path = pg_catalog, pg_temp'
 
 /**
- * Signs in as the account that changes others. The server itself gives up before we do: a statement that waits must not be
- * done after it was taken for lost, and one whose connection was cut would wait on.
+ * Signs in as the admin account. The server gives up a statement before we do: a waiting statement must not run after
+ * we reported it as failed. A statement whose connection was cut would keep waiting.
  */
 export async function connectPostgresAdmin(...to: Parameters<typeof connectPostgres>): Promise<pg.Client> {
   const client = await connectPostgres(...to)
@@ -105,7 +106,7 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
   '3F000': 'missing',
 }
 
-/** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
+/** Turns a refusal of the server, or a missing answer, into an error without secrets. */
 export function postgresFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof OutboundError) return fromOutbound(error)

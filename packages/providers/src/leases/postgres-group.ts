@@ -14,9 +14,9 @@ const privileges = {
 } as const satisfies Record<Level, unknown>
 
 /**
- * The role whose members the leases of a level are, made when it is first needed and kept. A grant to each lease instead
- * would fill the access list of every table: about 2,440 fit, and then nobody can be granted anything (PostgreSQL 15,
- * "row is too big"). One for each admin account, since a grant can be taken back only by who gave it.
+ * Returns the group role for the leases of a level. It is created when first needed, and kept. Grants to each lease
+ * instead would fill the access list of every table: about 2,440 entries fit, and then every further grant fails
+ * (PostgreSQL 15, "row is too big"). Each admin account has its own group, because only the grantor can revoke a grant.
  */
 export async function groupRole(client: pg.Client, config: Config, level: Level, admin: string): Promise<string> {
   const { schema } = config
@@ -27,14 +27,14 @@ export async function groupRole(client: pg.Client, config: Config, level: Level,
   return group
 }
 
-/** Read from the table: `to_regrole` may answer from a cache that does not have what others committed just now. */
+/** Reads the table, because `to_regrole` may answer from a cache that lacks the latest commits of other sessions. */
 export const roleExists = async (client: pg.Client, role: string): Promise<boolean> =>
   (await client.query('SELECT FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1', [role])).rowCount === 1
 
 /**
- * Makes other sessions that create the same role wait for the end of this transaction, for at most `lock_timeout`. It creates
- * another role and never commits it, because PostgreSQL makes a second transaction wait that creates the same name. An
- * advisory lock would not do: every holder of a lease could take it, and then nobody could get a lease.
+ * Makes other sessions that create the same role wait for the end of this transaction, for at most `lock_timeout`. It
+ * creates another role and never commits it, because PostgreSQL makes a second transaction wait that creates the same
+ * name. An advisory lock would not do: every holder of a lease could take it and block all other leases.
  */
 export async function lockRole(client: pg.Client, role: string): Promise<void> {
   const lock = identifier(`${role}_lock`)
@@ -46,7 +46,7 @@ interface Relation {
   sequence: boolean
 }
 
-/** Tables, views and sequences that the group lacks something on, of those on which the admin account can grant. */
+/** Finds the tables, views and sequences on which the group lacks a right that the admin account can grant. */
 async function ungranted(client: pg.Client, group: string, schema: string, level: Level): Promise<Relation[]> {
   const { tables, sequences } = privileges[level]
   const { rows } = await client.query(
@@ -65,13 +65,15 @@ async function ungranted(client: pg.Client, group: string, schema: string, level
   return rows
 }
 
-/** Creates the group where it is missing, and grants it what it lacks: tables that came since the last lease, too. */
+/**
+ * Creates the group if it is missing, and grants the rights that it lacks, also on tables newer than the last lease.
+ */
 async function setUp(client: pg.Client, group: string, config: Config, level: Level): Promise<void> {
   const [role, schema] = [identifier(group), identifier(config.schema)]
   const { tables, sequences } = privileges[level]
   await client.query('BEGIN')
   try {
-    // Two leases at once would both create it, or update one catalog row at once.
+    // Two leases at once would both create the role, or update the same catalog row.
     await lockRole(client, group)
     if (!(await roleExists(client, group))) await client.query(`CREATE ROLE ${role} NOLOGIN`)
     await grantEntrance(client, group, config)
@@ -91,7 +93,10 @@ async function setUp(client: pg.Client, group: string, config: Config, level: Le
   }
 }
 
-/** CONNECT and USAGE, where they are not everyone’s already. A grant that did nothing is only a warning there. */
+/**
+ * Grants CONNECT and USAGE if the group lacks them. PostgreSQL only warns about a grant without effect, so both are
+ * checked.
+ */
 async function grantEntrance(client: pg.Client, group: string, config: Config): Promise<void> {
   const { schema, connection } = config
   const may = async () => {
@@ -113,7 +118,7 @@ async function grantEntrance(client: pg.Client, group: string, config: Config): 
   if (!after.usage) throw new ProviderError('denied', `the admin account may not grant USAGE on schema ${schema}`)
 }
 
-/** Whose new tables the group must be able to use: default privileges hold for what one named role creates. */
+/** The roles whose new tables the group must be able to use. Default privileges apply to objects of one named role. */
 async function owners(client: pg.Client, schema: string): Promise<string[]> {
   const { rows } = await client.query(
     `SELECT r.rolname AS name FROM pg_catalog.pg_roles r, pg_catalog.pg_namespace n

@@ -5,40 +5,42 @@ import { lockRole, roleExists } from './postgres-group.ts'
 
 const { escapeIdentifier: identifier } = pg
 
-/** A role whose objects have to go, in one database. */
+/** A role whose objects must be removed from one database. */
 interface Owner {
   oid: number
   name: string
   /** The admin account, which runs the statements. */
   admin: string
-  /** `GRANT role TO CURRENT_USER` with the options that this server needs; '' where the admin is a superuser. */
+  /**
+   * Returns `GRANT role TO CURRENT_USER` with the options that this server needs, or '' if the admin is a superuser.
+   */
   join: (role: string) => string
 }
 
 interface OwnedObject {
-  /** `table app.notes`, for people. */
+  /** The name for people, such as `table app.notes`. */
   label: string
   identity: string
-  /** Quoted; null for an object that is in no schema. */
+  /** Quoted. Null for an object without a schema. */
   schema: string | null
   runsAsOwner: boolean
-  /** PostgreSQL asks whether the new owner may create in the schema, unless the role owns that as well. */
+  /** Whether the new owner needs CREATE on the schema. PostgreSQL checks that unless the role owns the schema too. */
   needsCreate: boolean
 }
 
-/** Told the label of each object, once that is committed. */
+/** Receives the label of each object after its transaction has committed. */
 export interface Moved {
   dropped(label: string): void
   reassigned(label: string): void
 }
 
-/** A dropped object is locked until its transaction ends, and the server has room for some thousand locks. */
+/** PostgreSQL locks a dropped object until the transaction ends, and can hold some thousand locks. */
 const batchSize = 500
 
 /**
- * Takes from a role what it owns and what it was granted in one database, and drops the role where it is told to. Functions that run with their owner's rights are
- * dropped. The rest goes to a role that cannot sign in and has no rights: a view, an index or a trigger function of the lease
- * would otherwise run with the rights of the admin.
+ * Removes what a role owns and was granted in one database, and drops the role if `dropsRole` is set. Functions that
+ * run with their owner's rights are dropped. All other objects go to a role without rights that cannot sign in.
+ * Otherwise a view, an index or a trigger function of the lease would run with the rights of the admin.
  */
 export async function moveObjects(
   client: pg.Client,
@@ -46,7 +48,7 @@ export async function moveObjects(
   moved: Moved,
   { dropsRole }: { dropsRole: boolean },
 ): Promise<void> {
-  // The newest first, because they may depend on older ones.
+  // Newest first, because newer functions may depend on older ones.
   const functions = (await ownedObjects(client, owner.oid)).filter(({ runsAsOwner }) => runsAsOwner).reverse()
   const kept = new Set<string>()
   for (let start = 0; start < functions.length; start += batchSize) {
@@ -69,8 +71,8 @@ export async function moveObjects(
 }
 
 /**
- * Drops the role in the transaction that moves its objects, so that nothing can happen between. If something elsewhere depends
- * on the role, the objects are moved nevertheless.
+ * Drops the role in the transaction that moves its objects, so that nothing can happen in between. If an object
+ * elsewhere depends on the role, the objects are moved nevertheless.
  *
  * @returns the reason if the role still exists
  */
@@ -122,8 +124,8 @@ async function ownedObjects(client: pg.Client, oid: number): Promise<OwnedObject
 const dependentObjects = '2BP01'
 
 /**
- * @returns the functions that other objects depend on, such as a trigger of somebody else's table. Dropping those objects as
- * well could take a column with its data.
+ * @returns the functions that other objects depend on, such as a trigger of somebody else's table. Dropping those
+ * objects as well could delete a column with its data.
  */
 async function dropFunctions(client: pg.Client, functions: OwnedObject[]): Promise<OwnedObject[]> {
   const tryToDrop = async (some: OwnedObject[]) => {
@@ -137,7 +139,7 @@ async function dropFunctions(client: pg.Client, functions: OwnedObject[]): Promi
       return false
     }
   }
-  // Together first, because they may depend on each other.
+  // Drops all of them together first, because they may depend on each other.
   if (await tryToDrop(functions)) return []
   const kept: OwnedObject[] = []
   for (const one of functions) if (!(await tryToDrop([one]))) kept.push(one)
@@ -153,8 +155,8 @@ async function reassign(client: pg.Client, owner: Owner, objects: OwnedObject[])
 }
 
 /**
- * The role that owns what ended leases of an admin account have left, made when it is first needed and kept. The admin is its
- * member, so that it can use and drop those objects; the role itself is a member of nothing.
+ * Returns the role that owns the objects left by ended leases of an admin account. It is created when first needed, and
+ * kept. The admin is a member, so that it can use and drop those objects. The role itself is a member of no other role.
  */
 async function objectsRole(client: pg.Client, { admin, join }: Owner): Promise<string> {
   const role = `skerry_objects_${createHash('sha256').update(admin).digest('hex').slice(0, 16)}`

@@ -13,23 +13,26 @@ export interface FoundRole {
   version: number
 }
 
-/** An account that may create roles is not a member of them, and membership is needed to end sessions and take over objects. */
+/**
+ * An account that may create roles is not a member of them. It must be one to end their sessions and take their
+ * objects.
+ */
 export function joinOf({ superuser, version }: FoundRole): (role: string) => string {
   if (superuser) return () => ''
   const options = version >= 160_000 ? ' WITH INHERIT TRUE, SET TRUE' : ''
   return (role) => `GRANT ${role} TO CURRENT_USER${options}`
 }
 
-/** `lock_not_available`: the time to wait for a lock is over. */
+/** `lock_not_available`: the lock timeout has expired. */
 const lockTimeout = '55P03'
 
-/** How long a lock is waited for before the sessions of the role are ended for it. */
+/** How long to wait for a lock before the sessions of the role are ended. */
 const politeMs = 500
 
 /**
- * Takes from a role the right to sign in and its memberships, and ends its sessions. Without NOLOGIN first, a client that
- * reconnects is faster than the end of its sessions. But the holder may change its own role, and so lock it in a transaction
- * that it leaves open. The statement then waits on a second connection, while this one ends every session of the role.
+ * Removes a role's right to sign in and its memberships, and ends its sessions. NOLOGIN comes first, because a client
+ * could reconnect faster than its sessions are ended. The holder can lock its own role in a transaction that it leaves
+ * open. Then the statement waits on a second connection, while this one ends every session of the role.
  */
 export async function shutOut(client: pg.Client, role: FoundRole, connect: () => Promise<pg.Client>): Promise<void> {
   const quoted = identifier(role.name)
@@ -48,7 +51,10 @@ export async function shutOut(client: pg.Client, role: FoundRole, connect: () =>
   await endSessions(client, role)
 }
 
-/** The memberships that the admin account gave, and can take. A function of the lease would otherwise keep their rights. */
+/**
+ * The memberships that the admin account granted and can revoke. A function of the lease would otherwise keep their
+ * rights.
+ */
 async function groupsOf(client: pg.Client, { oid }: FoundRole): Promise<string[]> {
   const { rows } = await client.query(
     `SELECT g.rolname AS name FROM pg_catalog.pg_auth_members m
@@ -67,7 +73,7 @@ async function shutOutByForce(
   statement: string,
   connect: () => Promise<pg.Client>,
 ): Promise<void> {
-  // The holder may have taken every connection that the server has.
+  // Frees connections first, because the holder may use every connection that the server has.
   await signalSessions(client, role)
   const waiting = await connect()
   let isDone = false
@@ -88,8 +94,8 @@ async function shutOutByForce(
 }
 
 /**
- * Before version 16 a holder may grant its role to others, and so lock the grant by which the admin joins it. The right to
- * end sessions of others is then taken for this one transaction.
+ * Ends the sessions of a role once. Before version 16, a holder can grant its role to others, and so lock the grant by
+ * which the admin joins it. The admin then gets the right to end other sessions for this one transaction.
  */
 async function signalSessions(client: pg.Client, { oid, superuser, version }: FoundRole): Promise<void> {
   const right = superuser || version >= 160_000 ? '' : 'GRANT pg_signal_backend TO CURRENT_USER;'
@@ -104,7 +110,7 @@ async function signalSessions(client: pg.Client, { oid, superuser, version }: Fo
 }
 
 async function endSessions(client: pg.Client, { oid, name }: FoundRole): Promise<void> {
-  // A session that began before NOLOGIN may show itself only now.
+  // A session that began before NOLOGIN may appear only now.
   for (let attempt = 0; attempt < 5; attempt++) {
     const { rowCount } = await client.query(
       `SELECT pg_catalog.pg_terminate_backend(pid, 2000::pg_catalog.int8) FROM pg_catalog.pg_stat_activity

@@ -25,7 +25,7 @@ type Config = LeaseTarget<'postgres'>['config']
 
 const { escapeIdentifier: identifier, escapeLiteral: literal } = pg
 
-/** What is put on a role as its comment, in the statement that makes it: PostgreSQL keeps both or neither. */
+/** The comment that marks a role. The message that creates the role sets it, so PostgreSQL stores both or neither. */
 const mark = (leaseId: string) => `skerry lease ${leaseId}`
 const MARK = 'skerry lease '
 
@@ -102,7 +102,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
       const group = await groupRole(this.client, config, config.accessLevel, this.admin.user).catch((error) => {
         throw this.failure(error)
       })
-      // Both in one message, which is one transaction: there is never a role without its mark.
+      // Both statements in one message are one transaction, so a role never exists without its mark.
       await this.query(
         `CREATE ROLE ${identifier(lease.roleName)} LOGIN INHERIT PASSWORD ${literal(lease.verifier)}
            VALID UNTIL ${literal(lease.expiresAt.toISOString())} CONNECTION LIMIT ${this.maxConnections} IN ROLE ${identifier(group)};
@@ -122,7 +122,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
   private async createCustom(lease: Lease<'postgres'>, statements: readonly string[]): Promise<void> {
     const role = identifier(lease.roleName)
     const exists = () => roleExists(this.client, lease.roleName)
-    // Statements may change a role as well as create one: that of somebody else is left alone.
+    // The statements may also change an existing role. A role of somebody else must stay unchanged.
     if (await exists()) throw new ProviderError('exists', `the role ${lease.roleName} exists already`)
     const run = (statement: string) => this.query(statement, undefined, [lease.verifier])
     await run('BEGIN')
@@ -141,9 +141,9 @@ class PostgresSession implements LeaseSession<'postgres'> {
   }
 
   /**
-   * A lease that creates roles could make an account that outlives it, and could remove its own mark.
+   * Refuses a lease that can create roles: it could make an account that outlives it, or remove its own mark.
    *
-   * @returns whether the statements set a limit of connections for the role, which is then kept
+   * @returns whether the statements set a connection limit for the role, which is then kept
    */
   private async checkCreated(name: string): Promise<{ hasLimit: boolean }> {
     const { rows } = await this.query(
@@ -159,7 +159,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
     return { hasLimit: rows[0].hasLimit }
   }
 
-  /** A lease must not use all connections of the target. The admin could then not end it either. */
+  /** Keeps one lease from using all connections of the target. Otherwise the admin could not connect to end it. */
   private get maxConnections(): number {
     return this.config.maxConnections ?? leaseConnectionsDefault
   }
@@ -171,8 +171,8 @@ class PostgresSession implements LeaseSession<'postgres'> {
   }
 
   /**
-   * The order that works: dropping a role ends none of its sessions, and a role that owns or was granted something in any
-   * database cannot be dropped.
+   * Ends sessions and moves objects first. Dropping a role ends none of its sessions, and PostgreSQL does not drop a
+   * role that owns objects or has grants in any database.
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     checkName(resourceRef, this.admin.user)
@@ -189,14 +189,14 @@ class PostgresSession implements LeaseSession<'postgres'> {
     return await this.remove(found)
   }
 
-  /** Objects that were moved are reported even where the role cannot be dropped, since nobody can name them later. */
+  /** Reports the moved objects even if the role cannot be dropped, because nobody could name them later. */
   private async remove(found: FoundRole): Promise<Removal> {
     const { oid, name } = found
     const [dropped, reassigned]: [string[], string[]] = [[], []]
     try {
       const own = this.config.connection.database
       const databases = await this.databasesOf(oid)
-      // The target's own database is the last one: the role is dropped in the transaction that moves its objects there.
+      // The target's own database comes last: the role is dropped in the transaction that moves its objects there.
       const last = (database: string) => Number(database === own)
       for (const database of databases.toSorted((a, b) => last(a) - last(b))) {
         const owner = { oid, name, admin: this.admin.user, join: joinOf(found) }
@@ -207,7 +207,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
         }
         await this.onDatabase(database, (client) => moveObjects(client, owner, moved, { dropsRole: database === own }))
       }
-      // A role that has nothing in the target's own database is still there.
+      // A role without objects in the target's own database was not dropped above.
       await this.query(`DROP ROLE IF EXISTS ${identifier(name)}`)
       return removalOf(dropped, reassigned, null)
     } catch (error) {
@@ -243,7 +243,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
     return connectPostgresAdmin(this.config.connection, database, this.admin, this.outbound)
   }
 
-  /** What a role owns can be given away only from within the database that has it. */
+  /** Runs `use` on a database. Objects of a role can be reassigned only from within their own database. */
   private async onDatabase<T>(database: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
     if (database === this.config.connection.database) return await use(this.client)
     const client = await this.connect(database)
@@ -287,7 +287,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
 
   private failure(error: unknown, secrets: string[] = []): ProviderError {
     const failure = postgresFailure(error, [...this.secrets(), ...secrets])
-    // What comes after a statement without an answer would wait behind it.
+    // Later statements would wait behind a statement without an answer.
     if (failure.reason === 'unreachable') void this.client.end().catch(() => {})
     return failure
   }

@@ -30,7 +30,7 @@ export async function connectRedis(
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
     })
-    // The driver tells of a refused password here alone, and then that the connection is closed.
+    // The driver reports a refused password only here. Afterwards it reports only that the connection is closed.
     let refusal: unknown
     client.on('error', (error) => {
       refusal ??= error
@@ -48,7 +48,7 @@ export async function connectRedis(
   }
 }
 
-/** What the driver asks for its stream. A second one never comes: a session that broke is over. */
+/** Gives the driver its only stream. The driver cannot reconnect, because a broken session is not continued. */
 function connectorTo(stream: Socket, answerMs: number) {
   return class extends AbstractConnector {
     constructor() {
@@ -62,7 +62,7 @@ function connectorTo(stream: Socket, answerMs: number) {
   }
 }
 
-/** Writes the accounts to the ACL file, where there is one: without it a restart takes them back. */
+/** Writes the accounts to the ACL file, if there is one. Without this, a restart would undo the change. */
 export async function saveAccounts(client: Redis): Promise<void> {
   try {
     await client.call('ACL', 'SAVE')
@@ -77,7 +77,7 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
   NOPERM: 'denied',
 }
 
-/** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
+/** Turns a refusal by the server, or a missing answer, into an error that repeats no secret. */
 export function redisFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof OutboundError) return fromOutbound(error)

@@ -20,8 +20,8 @@ import { nothingLeft } from './removal.ts'
 type Config = LeaseTarget<'redis'>['config']
 
 /**
- * Rules apply from left to right. `+@read` alone would refuse SELECT, PING and MULTI, without which no client works, and
- * clients ask for INFO first.
+ * Rules apply from left to right. `+@read` alone would refuse SELECT, PING and MULTI, which every client needs. Clients
+ * also send INFO first.
  */
 const levels = {
   readonly: ['+@read', '+@connection', '+@transaction', '-@dangerous', '+info'],
@@ -79,7 +79,7 @@ class RedisSession implements LeaseSession<'redis'> {
     return { server, notes }
   }
 
-  /** An admin that may not read the setting tries the database. One that may do neither leaves it to the first client. */
+  /** An admin that may not read the setting tries the database. If it may do neither, the first client finds out. */
   private async checkDatabase(): Promise<void> {
     const { db = 0 } = this.config.connection
     const count = await this.setting('databases')
@@ -95,7 +95,7 @@ class RedisSession implements LeaseSession<'redis'> {
   async create(lease: Lease<'redis'>): Promise<Issued<'redis'>> {
     checkAccount('redis', lease, this.admin.user)
     const { roleName, verifier } = lease
-    // SETUSER on an account that exists would change it.
+    // SETUSER would change an existing account.
     if ((await this.passwords(roleName)) !== null)
       throw new ProviderError('exists', `an account ${roleName} exists already`)
     await this.call('ACL', 'SETUSER', roleName, 'reset', 'on', `#${verifier}`, ...(await this.rules(roleName)))
@@ -112,16 +112,18 @@ class RedisSession implements LeaseSession<'redis'> {
 
   private async rules(roleName: string): Promise<readonly string[]> {
     const { accessLevel, rules = [] } = this.config
-    // An account that a lease made would outlive it, and a lease could change the verifier that tells whose it is.
+    // `-acl` keeps a lease from creating an account that outlives it, and from changing the verifier of its own
+    // account.
     if (accessLevel === 'custom') return [...rules.map((rule) => fillTemplate(rule, { roleName })), '-acl']
-    // Before 7 there are no functions, and a pattern gives access of both kinds: the commands alone keep a lease from writing.
+    // Before Redis 7 there are no functions, and a key pattern always allows reading and writing. Only the commands
+    // then keep a lease from writing.
     const isNew = Number.parseInt((await this.info()).get('redis_version') ?? '', 10) >= 7
-    // A function stays after the lease, and runs with the rights of whoever calls it.
+    // A function outlives the lease, and runs with the rights of its caller.
     if (accessLevel === 'readwrite') return isNew ? [...levels.readwrite, '-function'] : levels.readwrite
     return [isNew ? '%R~*' : '~*', ...levels.readonly]
   }
 
-  /** DELUSER closes the account’s connections. `off` or another password would leave open ones as they are. */
+  /** DELUSER closes the account’s connections. `off` or another password would leave them open. */
   async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<Removal> {
     checkName(resourceRef, this.admin.user)
     const passwords = await this.passwords(resourceRef)
@@ -130,7 +132,8 @@ class RedisSession implements LeaseSession<'redis'> {
         throw new ProviderError('foreign', `the account ${resourceRef} does not have this lease’s verifier`)
       await this.call('ACL', 'DELUSER', resourceRef)
     }
-    // Also where the account is gone already: the last try may have failed here, and a restart would bring it back.
+    // Saves even if the account is gone already. An earlier save may have failed, and a restart would restore the
+    // account.
     await this.save()
     return nothingLeft
   }
@@ -149,7 +152,7 @@ class RedisSession implements LeaseSession<'redis'> {
     this.client.disconnect()
   }
 
-  /** SHA-256 digests of the account’s passwords, or null where there is no such account. */
+  /** SHA-256 digests of the account’s passwords, or null if there is no such account. */
   private async passwords(name: string): Promise<string[] | null> {
     const fields = (await this.call('ACL', 'GETUSER', name)) as unknown[] | null
     if (fields === null) return null
@@ -162,7 +165,7 @@ class RedisSession implements LeaseSession<'redis'> {
     })
   }
 
-  /** Null where the admin account may not ask. */
+  /** Null if the admin account may not read the setting. */
   private async setting(name: string): Promise<string | null> {
     try {
       return ((await this.call('CONFIG', 'GET', name)) as string[])[1] ?? ''

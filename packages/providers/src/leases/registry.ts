@@ -3,7 +3,7 @@ import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
 
-/** Every lease adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
+/** Every lease adapter. Each is loaded when it is first needed, because its driver costs memory and start-up time. */
 const adapters = {
   postgres: () => import('./postgres.ts'),
   mysql: () => import('./mysql.ts'),
@@ -24,7 +24,7 @@ export async function openLeaseTarget<T extends LeaseTag>(
   target: LeaseTarget<T>,
   outbound: Outbound,
 ): Promise<LeaseSession<T>> {
-  // The schema that checks a config is that of its own tag.
+  // The config is checked against the schema of its own tag, so a wrong tag would not be noticed later.
   if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: is not ${tag}`)
   const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
   return await (await load()).open(target, outbound)

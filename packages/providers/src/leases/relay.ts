@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 export interface Relay {
-  /** A socket file that only this user can reach. */
+  /** Path of a socket file that only this user can reach. */
   path: string
   /** Why the last connection could not be made. */
   failure(): unknown
   close(): Promise<void>
 }
 
-/** A local socket whose connections go on over `connect`, for a driver that takes no stream of ours. */
+/** Opens a local socket that forwards its connections to `connect`, for a driver that accepts no stream. */
 export async function openRelay(connect: () => Promise<Socket>): Promise<Relay> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-relay-'))
   const path = join(folder, 'relay.sock')

@@ -2,10 +2,10 @@ import { limits } from '@skerry/contract/limits'
 import { storableLineOf } from '../provider-error.ts'
 import type { Removal } from './provider.ts'
 
-/** The account is gone, and had nothing. */
+/** The account had no objects, and no problem is left. */
 export const nothingLeft: Removal = { dropped: [], reassigned: [], problem: null }
 
-/** Shortens what a target calls its objects: an account may own any number, and name them as it likes. */
+/** Shortens the object names that a target reports, because an account may own any number of objects with any names. */
 export function removalOf(dropped: readonly string[], reassigned: readonly string[], problem: string | null): Removal {
   return { dropped: namesOf(dropped), reassigned: namesOf(reassigned), problem }
 }

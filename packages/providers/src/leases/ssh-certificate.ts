@@ -1,37 +1,37 @@
 import { randomBytes, sign } from 'node:crypto'
 import type { CaKey, PublicKey } from './ssh-keys.ts'
 
-// OpenSSH certificates, as PROTOCOL.certkeys has them. Written out here, since sshpk signs with RSA by SHA-1 alone, which
-// OpenSSH has refused since 8.2.
+// OpenSSH certificates as in PROTOCOL.certkeys. They are written here, because sshpk signs with RSA by SHA-1 only,
+// which OpenSSH has refused since 8.2.
 
 export interface UserCertificate {
   key: PublicKey
   serial: bigint
-  /** Stands in the log of every host that accepts the certificate. */
+  /** Appears in the log of every host that accepts the certificate. */
   keyId: string
   principals: readonly string[]
-  /** Unix seconds, and exclusive. */
+  /** Unix seconds. The end is exclusive. */
   validAfter: number
   validBefore: number
   criticalOptions: Readonly<Record<string, string>>
   extensions: readonly string[]
 }
 
-/** 64 random bits, so that a serial names one certificate. */
+/** 64 random bits, so that no two certificates have the same serial. */
 export const newSerial = () => randomBytes(8).readBigUInt64BE()
 
 /** The certificate as one line: `<type>-cert-v01@openssh.com <base64> <key id>`. */
 export function signUserCertificate(ca: CaKey, certificate: UserCertificate): string {
   const { key, keyId } = certificate
-  // The types of security keys have the domain already.
+  // The types of security keys already contain the domain.
   const type = `${key.type.replace('@openssh.com', '')}-cert-v01@openssh.com`
   const body = Buffer.concat([
     text(type),
     text(randomBytes(32)),
-    // The key’s own fields follow the nonce as they follow the type in a public key.
+    // The key’s own fields follow the nonce, as they follow the type in a public key.
     key.blob.subarray(4 + key.blob.readUInt32BE(0)),
     uint64(certificate.serial),
-    uint32(1), // of a user
+    uint32(1), // a user certificate
     text(keyId),
     text(Buffer.concat(certificate.principals.map(text))),
     uint64(BigInt(certificate.validAfter)),
@@ -45,7 +45,7 @@ export function signUserCertificate(ca: CaKey, certificate: UserCertificate): st
   return `${type} ${signed.toString('base64')} ${keyId}`
 }
 
-/** In lexical order, and the data of one that has any is a string within its string. */
+/** Encodes options in lexical order. The data of an option is encoded as a string within a string. */
 function options(entries: [name: string, data: string | null][]): Buffer {
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
   return text(Buffer.concat(sorted.flatMap(([name, data]) => [text(name), text(data === null ? '' : text(data))])))
@@ -73,7 +73,7 @@ function text(value: string | Buffer): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes])
 }
 
-/** RFC 4251 `mpint` of a number that is not negative: without leading zeros, but for one that keeps the sign. */
+/** Encodes a non-negative number as an RFC 4251 `mpint`: without leading zeros, except one that keeps the sign. */
 function integer(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0)
   const trimmed = first === -1 ? Buffer.alloc(0) : bytes.subarray(first)

@@ -4,9 +4,9 @@ import { ProviderError } from '../provider-error.ts'
 import { readSecurityKey, securityKeyTypes } from './ssh-security-keys.ts'
 
 export interface PublicKey {
-  /** As in RFC 4253: `ssh-ed25519`. */
+  /** A key type as in RFC 4253, such as `ssh-ed25519`. */
   type: string
-  /** The key on the wire: its type, then its fields. */
+  /** The key in wire format: its type, then its fields. */
   blob: Buffer
 }
 
@@ -18,7 +18,10 @@ const types = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecd
 
 const rsaBitsMin = 3072
 
-/** Reads `type base64 comment`. A certificate is no key here: what it says would be signed once more, and DSA is broken. */
+/**
+ * Reads `type base64 comment`. Refuses certificates, because their contents would be signed again. Refuses DSA as
+ * broken.
+ */
 export function readPublicKey(text: string, field: string): PublicKey {
   const refuse = (why: string) => new ProviderError('invalid', `${field}: ${why}`)
   const [type = '', base64 = ''] = text.split(' ')
@@ -49,7 +52,10 @@ export function readCaKey(text: string): CaKey {
   return { type, blob, privateKey: signingKey(key) }
 }
 
-/** sshpk takes zeros off the beginning of an Ed25519 seed when it writes one as PKCS #8, so those go another way. */
+/**
+ * sshpk drops zeros at the beginning of an Ed25519 seed when it writes PKCS #8. Ed25519 keys are therefore read from a
+ * JWK.
+ */
 function signingKey(key: sshpk.PrivateKey): KeyObject {
   if (key.type !== 'ed25519') return createPrivateKey(key.toString('pkcs8'))
   const part = (name: string) => key.parts.find((one) => one.name === name)?.data.toString('base64url') ?? ''
@@ -58,7 +64,7 @@ function signingKey(key: sshpk.PrivateKey): KeyObject {
 
 const wireType = (blob: Buffer) => blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1')
 
-/** Its errors repeat parts of the text. */
+/** Hides the parser's errors, because they repeat parts of the text. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 
-// Public keys whose private half lives in a security key (FIDO), as OpenSSH's PROTOCOL.u2f has them. sshpk does not know them.
+// Public keys whose private half is in a security key (FIDO), as in OpenSSH's PROTOCOL.u2f. sshpk does not know them.
 
-/** What follows the type on the wire: the key, and the application that it was made for. */
+/** Checks the fields after the type on the wire: the key, and the application that it was made for. */
 const layouts: Readonly<Record<string, (fields: Buffer[]) => boolean>> = {
   'sk-ssh-ed25519@openssh.com': ([key, application, ...more]) =>
     key?.length === 32 && isApplication(application) && more.length === 0,
@@ -12,14 +12,14 @@ const layouts: Readonly<Record<string, (fields: Buffer[]) => boolean>> = {
 
 export const securityKeyTypes = Object.keys(layouts)
 
-/** The key on the wire, or undefined where the text holds none of this type. */
+/** Returns the key in wire format, or undefined if the text is no key of this type. */
 export function readSecurityKey(type: string, base64: string): Buffer | undefined {
   const blob = Buffer.from(base64, 'base64')
   const [name, ...fields] = fieldsOf(blob)
   return name?.toString() === type && layouts[type]?.(fields) ? blob : undefined
 }
 
-/** Empty where the lengths do not add up. */
+/** Empty if the lengths do not add up. */
 function fieldsOf(blob: Buffer): Buffer[] {
   const fields: Buffer[] = []
   let at = 0
@@ -35,7 +35,7 @@ function fieldsOf(blob: Buffer): Buffer[] {
 
 const isApplication = (field: Buffer | undefined): boolean => field !== undefined && field.length > 0
 
-/** Uncompressed, and on the curve. */
+/** Whether the point is uncompressed and on the curve. */
 function isPoint(point: Buffer | undefined): boolean {
   if (point?.length !== 65 || point[0] !== 4) return false
   const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url')) as [

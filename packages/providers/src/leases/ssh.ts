@@ -10,12 +10,12 @@ import { type CaKey, readCaKey, readPublicKey } from './ssh-keys.ts'
 
 type Config = LeaseTarget<'ssh'>['config']
 
-/** A certificate begins a little early, for hosts whose clock is behind. */
+/** A certificate begins 60 s early, for hosts whose clock is behind. */
 const skewSeconds = 60
 
 const principalGrammar = new RegExp(sshPrincipalPattern)
 
-/** Certificates need no connection: hosts trust the authority, and no one can take a certificate back. */
+/** Certificates need no connection, because hosts trust the authority. Nobody can revoke a certificate. */
 export async function open(target: LeaseTarget<'ssh'>, outbound: Outbound): Promise<LeaseSession<'ssh'>> {
   const { config, credential } = target
   checkConfig(config)
@@ -66,7 +66,7 @@ function create(config: Config, ca: CaKey, lease: Lease<'ssh'>, now: Date): Issu
   }
 }
 
-/** Without a principal a certificate may be valid for every account, and a comma would make two of one. */
+/** A certificate without principals may be valid for every account. A comma would make two principals of one. */
 function checkPrincipals(principals: readonly string[], allowed: readonly string[] | undefined): void {
   if (principals.length === 0) throw new ProviderError('invalid', 'principals: name at least one')
   for (const [index, principal] of principals.entries()) {
@@ -82,7 +82,7 @@ function checkSources(sources: readonly string[]): void {
     const [address = '', bits] = source.split('/')
     const most = addressFamily(address) === 6 ? 128 : 32
     if (!addressFamily(address) || (bits !== undefined && Number(bits) > most)) throw refuse('is no address or network')
-    // OpenSSH then refuses every certificate of the target.
+    // OpenSSH refuses every certificate of a target with such an address.
     if (bits !== undefined && !isNetwork(address, Number(bits)))
       throw refuse(`names a host; write the network's own address before /${bits}, or the address alone`)
   }

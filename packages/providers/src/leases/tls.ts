@@ -14,13 +14,16 @@ interface Connection {
 export interface TlsSettings {
   /** The name or address that the certificate must carry. */
   host: string
-  /** SNI, which has no form for an address. */
+  /** The name for SNI. Empty for an address, because SNI cannot carry one. */
   servername: string
   rejectUnauthorized: boolean
   ca?: string
 }
 
-/** How to protect a connection, or false for not at all: as the target says, and fully unless the server is this machine. */
+/**
+ * How to protect a connection, or false for no TLS. The default is `verify-full`, and `disable` if the server is this
+ * machine.
+ */
 export function tlsSettings(connection: Connection): TlsSettings | false {
   const { host, caCertificate } = connection
   const tls = connection.tls ?? (isLoopback(host) ? 'disable' : 'verify-full')
@@ -33,7 +36,7 @@ export function tlsSettings(connection: Connection): TlsSettings | false {
   }
 }
 
-/** The socket under TLS where settings ask for it, for drivers that take a stream as it is. */
+/** Wraps the socket in TLS if the settings require it, for drivers that use a stream as it is. */
 export async function secured(socket: Socket, settings: TlsSettings | false, timeoutMs: number): Promise<Socket> {
   if (settings === false) return socket
   const stream = connect({ ...settings, socket })

@@ -1,11 +1,12 @@
-/** How a value may be written in an answer, beside as it is. */
+/** The encodings in which an answer may repeat a value, besides plain text. */
 export const encodings = ['percent', 'json', 'base64', 'hex', 'html', 'utf16'] as const
 
 export type Encoding = (typeof encodings)[number]
 
 /**
- * Every way in which a text is looked for, as bytes. Encoders differ in what they encode, so each has several forms. Two encodings
- * are looked for where they are common: twice percent-encoded, JSON in JSON, and base64 in lines of 76 characters.
+ * Returns every form of a text that is searched for, as bytes. Encoders differ in what they encode, so each encoding
+ * has several forms. Common double encodings are included: percent-encoded twice, JSON in JSON, and base64 in lines of
+ * 76 characters.
  *
  * @example formsOf('a/b', ['percent']) // a/b, a%2Fb, a%2fb, %61%2F%62, and with %25
  */
@@ -16,14 +17,16 @@ export function formsOf(value: string, wanted: readonly Encoding[] = encodings):
   return wanted.includes('utf16') ? [...forms, ...utf16(text)] : forms
 }
 
-/** The forms as texts, each in one line. UTF-16 is not among them: without its zero bytes it is ordinary text. */
+/**
+ * Returns the forms as texts, each on one line. UTF-16 is left out, because without its zero bytes it is ordinary text.
+ */
 export function spellingsOf(value: string, wanted: readonly Encoding[] = encodings): string[] {
   const text = value.toWellFormed()
   const others = wanted.flatMap((encoding) => (encoding === 'utf16' ? [] : writers[encoding](text)))
   return [...new Set([text, ...others])]
 }
 
-/** Both byte orders. */
+/** Returns both byte orders. */
 function utf16(text: string): Buffer[] {
   const little = Buffer.from(text, 'utf16le')
   return [little, Buffer.from(little).swap16()]
@@ -32,7 +35,7 @@ function utf16(text: string): Buffer[] {
 const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => string[]>> = {
   percent: (value) => {
     const once = percentForms(value)
-    // What is encoded once more has a `%25` for each `%`.
+    // The second encoding turns each `%` into `%25`.
     return [...once, ...once.map((form) => form.replaceAll('%', '%25'))]
   },
   json: (value) => {
@@ -62,15 +65,15 @@ const writers: Readonly<Record<Exclude<Encoding, 'utf16'>, (value: string) => st
 const base64Forms = (value: string, alphabet: 'base64' | 'base64url' = 'base64'): string[] =>
   [0, 1, 2].map((before) => base64Within(Buffer.from(value), before, alphabet))
 
-/** As escapers write them, or leave them. */
+/** Escapers write one of these, or leave the character unchanged. */
 const quotes = ['"', '&quot;', '&#34;']
 const apostrophes = ["'", '&#39;', '&#x27;', '&apos;']
 
 const lineLength = 76
-/** Above this a value in lines would have more forms than are worth their memory. */
+/** Longer forms are not searched in lines, because they would need too much memory. */
 const linedMaxLength = 512
 
-/** Base64 in lines of 76 characters, as mail and `base64` write it: a value can begin anywhere in the first line. */
+/** Base64 in lines of 76 characters, as mail and `base64` write it. A value can begin anywhere in the first line. */
 function inLines(form: string): string[] {
   if (form.length > linedMaxLength) return []
   const firsts = Array.from({ length: Math.min(lineLength, form.length - 1) }, (_, at) => at + 1)
@@ -81,7 +84,10 @@ function inLines(form: string): string[] {
   })
 }
 
-/** As browsers and Node do it, as RFC 3986 has it, as browsers and Python send forms, all but letters and digits, and all. */
+/**
+ * The forms of browsers and Node, of RFC 3986, of HTML forms in browsers and Python, without letters and digits, and of
+ * all bytes.
+ */
 const percentForms = (value: string): string[] =>
   [
     encodeURI(value),
@@ -119,8 +125,8 @@ function percentEncode(value: string, kept: RegExp): string {
 const unicodeEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
- * The characters that bytes give in the middle of other ones, by how many stand before in their group of three. A character
- * at an end that shares its six bits with a neighbour depends on that, and is left out.
+ * Returns the base64 characters that bytes give in the middle of other bytes. `before` is how many bytes precede them
+ * in their group of three. A character at an end that also depends on a neighbouring byte is left out.
  */
 function base64Within(bytes: Buffer, before: number, alphabet: 'base64' | 'base64url'): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes]).toString(alphabet)

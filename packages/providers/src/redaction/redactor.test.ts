@@ -13,15 +13,15 @@ const through = ({ transform, flush }: Redactor, chunks: Uint8Array[]) =>
   Buffer.concat([...chunks.map((chunk) => Buffer.from(transform(chunk))), flush()])
 const redacted = (text: string, secrets = [secret]) => through(redactor(secrets), [Buffer.from(text)]).toString()
 
-describe('bytes that came all at once', () => {
-  it('have their values replaced, and keep an end that only begins like one', () => {
+describe('the redaction of complete bytes', () => {
+  it('replaces the values, and keeps an end that only begins like a value', () => {
     const { whole, counts } = redactor([secret])
     const beginning = value.slice(0, 5)
     expect(Buffer.from(whole(Buffer.from(`[${value}]${beginning}`))).toString()).toBe(`[${mark}]${beginning}`)
     expect(counts).toEqual(new Map([['API_KEY', 1]]))
   })
 
-  it('are given back as they are where nothing is replaced', () => {
+  it('returns the same bytes if it replaces nothing', () => {
     const bytes = Buffer.from(`nothing but ${value.slice(0, 5)}`)
     const { whole, flush } = redactor([secret])
     expect(whole(bytes)).toBe(bytes)
@@ -34,34 +34,34 @@ describe('a value is replaced', () => {
     [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
   )
   it.each([
-    ['as it is', value],
+    ['in plain text', value],
     ['percent-encoded', encodeURIComponent(value)],
-    ['in lowercase hex', encodeURIComponent(value).replace(/%../g, (one) => one.toLowerCase())],
-    ['as a URL', encodeURI(value)],
-    ['as a form', new URLSearchParams({ a: value }).toString().slice(2)],
+    ['percent-encoded in lower case', encodeURIComponent(value).replace(/%../g, (one) => one.toLowerCase())],
+    ['encoded as a URL', encodeURI(value)],
+    ['encoded as form data', new URLSearchParams({ a: value }).toString().slice(2)],
     [
-      'with all but letters and digits encoded',
+      'percent-encoded except for letters and digits',
       all.map((one, at) => (/\w/.test(value[at]!) ? value[at] : one)).join(''),
     ],
     ['in JSON', JSON.stringify(value).slice(1, -1)],
     ['in JSON, with slashes escaped', JSON.stringify(value).slice(1, -1).replace('/', '\\/')],
-    ['in JSON of ASCII alone', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00fc')],
-    ['in JSON of ASCII alone, in capitals', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00FC')],
+    ['in ASCII-only JSON', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00fc')],
+    ['in ASCII-only JSON with upper-case escapes', JSON.stringify(value).slice(1, -1).replace(/ü/g, '\\u00FC')],
     ['percent-encoded twice', encodeURIComponent(encodeURIComponent(value))],
-    ['with every byte encoded', all.join('')],
+    ['percent-encoded in every byte', all.join('')],
     ['in JSON in JSON', JSON.stringify(JSON.stringify(value)).slice(3, -3)],
     [
       'in JSON with every character escaped',
       [...value].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
     ],
     ['in hex', Buffer.from(value).toString('hex')],
-    ['in hex in capitals', Buffer.from(value).toString('hex').toUpperCase()],
-    ['in HTML of Python', 'p4ss/w%rd &quot;ü&quot;+Zz&lt;&amp;&gt;\n~!'],
-    ['in HTML of Go', 'p4ss/w%rd &#34;ü&#34;+Zz&lt;&amp;&gt;\n~!'],
-    ['in numbers of HTML', [...value].map((one) => `&#${one.charCodeAt(0)};`).join('')],
-    ['in hexadecimal numbers of HTML', [...value].map((one) => `&#x${one.charCodeAt(0).toString(16)};`).join('')],
+    ['in upper-case hex', Buffer.from(value).toString('hex').toUpperCase()],
+    ['in HTML as Python escapes it', 'p4ss/w%rd &quot;ü&quot;+Zz&lt;&amp;&gt;\n~!'],
+    ['in HTML as Go escapes it', 'p4ss/w%rd &#34;ü&#34;+Zz&lt;&amp;&gt;\n~!'],
+    ['in decimal HTML references', [...value].map((one) => `&#${one.charCodeAt(0)};`).join('')],
+    ['in hexadecimal HTML references', [...value].map((one) => `&#x${one.charCodeAt(0).toString(16)};`).join('')],
     [
-      'in JSON for HTML',
+      'in JSON that is escaped for HTML',
       JSON.stringify(value).slice(1, -1).replace('<', '\\u003c').replace('&', '\\u0026').replace('>', '\\u003e'),
     ],
   ])('%s', (_, form) => {
@@ -75,7 +75,7 @@ describe('a value is replaced', () => {
     expect([out.includes(mark), out.includes(bytes(value.slice(1)))]).toEqual([true, false])
   })
 
-  it.each(['\n', '\r\n'])('in base64 in lines that end in %j, wherever it begins', (end) => {
+  it.each(['\n', '\r\n'])('in base64 in lines that end in %j, at any position', (end) => {
     for (let before = 0; before < 80; before++) {
       const text = Buffer.from(`${'x'.repeat(before)}${value}${'y'.repeat(40)}`).toString('base64')
       const lines = text.match(/.{1,76}/g)!.join(end)
@@ -83,7 +83,7 @@ describe('a value is replaced', () => {
     }
   })
 
-  it.each(['base64', 'base64url'] as const)('in %s, wherever it begins in a group of three', (alphabet) => {
+  it.each(['base64', 'base64url'] as const)('in %s, at any position in a group of three bytes', (alphabet) => {
     for (const before of ['', 'a', 'ab', 'abc', 'user:', '{"k":"'])
       for (const after of ['', 'z', 'zz']) {
         const text = Buffer.from(`${before}${value}${after}`).toString(alphabet)
@@ -95,7 +95,7 @@ describe('a value is replaced', () => {
       }
   })
 
-  it('the longest where several begin, and the first where two overlap', () => {
+  it('as the longest of several that begin together, and as the first of two that overlap', () => {
     const secrets = [
       { name: 'SHORT', value: 'abcdefgh' },
       { name: 'LONG', value: 'abcdefghijkl' },
@@ -111,12 +111,12 @@ describe('a value is replaced', () => {
     expect(Object.fromEntries(counts)).toEqual({ LONG: 1, SHORT: 1 })
   })
 
-  it('but not a short one, and by the words that were configured', () => {
+  it('with the configured placeholder, unless the value is too short', () => {
     const build = redaction([{ name: 'A', value: 'short' }, secret], { placeholder: '***' })
     expect(through(build(), [Buffer.from(`short ${value}`)]).toString()).toBe('short ***')
   })
 
-  it('in the encodings that were asked for alone', () => {
+  it('only in the configured encodings', () => {
     const build = redaction([secret], { encodings: ['percent'] })
     const [percent, json] = [encodeURIComponent(value), JSON.stringify(value)]
     expect(through(build(), [Buffer.from(`${percent} ${json}`)]).toString()).toBe(`${mark} ${json}`)
@@ -124,7 +124,7 @@ describe('a value is replaced', () => {
 })
 
 describe('a stream', () => {
-  it('is held back where a value may have begun, and nowhere else', () => {
+  it('is delayed only where a value may have begun', () => {
     const { transform, flush } = redactor([secret])
     const says = (text: string) => Buffer.from(transform(Buffer.from(text))).toString()
     expect(says('data: 1\n\n')).toBe('data: 1\n\n')
@@ -136,7 +136,7 @@ describe('a stream', () => {
     expect(Buffer.from(flush()).toString()).toBe('p4')
   })
 
-  it('passes as it is without secrets, and does not keep the memory of a chunk', () => {
+  it('passes unchanged if there are no secrets, and its chunks may be overwritten after use', () => {
     const bytes = randomBytes(1000)
     expect(through(redactor([]), [bytes])).toEqual(bytes)
     const { transform } = redactor([secret])
@@ -146,7 +146,7 @@ describe('a stream', () => {
     expect(Buffer.from(transform(Buffer.from(value.slice(9)))).toString()).toBe(mark)
   })
 
-  it('of Node comes out the same', async () => {
+  it('of Node is redacted in the same way', async () => {
     const one = redactor([secret])
     const text = `${'x'.repeat(100_000)}${value}${'y'.repeat(100_000)}`
     const chunks = Readable.from([Buffer.from(text.slice(0, 100_005)), Buffer.from(text.slice(100_005))])
@@ -155,7 +155,7 @@ describe('a stream', () => {
   })
 })
 
-/** Byte by byte over all of it, with no table: the first place, and there the longest form. */
+/** Compares at every byte, without a table. Takes the first match, and the longest form of several at one position. */
 function naively(bytes: Buffer, secrets: Secret[]): { text: string; counts: Record<string, number> } {
   const needles = secrets.flatMap(({ name, value }) => formsOf(value).map((form) => ({ name, form })))
   const counts: Record<string, number> = {}
@@ -173,7 +173,7 @@ function naively(bytes: Buffer, secrets: Secret[]): { text: string; counts: Reco
 const pick = <T>(from: readonly T[]): T => from[randomInt(from.length)]!
 const letters = (alphabet: string, length: number) => Array.from({ length }, () => pick([...alphabet])).join('')
 
-/** Of few letters, so that values overlap, repeat themselves, and begin like one another. */
+/** Uses few letters, so that values overlap, repeat themselves and begin alike. */
 function randomScene() {
   const alphabet = pick(['ab', 'a/"', 'aü%', 'abcdefghij0123456789'])
   const secrets = Array.from({ length: randomInt(1, 5) }, (_, at) => ({
@@ -198,7 +198,7 @@ function randomChunks(bytes: Buffer): Buffer[] {
   return chunks
 }
 
-it('however the bytes are cut, all of it comes out as one search over the whole would have it', () => {
+it('the redaction of chunks of any size gives the same result as one search over all bytes', () => {
   for (let round = 0; round < 150; round++) {
     const { secrets, bytes } = randomScene()
     const chunks = randomChunks(bytes)

@@ -8,44 +8,50 @@ export interface Secret {
 }
 
 export interface RedactorSettings {
-  /** What stands for a value. One that ends in a bracket names the secret before it. */
+  /** The text that replaces a value. If it ends in a bracket, the secret's name is added before that bracket. */
   placeholder?: string
-  /** All of them unless given. */
+  /** The encodings to search. Default: all. */
   encodings?: readonly Encoding[] | null
-  /** In bytes. Shorter values are left alone. */
+  /** The shortest value that is replaced, in bytes. */
   minBytes?: number
 }
 
 export interface Redactor {
-  /** What is certain of all that came so far; the end is held back where it may be the beginning of a value. */
+  /** Returns the redacted bytes so far. Keeps back an end that may be the beginning of a value. */
   transform: (chunk: Uint8Array) => Uint8Array
-  /** What was held back, at the end. */
+  /** Returns the bytes that were kept back, at the end of the stream. */
   flush: () => Uint8Array
-  /** Bytes that have come all at once, with nothing before or behind them; the same ones where nothing is replaced. */
+  /** Redacts complete bytes, with nothing before or after them. Returns the same object if it replaces nothing. */
   whole: (bytes: Uint8Array) => Uint8Array
-  /** By name, how often a value was replaced. */
+  /** How often each secret was replaced, by name. */
   counts: Map<string, number>
 }
 
-/** In bytes. Shorter values are words like `on` and `8080`, which would be cut out of everything. */
+/** In bytes. Shorter values are words such as `on` and `8080`, which would be removed from every text. */
 const minBytesDefault = 6
 
-/** Encoded, so short a value is a few letters that stand in ordinary text. */
+/** The encoded forms of so short a value are a few letters that occur in ordinary text. */
 const isWord = (value: string) => Buffer.byteLength(value) < minBytesDefault
 
 const placeholderDefault = '[redacted by skerry]'
 
 export interface RedactorOptions {
-  /** Shared by several redactors, for example of the head and the body of one answer. */
+  /** Counts that several redactors share, for example those of the head and the body of one answer. */
   counts?: Map<string, number>
-  /** A replacement is exactly as long as the text that it replaces: for a body whose length the head has told. */
+  /**
+   * Makes a replacement exactly as long as the text that it replaces, for a body whose length is already sent in the
+   * head.
+   */
   keepsLength?: boolean
 }
 
-/** Makes redactors that share one search. */
+/** Creates redactors that share one search. */
 export type Redaction = (options?: RedactorOptions) => Redactor
 
-/** The search for some secrets, which every answer to one agent can share: building it costs more than using it. */
+/**
+ * Builds the search for some secrets. All answers to one agent can share it, because building it costs more than using
+ * it.
+ */
 export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): Redaction {
   const { placeholder = placeholderDefault, encodings: wanted, minBytes = minBytesDefault } = settings
   const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minBytes)
@@ -60,8 +66,9 @@ export function redaction(secrets: readonly Secret[], settings: RedactorSettings
 }
 
 /**
- * Replaces secrets in a stream of bytes: as they are and in all encodings of `forms.ts`, also where a chunk ends in the middle of
- * one. The first place wins, and there the longest value. What it holds back is shorter than the longest form.
+ * Replaces secrets in a stream of bytes, in plain text and in all encodings of `forms.ts`, also across the ends of
+ * chunks. The first match wins, and of several matches at one position the longest. It keeps back fewer bytes than the
+ * longest form has.
  *
  * @example
  * const { transform, flush, counts } = redactor([{ name: 'API_KEY', value }])
@@ -78,7 +85,10 @@ function redactorOf(
 ): Redactor {
   let held = nothing
 
-  /** Replaces the values that begin before `before`, and returns where the last one ends. All up to there is in `parts`. */
+  /**
+   * Replaces the values that begin before `before`. Returns the end of the last one. All bytes up to there are in
+   * `parts`.
+   */
   const replaceUntil = (before: number, bytes: Uint8Array, from: number, parts: Uint8Array[]): number => {
     let end = from
     for (let found = search.next(bytes, from, before); found; found = search.next(bytes, end, before)) {
@@ -91,7 +101,7 @@ function redactorOf(
     return end
   }
 
-  /** Replaces the values that begin in the held bytes and may end in the chunk. Returns where the rest of the chunk begins. */
+  /** Replaces the values that begin in `held` and may end in the chunk. Returns where the rest of the chunk begins. */
   const replaceHeld = (chunk: Uint8Array, parts: Uint8Array[]): number => {
     const joined = Buffer.concat([held, chunk.subarray(0, search.longest)])
     const end = replaceUntil(held.length, joined, 0, parts)
@@ -107,7 +117,7 @@ function redactorOf(
       open = isLast ? bytes.length : search.open(bytes, from)
       from = replaceUntil(open, bytes, from, parts)
     } while (from > open)
-    // A copy: the caller may fill the chunk's buffer again.
+    // A copy, because the caller may reuse the buffer of the chunk.
     held = open === bytes.length ? nothing : Buffer.from(bytes.subarray(open))
     if (parts.length > 0) return Buffer.concat([...parts, bytes.subarray(from, open)])
     return held === nothing ? bytes : bytes.subarray(0, open)
@@ -116,14 +126,14 @@ function redactorOf(
   const transform = (chunk: Uint8Array): Uint8Array => {
     if (held.length === 0) return replace(chunk, false)
     if (chunk.length < search.longest) return replace(Buffer.concat([held, chunk]), false)
-    // A long chunk is not copied to be joined: that would cost as much as the search.
+    // A long chunk is not joined with `held`, because the copy would cost as much as the search.
     const parts: Uint8Array[] = []
     return replace(chunk, false, parts, replaceHeld(chunk, parts))
   }
   return { transform, flush: () => replace(held, true), whole: (bytes) => replace(bytes, true), counts }
 }
 
-/** A placeholder in so many bytes: cut off, or filled up with asterisks. */
+/** Fits a placeholder into a number of bytes: cuts it, or fills it up with asterisks. */
 const fitted = (placeholder: Buffer, length: number): Buffer => {
   const bytes = Buffer.alloc(length, '*')
   placeholder.copy(bytes)
@@ -131,10 +141,10 @@ const fitted = (placeholder: Buffer, length: number): Buffer => {
 }
 
 /**
- * The same as a stream of Node.
+ * Wraps a redactor in a Node stream.
  *
- * @param pauseMs after so long without bytes, what was held back is let go: a person waits for a prompt that ends like the beginning
- * of a secret. Without it, everything is held until more comes.
+ * @param pauseMs after this time without new bytes, the bytes that were kept back are sent, because a person may wait
+ * for a prompt that ends like the beginning of a secret. Without it, they are kept until more bytes come.
  */
 export function redactStream({ transform, flush }: Redactor, pauseMs?: number): Transform {
   let pause: NodeJS.Timeout | undefined

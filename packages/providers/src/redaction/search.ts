@@ -1,4 +1,4 @@
-/** A text to look for, and what finding it means. */
+/** A text to search for, and the name that is reported when it is found. */
 export interface Needle {
   bytes: Uint8Array
   name: string
@@ -12,19 +12,24 @@ interface Found {
 export interface Search {
   /** The length of the longest needle. */
   longest: number
-  /** The first place from `from` at which a needle begins, and the longest one there; it begins before `before`. */
+  /**
+   * Finds the first needle that begins at `from` or later, but before `before`. Of several at one position, returns the
+   * longest.
+   */
   next: (bytes: Uint8Array, from: number, before: number) => Found | undefined
-  /** The first place from `from` at which all that is left may be the beginning of a needle; the end where there is none. */
+  /**
+   * Returns the first position from `from` where the rest of the bytes may begin a needle, or the end if there is none.
+   */
   open: (bytes: Uint8Array, from: number) => number
 }
 
-/** Two bytes are looked up at a time. */
+/** The table has an entry for every pair of bytes. */
 const pairs = 65_536
 
 /**
- * Wu and Manber's search for several texts at once (1994): a table tells, by the last two bytes of a window as long as the
- * shortest needle, how far the window may move. Where no needle is near it moves nearly by its length, so most bytes are never
- * looked at. The longest of the needles that begin at one place wins.
+ * Wu and Manber's search for several texts at once (1994). A window is as long as the shortest needle. A table says, by
+ * the last two bytes of the window, how far the window may move. Far from a needle it moves by nearly its length, so
+ * most bytes are never read. The longest of the needles that begin at one position wins.
  *
  * @param needles none shorter than two bytes.
  */
@@ -67,7 +72,7 @@ export function searchFor(needles: readonly Needle[]): Search {
   const open = (bytes: Uint8Array, from: number): number => {
     const last = bytes.length - 1
     for (let at = Math.max(from, bytes.length - longest + 1); at < last; at++) {
-      // Nearly every place fails here, so that a chunk costs few comparisons.
+      // Nearly every position fails here, so a chunk costs few comparisons.
       if (firstBytes[bytes[at]!] === 0) continue
       const left = bytes.length - at
       const mayBegin = ({ bytes: own }: Needle) => own.length > left && isAt(bytes, at, own, left)
@@ -79,7 +84,7 @@ export function searchFor(needles: readonly Needle[]): Search {
   return { longest, next, open }
 }
 
-/** Whether the needle, or the first so many bytes of it, stands there. */
+/** Whether the needle, or its first `length` bytes, is at this position. */
 function isAt(bytes: Uint8Array, at: number, needle: Uint8Array, length = needle.length): boolean {
   if (at + length > bytes.length) return false
   for (let i = 0; i < length; i++) if (bytes[at + i] !== needle[i]) return false

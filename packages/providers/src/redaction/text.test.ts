@@ -11,17 +11,17 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const inLines = (text: string, length: number) => text.match(new RegExp(`.{1,${length}}`, 'gs'))!.join('\n')
 
 const shown: [string, string][] = [
-  ['as it is', password],
+  ['unchanged', password],
   ['in capitals', password.toUpperCase()],
   ['in base64', base64(password)],
-  ['in base64 behind a user name', base64(`admin:${password}`)],
+  ['in base64 after a user name', base64(`admin:${password}`)],
   ['in base64url', Buffer.from(`a${password}`).toString('base64url')],
   ['URL-encoded', encodeURIComponent(password)],
   ['URL-encoded twice', encodeURIComponent(encodeURIComponent(password))],
   ['in hex', Buffer.from(password).toString('hex')],
-  ['in hex in capitals', Buffer.from(password).toString('hex').toUpperCase()],
+  ['in upper-case hex', Buffer.from(password).toString('hex').toUpperCase()],
   ['in JSON', JSON.stringify(password)],
-  ['in JSON of ASCII alone', JSON.stringify(password).replace('ü', '\\u00fc')],
+  ['in ASCII-only JSON', JSON.stringify(password).replace('ü', '\\u00fc')],
   ['in JSON in JSON', JSON.stringify(JSON.stringify(password))],
   ['in HTML', password.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')],
   ['in UTF-16', Buffer.from(password, 'utf16le').toString('latin1')],
@@ -57,20 +57,20 @@ describe('an error text that repeats a password', () => {
   })
 
   it.each(['Ab3\\Tx9\\Rq', 'corp\\Nx7\\Rk2\\Tq9'])(
-    '%s, which looks like escapes of line breaks, is not stored',
+    '%s, which looks like escaped line breaks, is not stored',
     (secret) => {
       expect(errorTextOf(`near '${secret}'`, [secret])).toBeNull()
     },
   )
 
-  it('as a word is found if the password is short, and in a longer word only if it is no word itself', () => {
+  it('is recognized for a short password as a word of its own, and inside a word only if the password mixes letters and digits', () => {
     const repeats = textSearchFor(['1', 'root', 'a1b2', ''])
     expect(['HTTP 401', 'rooted'].map(repeats)).toEqual([false, false])
     expect(['line 1', "user 'ROOT'", 'xa1b2x'].map(repeats)).toEqual([true, true, true])
   })
 })
 
-it('an error text is stored in one line of 300 characters where it repeats no secret', () => {
+it('an error text that repeats no secret is stored as one line of 300 characters', () => {
   const errorText = `permission denied for\n\x1b[2Jtable ${'x'.repeat(400)}`
   expect(errorTextOf(errorText, [password, 'Permission to administer the table is needed'])).toBe(
     `permission denied for [2Jtable ${'x'.repeat(400)}`.slice(0, 300),
@@ -91,7 +91,7 @@ it.each(['utf8', 'base64', 'base64url', 'hex'] as const)('a part of a long value
   expect(repeats('cannot store the value')).toBe(false)
 })
 
-it('a long value is found where it is URL-encoded or escaped', () => {
+it('a long value is found if it is URL-encoded or escaped', () => {
   const value = `-----BEGIN KEY-----\n${randomBytes(2000).toString('base64')}\n`
   const repeats = textSearchFor([value])
   expect([encodeURIComponent(value), JSON.stringify(JSON.stringify(value))].map(repeats)).toEqual([true, true])

@@ -9,24 +9,24 @@ const wordLength = 6
 /** The length of the parts that are looked up in the index. */
 const gramLength = 4
 
-/** All forms of longer values, such as certificates, would cost seconds and hundreds of megabytes. */
+/** Longer values, such as certificates, get fewer forms. All forms would cost seconds and hundreds of megabytes. */
 const allFormsMaxLength = 1024
-/** The other encodings keep long runs of letters and digits as they are, so that a part is found there. */
+/** The other encodings leave long runs of letters and digits unchanged, so a part is found there. */
 const longValueEncodings: readonly Encoding[] = ['base64', 'hex']
 
 /** Says whether a text repeats a secret. */
 export type TextSearch = (text: string) => boolean
 
 /**
- * Prepares the search for secrets in a short text for people, such as an error of a lease target. It knows all encodings of
- * `forms.ts`. It finds more than the search in streams: any case, any line breaks, and parts of a value.
+ * Prepares the search for secrets in a short text for people, such as an error of a lease target. It knows all
+ * encodings of `forms.ts`. It finds more than the search in streams: any case, any line breaks, and parts of a value.
  *
  * @example const repeats = textSearchFor([password])
  */
 export function textSearchFor(secrets: Iterable<string>): TextSearch {
   let forms: string[] | undefined
   return (text) => {
-    // Most sessions meet no error, so the forms are made for the first text.
+    // Most sessions get no error, so the forms are built for the first text only.
     forms ??= formsOf(secrets)
     const found = indexOf(text)
     return forms.some((form) => isIn(form, found))
@@ -43,7 +43,10 @@ function formsOf(secrets: Iterable<string>): string[] {
   return [...forms]
 }
 
-/** Line breaks, other spaces and control characters are left out, so that a wrapped value is found. A secret may hold `\\T`, and the text is in lower case. */
+/**
+ * Removes line breaks, other spaces and control characters, so that a wrapped value is found. The pattern ignores case:
+ * a secret may contain `\\T`, but the text is in lower case.
+ */
 const joined = (text: string) => text.replace(/(?:[\s\p{Cc}]|\\[nrt])+/giu, '')
 
 interface TextIndex {
@@ -75,7 +78,7 @@ function isIn(form: string, text: TextIndex): boolean {
   return text.joined.includes(lower) || hasPart(form, text)
 }
 
-/** Every part holds one of the grams at these steps whole, so the rest of a form is seldom looked at. */
+/** Every part contains one of the grams at these positions, so most of a form is never compared. */
 function hasPart(form: string, { grams, parts, longParts }: TextIndex): boolean {
   const step = tellingPartLength - gramLength + 1
   for (let at = 0; at + gramLength <= form.length; at += step) {

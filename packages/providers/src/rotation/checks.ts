@@ -5,8 +5,9 @@ import { ProviderError } from '../provider-error.ts'
 import type { Account } from './provider.ts'
 
 /**
- * Refuses what must not stand in a statement, and the admin’s own account: nobody would know its password afterwards. The
- * API has checked the first; what comes another way is told here, before anything is sent.
+ * Refuses values that must not appear in a statement. Also refuses the admin’s own account, because nobody would know
+ * its password afterwards. The API has checked the values. A caller that bypasses it gets the error here, before
+ * anything is sent.
  */
 export function checkAccount(account: Account<AccountKind>, adminUser: string): void {
   const { config, target, username } = account

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { generatedLengthDefault, namedAlphabets, type RotationConfig } from '@skerry/contract/rotation/kinds'
 
-/** A new value as a policy asks for it. */
+/** Generates a value with the length and alphabet of a policy. */
 export function generateValue({
   length = generatedLengthDefault,
   alphabet = 'alphanumeric',
@@ -9,13 +9,13 @@ export function generateValue({
   return randomText(length, alphabetOf(alphabet))
 }
 
-/** Letters and digits alone: every driver and every connection string takes them as they are. */
+/** Uses only letters and digits, which every driver and every connection string accepts unescaped. */
 export const generatePassword = (length: number): string => randomText(length, namedAlphabets.alphanumeric)
 
 const alphabetOf = (alphabet: string): string =>
   Object.hasOwn(namedAlphabets, alphabet) ? namedAlphabets[alphabet as keyof typeof namedAlphabets] : alphabet
 
-/** Bytes beyond the last whole turn of the alphabet are dropped, so that no character is likelier. */
+/** Drops bytes above the last full multiple of the alphabet's length, so that every character is equally likely. */
 function randomText(length: number, characters: string): string {
   const below = 256 - (256 % characters.length)
   let text = ''

@@ -10,7 +10,10 @@ import type { Account } from './provider.ts'
 import { nativePasswordHash } from './verifiers.ts'
 
 const PLUGIN = 'mysql_native_password'
-/** Plugins that this one may take the place of. Others have no password (a socket, LDAP), or are there for their strength. */
+/**
+ * Plugins that this one may replace. Accounts with other plugins have no password (a socket, LDAP), or need a stronger
+ * plugin.
+ */
 const replaceable = [PLUGIN, 'caching_sha2_password', '']
 
 export async function verify(account: Account<'mysql'>, outbound: Outbound): Promise<void> {
@@ -36,10 +39,10 @@ export async function verify(account: Account<'mysql'>, outbound: Outbound): Pro
   })
 }
 
-/** The spelling that the server stores. */
+/** The host, spelled as the server stores it. */
 const hostOf = ({ config }: Account<'mysql'>): string => config.userHost.toLowerCase()
 
-/** Sessions that are open stay. The account holds one password, so the one before ends here. */
+/** Open sessions continue. The account has one password, so the previous one stops working. */
 export async function change(account: Account<'mysql'>, password: string, _: string | null, outbound: Outbound) {
   const { username, config } = account
   const userHost = hostOf(account)
@@ -56,7 +59,7 @@ export async function change(account: Account<'mysql'>, password: string, _: str
   )
 }
 
-/** `Access denied to database`: told to those alone whose password was right. */
+/** `Access denied to database`: the server answers this only if the password was right. */
 const deniedDatabase = 1044
 
 export async function signsIn({ target, username }: Account<'mysql'>, password: string, outbound: Outbound) {

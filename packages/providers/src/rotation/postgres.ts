@@ -22,7 +22,7 @@ export async function verify(account: Account<'postgres'>, outbound: Outbound): 
   })
 }
 
-/** Sessions that are open stay. PostgreSQL holds one password for an account, so the one before ends here. */
+/** Open sessions continue. PostgreSQL stores one password for an account, so the previous one stops working. */
 export async function change(account: Account<'postgres'>, password: string, _: string | null, outbound: Outbound) {
   const { username, config } = account
   const verifier = await scramVerifier(password)
@@ -32,7 +32,7 @@ export async function change(account: Account<'postgres'>, password: string, _: 
     outbound,
     async (query) => {
       const own = config.statements?.map((statement) => fillTemplate(statement, { username, verifier }))
-      // One message is one transaction: of several statements all are done, or none.
+      // One message is one transaction, so either all statements run or none.
       await query((own ?? usual).join(';\n'))
     },
     [password, verifier],

@@ -17,8 +17,8 @@ export async function verify(account: Account<'redis'>, outbound: Outbound): Pro
 }
 
 /**
- * An account of Redis holds several passwords: the one that the application has now stays good until the next rotation.
- * Where that is not known, as at a first one, those that are there are left as they are.
+ * An account of Redis can have several passwords. The one that the application uses now (`keep`) stays valid until the
+ * next rotation. If it is unknown, as at a first rotation, all existing passwords stay.
  */
 export async function change(account: Account<'redis'>, password: string, keep: string | null, outbound: Outbound) {
   const { username, config } = account
@@ -49,7 +49,7 @@ export async function signsIn({ target, username }: Account<'redis'>, password: 
     return true
   } catch (error) {
     if (!(error instanceof ProviderError) || error.reason !== 'denied') throw error
-    // An account that may not ask who it is has signed in all the same.
+    // An account that may not run ACL WHOAMI has signed in all the same.
     return error.message.startsWith('NOPERM')
   }
 }

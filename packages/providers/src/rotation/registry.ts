@@ -1,7 +1,9 @@
 import type { AccountKind } from '@skerry/contract/rotation/kinds'
 import type { RotationProvider } from './provider.ts'
 
-/** Every rotation adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
+/**
+ * Every rotation adapter. Each is loaded when it is first needed, because its driver costs memory and start-up time.
+ */
 const adapters = {
   postgres: () => import('./postgres.ts'),
   mysql: () => import('./mysql.ts'),

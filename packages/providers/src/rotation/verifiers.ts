@@ -1,9 +1,9 @@
 import { createHash, createHmac, pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 
-// What is sent to a target in place of a password. Statements end up in logs, in statistics and on replicas.
+// Verifiers that a target gets instead of a password, because statements end up in logs, in statistics and on replicas.
 
-/** PostgreSQL’s own number; more would slow down every sign-in of the application. */
+/** PostgreSQL’s own default. More iterations would slow down every sign-in of the application. */
 const iterations = 4096
 
 /** SCRAM-SHA-256 (RFC 5802, RFC 7677) in the form in which PostgreSQL stores it. */
@@ -21,5 +21,5 @@ export function nativePasswordHash(password: string): string {
   return `*${sha1(sha1(password)).toString('hex').toUpperCase()}`
 }
 
-/** As ACL SETUSER takes it after `#`. */
+/** The form that ACL SETUSER expects after `#`. */
 export const sha256Hex = (password: string): string => createHash('sha256').update(password).digest('hex')

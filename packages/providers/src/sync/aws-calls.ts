@@ -7,7 +7,10 @@ import type { SyncConnection } from './provider.ts'
 
 type AwsTag = 'cloud-a-secrets-manager' | 'cloud-a-parameter-store'
 
-/** The settings of a client: of the SDK, its signatures and its errors are used. */
+/**
+ * Returns the settings of an AWS client. The SDK signs requests and reads errors, `outbound` sends, and the caller
+ * retries.
+ */
 export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, service: string, outbound: Outbound) {
   const { region, accessKeyId, provider } = connection.config as SyncConfig<AwsTag>
   const own = `https://${service}.${region}.amazonaws.com`
@@ -15,9 +18,9 @@ export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, servi
   return {
     region,
     credentials: { accessKeyId, secretAccessKey: headerCredential(connection.credential) },
-    // The caller of an adapter repeats what failed.
+    // The caller of an adapter retries.
     maxAttempts: 1,
-    // The SDK knows the hosts of every partition.
+    // Without an endpoint, the SDK chooses the host, because it knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
     requestHandler: handlerOn(outbound, 20_000),
   }
@@ -42,11 +45,11 @@ const reasons: Readonly<Record<string, [ProviderError['reason'], retryAfterMs?: 
   Throttling: ['rate_limited', 2000],
   ThrottlingException: ['rate_limited', 2000],
   TooManyRequestsException: ['rate_limited', 2000],
-  // Somebody writes the same parameter.
+  // Somebody else is writing the same parameter.
   TooManyUpdates: ['failed', 1000],
 }
 
-/** A refusal, with AWS’s own name for it: one reason has several, and some are no end. */
+/** A refusal with AWS’s own name for it. One reason covers several names, and callers handle some of them. */
 export class AwsRefusal extends ProviderError {
   readonly code: string
 
@@ -57,8 +60,8 @@ export class AwsRefusal extends ProviderError {
 }
 
 /**
- * What an operation answers, or an `AwsRefusal`.
- * @param secrets what was sent and must not come back in a text
+ * Returns the answer of an operation, or throws an `AwsRefusal`.
+ * @param secrets values that were sent and must not appear in an error
  */
 export async function asked<T>(sent: Promise<T>, secrets: readonly string[]): Promise<T> {
   try {

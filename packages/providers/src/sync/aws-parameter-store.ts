@@ -11,7 +11,7 @@ import { asked, awsClient } from './aws-calls.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
-// AWS Systems Manager Parameter Store, the parameters directly under a path.
+// AWS Systems Manager Parameter Store: the parameters directly under a path.
 
 const pagesMax = 2000
 
@@ -32,7 +32,7 @@ export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts
       valueBytesMax: tier === 'Standard' ? 4096 : 8192,
       emptyValues: false,
       totalBytesMax: null,
-      // About three writes a second, unless the account has paid for more.
+      // AWS allows about three writes a second, unless the account has paid for more.
       pushNamesMax: 3,
       pushIntervalMs: 1000,
     },
@@ -65,7 +65,7 @@ export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outb
           ...locked,
         })
       }
-      // A page may be empty and not be the last one.
+      // An empty page need not be the last one.
       NextToken = page.NextToken
       if (!NextToken) return found
     }
@@ -99,7 +99,7 @@ export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outb
           return { revision: Version === undefined ? null : String(Version), memo: null }
         },
         async remove({ name }) {
-          // One that is gone already is answered as invalid, and not refused.
+          // AWS lists a missing parameter as invalid in its answer, and does not refuse the call.
           await asked(client.send(new DeleteParametersCommand({ Names: [path + name] })), secrets)
         },
       }),

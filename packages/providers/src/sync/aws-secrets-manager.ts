@@ -26,8 +26,8 @@ import {
   type Told,
 } from './secret-manager.ts'
 
-// AWS Secrets Manager. Its list may be five minutes old. So a name that is owned is looked at before it is removed or made
-// anew, and one that is new is created and never written over.
+// AWS Secrets Manager. Its list may be five minutes old. So an owned name is read before it is removed or created
+// again, and a new name is created and never overwritten.
 
 const pagesMax = 2000
 const recoveryDays = 30
@@ -49,7 +49,7 @@ export function describe(place: Place): SyncFacts {
     valueBytesMax: bundleBytesMax,
     emptyValues: false,
     totalBytesMax: null,
-    // Fifty a second, and a name may take three calls.
+    // AWS allows 50 calls a second, and a name may take three.
     pushNamesMax: 15,
     pushIntervalMs: 1000,
   })
@@ -88,7 +88,7 @@ class Store implements SecretManager {
   private readonly client: SecretsManagerClient
   private readonly kmsKeyId: string | undefined
   private readonly credential: string
-  /** What this session wrote (not deleted) and removed (deleted), ahead of the list. */
+  /** Secrets that this session wrote (not deleted) or removed (deleted). The list may not show that yet. */
   private readonly own = new Map<string, Listed>()
 
   constructor(connection: SyncConnection<'cloud-a-secrets-manager'>, outbound: Outbound) {
@@ -118,7 +118,7 @@ class Store implements SecretManager {
     return await asked(this.client.send(command), [this.credential])
   }
 
-  /** The id of the current version is the revision: another writer makes another one. */
+  /** The revision is the id of the current version, because every write creates a version. */
   async look(id: string): Promise<{ revision: string | null; deleted: boolean } | null> {
     const found = await this.described(id)
     if (found === null) return null
@@ -134,7 +134,10 @@ class Store implements SecretManager {
     return found.RotationEnabled ? ['AWS rotates the secret, and will write over what is pushed.'] : []
   }
 
-  /** Empty where the secret does not exist. Skerry never deletes one, so it does not restore what somebody else deleted. */
+  /**
+   * Empty if the secret does not exist. Skerry never deletes a bundle, so it does not restore one that somebody else
+   * deleted.
+   */
   async bundle(id: string): Promise<Bundle> {
     const found = await this.described(id)
     if (found === null) return new Map()
@@ -150,7 +153,7 @@ class Store implements SecretManager {
     return readBundle(SecretString ?? '')
   }
 
-  /** The same run writes a value once: a version has the token as its id. */
+  /** Writes a value once per run: AWS uses the token as the id of the version, so a repeated write changes nothing. */
   async write(id: string, value: string, { runId, isNew, values }: Told): Promise<{ revision: string; memo: null }> {
     const secrets = [this.credential, value, ...values]
     const token = createHash('sha256').update(`${runId}\n${id}`).digest('hex')
@@ -161,11 +164,11 @@ class Store implements SecretManager {
     return { revision, memo: null }
   }
 
-  /** Writes a secret that is the caller’s, and makes or restores it where it is gone. */
+  /** Writes a secret of the caller. Creates it if it is missing, and restores it if it is deleted. */
   private async replace(id: string, value: string, token: string, secrets: readonly string[]): Promise<string> {
     const put = async () =>
       await this.put(id, value, token, secrets).catch(async (error: unknown) => {
-        // The run wrote another value of the name before.
+        // This run has already written another value of the name.
         if (!(error instanceof AwsRefusal && error.code === 'ResourceExistsException')) throw error
         return await this.put(id, value, randomUUID(), secrets)
       })
@@ -175,7 +178,7 @@ class Store implements SecretManager {
       if (error.code !== 'InvalidRequestException' || !(await this.described(id))?.DeletedDate) throw error
       await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), secrets)
       return await put().catch(async (refused: unknown) => {
-        // The old value must not live on where the new one is refused.
+        // If AWS refuses the new value, the restored secret is deleted again, so that the old value is not left in use.
         await this.remove(id).catch(() => {})
         throw refused
       })
@@ -192,7 +195,7 @@ class Store implements SecretManager {
     this.own.set(id, { id, deleted: true })
   }
 
-  /** Where a key is named, it is set with the value, so that its change takes hold. */
+  /** If a KMS key is configured, it is set together with the value, so that a change of the key takes effect. */
   private async put(id: string, value: string, token: string, secrets: readonly string[]): Promise<string> {
     const version = { SecretId: id, SecretString: value, ClientRequestToken: token }
     const { VersionId = token } = await (this.kmsKeyId === undefined
@@ -212,7 +215,7 @@ class Store implements SecretManager {
       if (!(error instanceof AwsRefusal && error.code === 'InvalidRequestException')) throw error
       if ((await this.described(id))?.DeletedDate)
         throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
-      // The name of a secret that was deleted by force is kept for a while.
+      // AWS reserves the name of a secret for a while after a forced deletion.
       throw new ProviderError('failed', error.message, 5000)
     })
     return VersionId

@@ -5,10 +5,10 @@ import { headerCredential } from './checks.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
-// Azure Key Vault secrets (https://learn.microsoft.com/rest/api/keyvault/secrets), by plain HTTP: of what the vendor’s packages do,
-// one form and five calls are needed here.
+// Azure Key Vault secrets (https://learn.microsoft.com/rest/api/keyvault/secrets), by plain HTTP. Skerry needs one form
+// and five calls, so it does not use the vendor’s packages.
 
-/** The newest version that all three clouds are known to have. */
+/** The newest version that all three clouds are known to support. */
 const apiVersion = '7.4'
 const clouds = {
   public: { login: 'https://login.microsoftonline.com', resource: 'vault.azure.net' },
@@ -16,7 +16,7 @@ const clouds = {
   china: { login: 'https://login.chinacloudapi.cn', resource: 'vault.azure.cn' },
 } as const
 const pagesMax = 2000
-/** A vault takes so long to end a deletion or a recovery, about. */
+/** About how long a vault needs to finish a deletion or a recovery. */
 const settlingMs = 5000
 
 type Place = SyncPlace<'cloud-c-key-vault'>
@@ -39,7 +39,7 @@ export function describe(place: Place): SyncFacts {
       emptyValues: true,
       totalBytesMax: null,
       pushNamesMax: 100,
-      // 300 creations in ten seconds, for the whole vault.
+      // Azure allows 300 creations in ten seconds for the whole vault.
       pushIntervalMs: 5000,
     },
     effects: [
@@ -126,8 +126,8 @@ function openVault(connection: SyncConnection<'cloud-c-key-vault'>, outbound: Ou
 }
 
 /**
- * Deleted secrets keep their names. One that is the caller’s is recovered, with its old value, and then written over; one of
- * somebody else stays deleted.
+ * Deleted secrets keep their names reserved. A deleted secret of the caller is recovered with its old value, and then
+ * overwritten. A deleted secret of somebody else stays deleted.
  */
 async function put(call: Vault['call'], fullName: string, value: string, isNew: boolean): Promise<string | null> {
   const name = encodeURIComponent(fullName)
@@ -144,7 +144,8 @@ async function put(call: Vault['call'], fullName: string, value: string, isNew: 
   try {
     return await set()
   } catch (error) {
-    // The old value must not live on where the new one is refused; where it is only too early, the next try writes it.
+    // If the vault refuses the new value, the secret is deleted again, so that the old value is not left in use. If the
+    // write was only too early, the next try writes it.
     const early = error instanceof ProviderError && error.retryAfterMs !== undefined
     if (!early) await call({ method: 'DELETE', url }).catch(() => {})
     throw error
@@ -154,7 +155,7 @@ async function put(call: Vault['call'], fullName: string, value: string, isNew: 
 const vaultOf = ({ config, destination }: Place) =>
   `https://${destination.vault}.${clouds[config.cloud ?? 'public'].resource}`
 
-/** The token of the application, by its secret (RFC 6749, section 4.4). */
+/** Fetches a token of the application with its client secret (RFC 6749, section 4.4). */
 async function signIn(
   { config, credential }: SyncConnection<'cloud-c-key-vault'>,
   outbound: Outbound,
@@ -182,7 +183,7 @@ async function signIn(
   if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
   const text = errorTextOf(typeof body.error_description === 'string' ? body.error_description : '', [secret])
   const failure = statusFailure({ ...answer, body }, outbound.now(), `signing in: ${text ?? ''}`)
-  // This endpoint also refuses a wrong client or secret with 400.
+  // This endpoint also answers 400 for a wrong client or secret.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
   throw failure ?? new ProviderError('failed', 'the answer holds no access token')
 }
@@ -195,10 +196,10 @@ function parsed(bytes: Uint8Array): { access_token?: unknown; error_description?
   }
 }
 
-/** The name is taken by a deleted secret that can be recovered. */
+/** A deleted secret that can be recovered has this name. */
 class RecoverableError extends ProviderError {}
 
-/** What a conflict is about stands in the inner code alone. */
+/** Only the inner code says what a conflict is about. */
 function conflictOf({ body }: JsonAnswer, failure: ProviderError): ProviderError {
   const code = (body as VaultError | undefined)?.error?.innererror?.code
   if (code === 'ObjectIsDeletedButRecoverable') return new RecoverableError('exists', failure.message)
@@ -217,7 +218,7 @@ function readErrorText(body: unknown, secrets: readonly string[]): string | null
   return texts.length === 0 ? null : errorTextOf(texts.join(': '), secrets)
 }
 
-/** `https://<vault>/secrets/<name>`. A deleted secret shows this id, too, and another one beside it. */
+/** Reads the name from `https://<vault>/secrets/<name>`. A deleted secret has this id too, and a second one. */
 function nameOf(id: unknown, path: string): string {
   const [, name] = new RegExp(`(?:/secrets|${path})/([0-9A-Za-z-]{1,127})(?:/|$)`).exec(String(id)) ?? []
   if (name === undefined) throw new ProviderError('failed', 'the id of a secret cannot be read')
@@ -229,7 +230,7 @@ function revisionOf(item: unknown): string | null {
   return typeof updated === 'number' ? String(updated) : null
 }
 
-/** The next page is named by a whole URL, which must not lead the token elsewhere. */
+/** The next page is given as a full URL. A URL on another host would receive the token, so it is refused. */
 function ownLink(link: string, path: string, hosts: readonly string[]): string {
   const url = URL.canParse(link) ? new URL(link) : null
   if (url === null || !hosts.some((host) => new URL(host).host === url.host) || url.pathname !== path)

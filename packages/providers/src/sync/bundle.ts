@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { ProviderError } from '../provider-error.ts'
 import type { NameRule, SyncChanges, SyncEntry, SyncOutcome } from './provider.ts'
 
-// All names of a binding in one secret, as a JSON object. What others put into it stays, in its order, whatever its type.
+// All names of a binding in one secret, as a JSON object. Entries of others stay as they are, in their order.
 
 export type Bundle = Map<string, unknown>
 
-/** What Secrets Manager of both clouds takes for one secret. */
+/** The largest secret that AWS Secrets Manager and Google Cloud Secret Manager accept. */
 export const bundleBytesMax = 65_536
 
 export const bundleName: NameRule = {
@@ -17,7 +17,7 @@ export const bundleName: NameRule = {
   prefix: '',
 }
 
-/** Refuses what is no object: it belongs to somebody else, and would be lost. */
+/** Refuses a value that is no JSON object. It belongs to somebody else, and would be lost. */
 export function readBundle(text: string): Bundle {
   let value: unknown
   try {
@@ -37,7 +37,7 @@ export const bundleEntries = (bundle: Bundle): SyncEntry[] =>
     ...(typeof value === 'string' ? {} : { locked: 'Its value is no text.' }),
   }))
 
-/** The text to be written with all values in it, those of others too, or null where it would say the same as before. */
+/** Returns the text to write, with the values of others, or null if the text would not change. */
 export function changedBundle(bundle: Bundle, changes: SyncChanges): { text: string; values: string[] } | null {
   const next = new Map(bundle)
   for (const { name, value } of changes.write) next.set(name, value)

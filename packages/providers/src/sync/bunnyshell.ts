@@ -5,8 +5,8 @@ import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
-// Variables of Bunnyshell environments and projects (https://documentation.bunnyshell.com). They are written one at a time, by
-// ids that only a list shows.
+// Variables of Bunnyshell environments and projects (https://documentation.bunnyshell.com). They are written one at a
+// time, by ids that only the list shows.
 
 const ORIGIN = 'https://api.environments.bunnyshell.com'
 const pagesMax = 1000
@@ -57,7 +57,9 @@ export function open(connection: SyncConnection<'env-platform'>, outbound: Outbo
     return answer
   }
 
-  /** Ids by name. Pages are asked for by number: a link in the answer could lead anywhere. */
+  /**
+   * The ids of the variables by name. Pages are requested by number, because a link in the answer could lead anywhere.
+   */
   async function ids(): Promise<Map<string, string>> {
     const found = new Map<string, string>()
     for (let page = 1; page <= pagesMax; page++) {
@@ -90,7 +92,8 @@ export function open(connection: SyncConnection<'env-platform'>, outbound: Outbo
           if (isNew && known.has(name)) throw madeMeanwhile()
           await write(known, name, value).catch(async (error: unknown) => {
             const reason = error instanceof ProviderError ? error.reason : undefined
-            // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
+            // Either the answer to our write was lost and the name is ours, or somebody removed the name after the list
+            // was read.
             if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
             known = await ids()
             await write(known, name, value)

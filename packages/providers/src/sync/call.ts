@@ -3,26 +3,28 @@ import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../h
 import type { Outbound } from '../outbound.ts'
 import { errorTextOf, ProviderError } from '../provider-error.ts'
 
-/** How one destination is called: what each request carries, and how it says that it refuses. */
+/** The API of one destination: the headers of each request, and how its refusals are recognized. */
 export interface Api {
   outbound: Outbound
   headers: Readonly<Record<string, string>>
   credential: string
-  /** What an error body says, in the words or codes of the destination; null where it says nothing. */
+  /** Reads the error text of a body, in the words or codes of the destination. Null if there is none. */
   readErrorText(body: unknown): string | null
-  /** A refusal that the status does not show, or shows wrongly. Null leaves it to the status. */
+  /** Detects a refusal that the status does not show, or shows wrongly. Null if the status decides. */
   refusal?(answer: JsonAnswer, errorText: string | null): ProviderError | null
-  /** When to come again after too many requests, where it is not said by `Retry-After`. */
+  /** Returns how long to wait after too many requests, if `Retry-After` does not say it. */
   pauseMs?(answer: JsonAnswer, now: Date): number | undefined
 }
 
-/** A list of more pages is refused: a list without end would keep a run for ever. */
+/** A longer list is refused, because a run would never finish a list without end. */
 const pagesMax = 200
 
-/** Where a destination asks for a pause and does not say how long. */
+/** The pause if a destination requests one and names no time. */
 const pauseMs = 60_000
 
-/** Sends one request, and throws the refusal that its answer is. `values` are those in the request: no reason repeats them. */
+/**
+ * Sends one request, and throws if its answer is a refusal. Errors never repeat the `values` that the request contains.
+ */
 export async function call(api: Api, request: JsonRequest, values: readonly string[] = []): Promise<JsonAnswer> {
   const { outbound, headers } = api
   const answer = await sendJson(outbound, { ...request, headers: { ...headers, ...request.headers } })
@@ -36,9 +38,9 @@ export async function call(api: Api, request: JsonRequest, values: readonly stri
 }
 
 /**
- * Reads a list page by page. `read` gets the cursor of the page, null for the first one, and answers the rows with the next
- * cursor, null after the last page. A list that does not end is refused, because its first part would pass for all of it: names
- * in the rest would look as if they were not there.
+ * Reads a list page by page. `read` gets the cursor of the page, null for the first one. It returns the rows and the
+ * next cursor, null after the last page. A list that does not end is refused, because the names in its unread rest
+ * would seem to be missing.
  */
 export async function readPages<Row, Cursor>(
   what: string,
@@ -55,10 +57,12 @@ export async function readPages<Row, Cursor>(
   throw new ProviderError('failed', `the list of ${what} does not end`)
 }
 
-/** A credential may be given with its scheme. */
+/** Removes the scheme with which a credential may be given. */
 const bareOf = (credential: string) => credential.trim().replace(/^\S+\s+/, '')
 
-/** The credential without spaces around it and without a scheme. Refuses what no header can carry. */
+/**
+ * Returns the credential without spaces around it and without a scheme. Refuses characters that no header can carry.
+ */
 export function tokenOf(credential: string): string {
   const token = credential.trim().replace(/^Bearer\s+/i, '')
   if (!/^[\u0021-\u007e]+$/.test(token))
@@ -66,22 +70,22 @@ export function tokenOf(credential: string): string {
   return token
 }
 
-/** For removals: what is gone already counts as removed. */
+/** For removals: an object that is already missing counts as removed. */
 export function ignoreMissing(error: unknown): void {
   if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
 }
 
-/** A revision for destinations that show values: it changes with the value, and can be stored in its place. */
+/** A revision for destinations that show values. It changes with the value, and can be stored instead of it. */
 export const digestOf = (value: string) => createHash('sha256').update(value).digest('base64url')
 
-/** Keeps the shape of an answer honest: an object, or nothing that can be worked with. */
+/** Returns the body if it is an object, and throws if it is not. */
 export function objectOf(body: unknown, what: string): Record<string, unknown> {
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw new ProviderError('failed', `the answer holds no ${what}`)
   return body as Record<string, unknown>
 }
 
-/** The same for a list of objects. */
+/** Returns the body if it is a list of objects, and throws if it is not. */
 export function listOf(body: unknown, what: string): Record<string, unknown>[] {
   if (!Array.isArray(body)) throw new ProviderError('failed', `the answer holds no list of ${what}`)
   return body.map((each) => objectOf(each, what))

@@ -5,8 +5,8 @@ import { ProviderError } from '../provider-error.ts'
 import type { SyncPlace } from './provider.ts'
 
 /**
- * Refuses a place that can never be. The API has checked it against the same schemas; a place that comes another way must not
- * reach a URL either.
+ * Refuses settings that can never work. The API has checked them against the same schemas. Settings from another caller
+ * must not reach a URL either.
  */
 export function checkPlace<T extends SyncTag>({ config, destination }: SyncPlace<T>): void {
   const schemas = syncProviders[config.provider]
@@ -14,12 +14,12 @@ export function checkPlace<T extends SyncTag>({ config, destination }: SyncPlace
     const [error] = Value.Errors(schemas[field], value)
     if (error) throw new ProviderError('invalid', `${field}${error.instancePath}: ${error.message}`)
     const problem = syncProblem(value)
-    // The field of a destination comes first, as in the refusals of the API.
+    // The fields of a destination have no prefix, as in the refusals of the API.
     if (problem !== null) throw new ProviderError('invalid', field === 'config' ? `config.${problem}` : problem)
   }
 }
 
-/** A credential that stands in a header. HTTP carries no spaces and control characters there. */
+/** Checks a credential that a header carries. HTTP allows no spaces and control characters there. */
 export function headerCredential(credential: string): string {
   const token = credential.trim()
   if (!/^[\u0021-\u007e]+$/.test(token))
@@ -27,7 +27,7 @@ export function headerCredential(credential: string): string {
   return token
 }
 
-/** The root of an API as one text, however it was typed: host in lower case, no usual port, no slash at its end. */
+/** Normalizes the root of an API: host in lower case, no default port, no slash at the end. */
 export function rootOf(typed: string): string {
   const { origin, pathname } = new URL(typed)
   return `${origin}${pathname.replace(/\/$/, '')}`

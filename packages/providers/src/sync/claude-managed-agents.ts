@@ -5,11 +5,11 @@ import { headerCredential } from './checks.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
-// Environment variables in vaults of Claude Managed Agents (https://platform.claude.com/docs). Agents see a placeholder, and the
-// value is put into requests to hosts that the credential allows.
+// Environment variables in vaults of Claude Managed Agents (https://platform.claude.com/docs). Agents see a
+// placeholder. The value is inserted into requests to hosts that the credential allows.
 
 const ORIGIN = 'https://api.anthropic.com'
-/** Of all types together. */
+/** The limit for credentials of all types together. */
 const credentialsMax = 20
 const pagesMax = 100
 
@@ -76,14 +76,14 @@ function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'
     return answer
   }
 
-  /** All credentials that count, those of other types among them. */
+  /** Lists the credentials that count towards the limit, also those of other types. */
   async function list(): Promise<Credential[]> {
     const found: Credential[] = []
     let page = ''
     for (let pages = 0; pages < pagesMax; pages++) {
       const { body } = await call({ method: 'GET', url: `${credentialsUrl}?limit=100${page}` })
       if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer holds no list')
-      // An empty list may be left out.
+      // The answer may omit an empty list.
       const { data = [], next_page } = body as { data?: unknown; next_page?: unknown }
       if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer holds no list of credentials')
       found.push(...data.map(readCredential).filter(({ archived }) => !archived))
@@ -119,7 +119,8 @@ async function push({ credentialsUrl: url, call, list }: Vault, destination: Des
       if (isNew && idOf(name) !== undefined) throw madeMeanwhile()
       const { revision } = await write(name, value).catch(async (error: unknown) => {
         const reason = error instanceof ProviderError ? error.reason : undefined
-        // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
+        // Either the answer to our write was lost and the name is ours, or somebody removed the name after the list was
+        // read.
         if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
         there = await list()
         return await write(name, value)
@@ -136,11 +137,12 @@ async function push({ credentialsUrl: url, call, list }: Vault, destination: Des
   })
 }
 
-/** Tells people where a credential comes from. */
+/** Shows people where a credential comes from. */
 const ours = { managed_by: 'skerry' }
 
 /**
- * Both places of injection are always sent: a creation that leaves them out allows both, and a change that does keeps them.
+ * Both injection locations are always sent. A creation without them allows both, and an update without them keeps the
+ * old ones.
  */
 function rulesOf({ allowedHosts, allowedHostsByName = {}, injectionLocation = 'header' }: Destination, name: string) {
   const hosts = Object.hasOwn(allowedHostsByName, name) ? allowedHostsByName[name] : allowedHosts
@@ -155,7 +157,7 @@ function rulesOf({ allowedHosts, allowedHostsByName = {}, injectionLocation = 'h
 
 interface Credential {
   id: string
-  /** Of an environment variable; those of other types have none. */
+  /** The name of an environment variable. Null for other types. */
   name: string | null
   revision: string | null
   archived: boolean

@@ -3,16 +3,19 @@ import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, tokenOf } from './call.ts'
 
-// What the Cloudflare destinations share (https://developers.cloudflare.com/api): the header, and the envelope in which each
-// answer comes. All tokens of a user have 1,200 requests per five minutes together; who goes on is blocked for as long.
+// Code that the Cloudflare destinations share (https://developers.cloudflare.com/api): the header, and the envelope of
+// each answer. All tokens of a user together have 1,200 requests per five minutes. Cloudflare then blocks the user for
+// five minutes.
 
 type EdgeTag = 'edge-workers' | 'edge-pages' | 'edge-secrets-store'
 
 const ORIGIN = 'https://api.cloudflare.com'
 
-/** Tokens that are malformed, unknown or expired answer 400 as often as 401. */
+/**
+ * Error codes for tokens that are malformed, unknown or expired. Cloudflare answers them with 400 as often as with 401.
+ */
 const denied = new Set([6003, 6111, 9106, 9109, 10000, 10001])
-/** No such Worker, no such legacy environment of one, no such Pages project. */
+/** Error codes for a missing Worker, a missing legacy environment of a Worker, and a missing Pages project. */
 const missing = new Set([10007, 10090, 8000007])
 
 export function edgeApi(outbound: Outbound, credential: string): Api {
@@ -22,7 +25,7 @@ export function edgeApi(outbound: Outbound, credential: string): Api {
 export const edgeAccount = (outbound: Outbound, tag: EdgeTag, accountId: string) =>
   `${outbound.origin(tag, ORIGIN)}/client/v4/accounts/${accountId}`
 
-/** The numbers by which an answer refuses, whatever its status is. */
+/** The error codes of an answer, whatever its status is. */
 export function edgeCodes(body: unknown): number[] {
   return errorsOf(body).flatMap(({ code }) => (typeof code === 'number' ? [code] : []))
 }

@@ -4,15 +4,15 @@ import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves, withoutTaken } from './pushing.ts'
 
-// Secrets of a Cloudflare Pages project. They are fields of the project: what a PATCH does not name stays, null removes. Both
-// environments go in one call, so that none is left behind.
+// Secrets of a Cloudflare Pages project. They are fields of the project: a PATCH keeps the names that it omits, and
+// null removes a name. One call changes both environments, so that neither is left behind.
 
 type Environment = SyncPlace<'edge-pages'>['destination']['environments'][number]
 
-/** What is read of the settings of an environment. */
+/** The settings of an environment that are read here. */
 interface Settings {
   names: string[]
-  /** Mark of the file that the project is configured by. The vendor’s own client sends it back with each change. */
+  /** Hash of the project's configuration file. The vendor’s own client sends it back with each change. */
   configHash: string | null
 }
 

@@ -5,10 +5,10 @@ import { edgeAccount, edgeApi } from './cloudflare-api.ts'
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
-// Secrets of a Cloudflare Secrets Store. They are changed by id, and a deletion is accepted before it is done.
+// Secrets of a Cloudflare Secrets Store. They are changed by id, and Cloudflare accepts a deletion before it is done.
 
 const pageSize = 100
-/** Least time until the name of a deleted secret may be free again. */
+/** The shortest time until the name of a deleted secret may be free again. */
 const deletionMs = 5_000
 
 type Written = Omit<SyncWritten, 'name'>
@@ -91,7 +91,7 @@ export function open(connection: SyncConnection<'edge-secrets-store'>, outbound:
   }
 
   async function update(secret: Secret, value: string): Promise<Written> {
-    // Scopes that are sent replace those that are there, and other products may use the secret already.
+    // Scopes in the request replace the existing ones, and other products may already use the secret.
     const lacking = destination.scopes.filter((scope) => !secret.scopes.includes(scope))
     const scopes = lacking.length === 0 ? {} : { scopes: [...secret.scopes, ...lacking] }
     const json = { value, ...scopes }

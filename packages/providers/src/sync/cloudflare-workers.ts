@@ -5,8 +5,8 @@ import { edgeAccount, edgeApi, edgeCodes } from './cloudflare-api.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves } from './pushing.ts'
 
-// Secrets of a Cloudflare Worker. One call writes and removes up to a hundred and makes one version; a call for each name would
-// deploy as often.
+// Secrets of a Cloudflare Worker. One call writes and removes up to 100 names and creates one version. One call per
+// name would deploy one version per name.
 
 const namesMax = 100
 
@@ -25,7 +25,7 @@ export function describe({ config, destination }: SyncPlace<'edge-workers'>): Sy
       emptyValues: true,
       totalBytesMax: null,
       pushNamesMax: namesMax,
-      // The Worker refuses a change while another is on its way.
+      // The Worker refuses a change while another one is in progress.
       pushIntervalMs: 1000,
     },
     effects: [
@@ -58,7 +58,7 @@ export function open(
     },
     list,
     async push(changes) {
-      // Nothing is known of a removal of what is not there, and a call without need would deploy.
+      // The removal of a missing name is not documented, and an unnecessary call would deploy a version.
       const names = changes.remove.length === 0 ? [] : (await list()).map(({ name }) => name)
       return await inHalves(changes, async (part) => {
         const secrets = Object.fromEntries([
@@ -85,7 +85,7 @@ export function open(
   }
 }
 
-/** Code 10215 says that the newest version is not deployed; no other try changes that. */
+/** Code 10215 means that the newest version is not deployed. A retry does not help. */
 function withWords(api: ReturnType<typeof edgeApi>): ReturnType<typeof edgeApi> {
   return {
     ...api,

@@ -4,7 +4,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return sum
 })
 
-/** The CRC-32C (Castagnoli) of bytes, which Node does not have: its `zlib.crc32` has another polynomial. */
+/** Computes the CRC-32C (Castagnoli) of bytes. Node lacks it: its `zlib.crc32` uses another polynomial. */
 export function crc32c(bytes: Uint8Array): number {
   let sum = 0xffffffff
   for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] as number)

@@ -5,8 +5,8 @@ import { type Api, call, listOf, objectOf, tokenOf } from './call.ts'
 import type { SyncChanges, SyncConnection, SyncFacts, SyncOutcome, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves, without, withoutTaken } from './pushing.ts'
 
-// Variables of a DigitalOcean App Platform app, or of one of its components. They are a part of the app’s spec, which is
-// read and written as a whole: what is not understood in it goes back as it came, and so do the encrypted values of others.
+// Variables of a DigitalOcean App Platform app, or of one of its components. They are a part of the app’s spec, which
+// is read and written as a whole. Unknown fields are sent back unchanged, and so are the encrypted values of others.
 
 const ORIGIN = 'https://api.digitalocean.com'
 const kinds = ['services', 'static_sites', 'workers', 'jobs', 'functions']
@@ -76,7 +76,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-e
     },
     async list() {
       const names = (await read()).variables.map(({ key }) => String(key))
-      // The same name may stand there twice, for builds and for runs.
+      // The same name may occur twice, for builds and for runs.
       return [...new Set(names)].map((name) => ({ name, revision: null }))
     },
     async push(given) {
@@ -96,13 +96,13 @@ function componentOf(spec: Tree, name: string): Tree {
   return component
 }
 
-/** The id alone: a message on a spec may quote from it. */
+/** Returns only the id, because a message about a spec may quote from it. */
 function readErrorText(body: unknown): string | null {
   const id = (body as { id?: unknown } | undefined)?.id
   return typeof id === 'string' ? id : null
 }
 
-/** `ratelimit-reset` is the instant at which the oldest request counts no more. */
+/** `ratelimit-reset` is the time at which the oldest request no longer counts. */
 function pauseMs({ headers }: JsonAnswer, now: Date): number | undefined {
   const reset = Number(headers['ratelimit-reset'])
   return Number.isFinite(reset) ? reset * 1000 - now.getTime() : undefined

@@ -4,8 +4,8 @@ import { type Api, call } from './call.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves } from './pushing.ts'
 
-// Fly.io apps, by the Machines API (https://docs.machines.dev). One call writes and removes any number of names and makes
-// one version; Machines take it up when they are next updated.
+// Fly.io apps, through the Machines API (https://docs.machines.dev). One call writes and removes any number of names
+// and creates one version. Machines use that version after their next update.
 
 const ORIGIN = 'https://api.machines.dev'
 
@@ -24,7 +24,7 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
       emptyValues: true,
       totalBytesMax: null,
       pushNamesMax: null,
-      // One action of a kind per second and app.
+      // Fly.io allows one action of a kind per second and app.
       pushIntervalMs: 1000,
     },
     effects: [
@@ -40,7 +40,7 @@ export function open(connection: SyncConnection<'app-platform-c'>, outbound: Out
   let version: number | undefined
 
   async function list(): Promise<SyncEntry[]> {
-    // Without the version of the last write the answer may be older than it.
+    // Fly.io may answer from a replica. `min_version` makes it answer with our last write or something newer.
     const query = version === undefined ? '' : `?min_version=${version}`
     const { body } = await call(api, { method: 'GET', url: url + query })
     return readSecrets(body).map(({ name, digest }) => ({ name, revision: digest }))
@@ -69,8 +69,8 @@ export function open(connection: SyncConnection<'app-platform-c'>, outbound: Out
 }
 
 /**
- * Macaroons (`fm1r_`, `fm1a_`, `fm2_`) have a scheme of their own, as the vendor’s Go client sends them; all other tokens are
- * bearers. `fly tokens create` prints the scheme as well.
+ * Macaroons (`fm1r_`, `fm1a_`, `fm2_`) have a scheme of their own, as in the vendor’s Go client. All other tokens are
+ * bearer tokens. `fly tokens create` prints the scheme as well.
  */
 function authorizationOf(credential: string): string {
   const token = credential.trim().replace(/^(?:FlyV1|Bearer)\s+/i, '')
@@ -85,7 +85,7 @@ function readSecrets(body: unknown): { name: string; digest: string | null }[] {
   return secrets.map(({ name, digest }) => ({ name: String(name), digest: typeof digest === 'string' ? digest : null }))
 }
 
-/** `Version` is the deprecated twin of `version`. */
+/** `Version` is the deprecated name of `version`. */
 function readVersion(body: unknown): number | undefined {
   const { version, Version } = body as { version?: unknown; Version?: unknown }
   return [version, Version].find((value) => typeof value === 'number') as number | undefined

@@ -6,13 +6,13 @@ import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
 // GitHub Actions secrets of a repository, one of its environments, or an organization
-// (https://docs.github.com/rest/actions/secrets). Values are sealed for a key of the very place: the service takes what was
-// sealed for another one, and stores nonsense.
+// (https://docs.github.com/rest/actions/secrets). Each of these has its own public key, and values must be encrypted
+// with it. GitHub accepts a value that was encrypted with another key, and stores nonsense.
 
 const ROOT = 'https://api.github.com'
 const perPage = 100
 const pagesMax = 20
-/** What GitHub asks for after a limit that names no time. */
+/** The pause that GitHub asks for after a rate limit that names no time. */
 const limitPauseMs = 60_000
 
 type Place = SyncPlace<'code-host-ci'>
@@ -33,7 +33,7 @@ export function describe(place: Place): SyncFacts {
       valueBytesMax: 48 * 1024,
       emptyValues: true,
       totalBytesMax: null,
-      // 80 requests a minute may create content.
+      // GitHub allows 80 requests a minute that create content.
       pushNamesMax: 20,
       pushIntervalMs: 15_000,
     },
@@ -99,7 +99,7 @@ export function open(connection: SyncConnection<'code-host-ci'>, outbound: Outbo
         async write({ name, value }) {
           await put(name, value).catch(async (error: unknown) => {
             if (!(error instanceof ProviderError && error.message.startsWith('HTTP 422'))) throw error
-            // Keys change. What was sealed for the one before is refused.
+            // GitHub changes its keys. It refuses a value that was encrypted with the previous one.
             sealing = undefined
             await put(name, value)
           })
@@ -151,7 +151,7 @@ async function sealed(value: string, key: Uint8Array): Promise<string> {
   return Buffer.from(sodium.crypto_box_seal(Buffer.from(value, 'utf8'), key)).toString('base64')
 }
 
-/** Limits are told with 403 too. Then only the headers tell them from a right that is lacking. */
+/** GitHub also reports rate limits with 403. Only the headers then distinguish a limit from a missing permission. */
 function limitPause({ status, headers }: JsonAnswer, now: Date): number | null {
   if (status !== 403 && status !== 429) return null
   const after = retryAfterMs(headers, now)

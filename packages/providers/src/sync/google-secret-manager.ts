@@ -16,7 +16,7 @@ import {
 } from './secret-manager.ts'
 import { numberedMemo, ownVersions } from './version-memo.ts'
 
-// Google Cloud Secret Manager (https://cloud.google.com/secret-manager/docs/reference/rest), its global secrets.
+// Google Cloud Secret Manager (https://cloud.google.com/secret-manager/docs/reference/rest): the global secrets.
 
 const ORIGIN = 'https://secretmanager.googleapis.com'
 const pagesMax = 100
@@ -37,7 +37,7 @@ export function describe(place: Place): SyncFacts {
     valueBytesMax: bundleBytesMax,
     emptyValues: false,
     totalBytesMax: null,
-    // 600 writes a minute, and a name may take three.
+    // Google allows 600 writes a minute, and a name may take three.
     pushNamesMax: 30,
     pushIntervalMs: 10_000,
   })
@@ -104,7 +104,7 @@ class Project implements SecretManager {
     return (await this.listed()).filter(({ id }) => id.startsWith(prefix)).map(({ id }) => ({ id, deleted: false }))
   }
 
-  /** The revision is of the newest version. One that was disabled or destroyed is no longer what was written. */
+  /** The revision is that of the newest version. It also changes when somebody disables or destroys that version. */
   async look(id: string): Promise<{ revision: string | null; deleted: false } | null> {
     const answer = await this.call({ method: 'GET', url: `${this.url}/${id}/versions/latest` }).catch(unlessMissing)
     if (answer !== undefined) return { revision: revisionOf(answer.body), deleted: false }
@@ -112,7 +112,7 @@ class Project implements SecretManager {
     return secret === undefined ? null : { revision: 'no version', deleted: false }
   }
 
-  /** Empty where there is no secret, or none of its versions was written yet. */
+  /** Empty if there is no secret, or if it has no version yet. */
   async bundle(id: string): Promise<Bundle> {
     const answer = await this.call({ method: 'GET', url: `${this.url}/${id}/versions/latest:access` }).catch(
       unlessMissing,
@@ -131,7 +131,7 @@ class Project implements SecretManager {
     return { revision: revisionOf(body), memo: kept }
   }
 
-  /** Adds a version, of a secret that is made where there is none. */
+  /** Adds a version. Creates the secret first if it is missing. */
   private async add(id: string, value: string, values: readonly string[], isNew: boolean): Promise<JsonAnswer> {
     const bytes = Buffer.from(value, 'utf8')
     const data = bytes.toString('base64')
@@ -142,7 +142,7 @@ class Project implements SecretManager {
       const replication = replicationOf(this.connection.destination)
       await this.call({ method: 'POST', url: `${this.url}?secretId=${id}`, json: { replication } })
       return await add().catch(async (error: unknown) => {
-        // An empty secret would look like somebody else’s to the next run.
+        // The next run would take an empty secret for somebody else’s.
         const refused = error instanceof ProviderError && error.reason !== 'unreachable'
         if (refused) await this.remove(id).catch(() => {})
         throw error
@@ -160,8 +160,9 @@ class Project implements SecretManager {
   }
 
   /**
-   * Destroys the versions before this one that the memo names, unless the secret was made anew since, when its numbers began
-   * again. What fails here is tried again with the next version, since the new value is written already.
+   * Destroys older versions that the memo names, but not if the secret was created again since: its version numbers
+   * then start again. A failure is not an error, because the new value is already written. The next version tries
+   * again.
    */
   private async prune(id: string, version: number, memo: string | null): Promise<string | null> {
     try {
@@ -199,7 +200,7 @@ class Project implements SecretManager {
   }
 }
 
-/** Number and instant of a version: numbers begin again with a secret that was made anew. */
+/** Number, creation time and state of a version. The numbers start again with a secret that was created again. */
 function revisionOf(body: unknown): string {
   const { name, createTime, state = 'ENABLED' } = (body ?? {}) as Record<string, unknown>
   return [lastOf(name), createTime, state].join(' ')
@@ -225,17 +226,17 @@ function replicationOf({ replication, locations = [], kmsKeyName }: Place['desti
 const placesOf = (replication: Replication | undefined) =>
   replication?.userManaged?.replicas?.map(({ location }) => location).sort() ?? 'automatic'
 
-/** Names hold the project’s number and not its id, so only their end is read. */
+/** Names contain the project’s number instead of its id, so only their end is read. */
 const lastOf = (name: unknown) => String(name).split('/').at(-1) ?? ''
 
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
 }
 
-/** A secret may delay destruction. Its versions are disabled until then, which is as good. */
+/** A secret may delay the destruction of a version. The version is disabled until then, which is as good. */
 const isDone = () => true
 
-/** A version that is destroyed already, or gone, needs no second try. */
+/** A version that is already destroyed or missing needs no second try. */
 function isOver(error: unknown): boolean {
   if (!(error instanceof ProviderError)) throw error
   return error.reason === 'failed' || error.reason === 'missing'

@@ -5,8 +5,8 @@ import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
 import type { SyncChanges, SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import { done, inHalves } from './pushing.ts'
 
-// Config vars of a Heroku app, by the Platform API (https://devcenter.heroku.com/articles/platform-api-reference). One call
-// writes and removes any number of names, makes one release and starts the dynos anew.
+// Config vars of a Heroku app, through the Platform API (https://devcenter.heroku.com/articles/platform-api-reference).
+// One call writes and removes any number of names, creates one release and restarts the dynos.
 
 const ORIGIN = 'https://api.heroku.com'
 
@@ -60,7 +60,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-f
       return Object.entries(await read()).map(([name, value]) => ({ name, revision: digestOf(String(value)) }))
     },
     async push(changes) {
-      // A call that changes nothing could start the dynos anew all the same.
+      // A call that changes nothing could still restart the dynos.
       const names = changes.remove.length === 0 ? [] : Object.keys(await read())
       return await inHalves(changes, async (part) => {
         const removed = part.remove.filter(({ name }) => names.includes(name))
@@ -75,18 +75,18 @@ export function open({ destination, credential }: SyncConnection<'app-platform-f
       ...write.map(({ name, value }) => [name, value]),
       ...remove.map(({ name }) => [name, null]),
     ])
-    // The answer holds the values of all config vars: it is not read.
+    // The answer contains the values of all config vars, so it is not read.
     const values = write.map(({ value }) => value)
     await call(api, { method: 'PATCH', url: `${app}/config-vars`, json }, values)
   }
 }
 
-/** An app whose bills are not paid takes no name at all. */
+/** An app with unpaid bills accepts no names at all. */
 function refusal({ status }: JsonAnswer, words: string | null): ProviderError | null {
   return status === 402 ? new ProviderError('denied', `HTTP 402: ${words ?? 'the account is delinquent'}`) : null
 }
 
-/** The id alone: a message may quote what was sent. */
+/** Returns only the id, because a message may quote what was sent. */
 function readErrorText(body: unknown): string | null {
   const id = (body as { id?: unknown } | undefined)?.id
   return typeof id === 'string' ? id : null

@@ -5,14 +5,14 @@ import { headerCredential } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
-// Secrets of Hugging Face Spaces, by the Hub’s API (https://huggingface.co/.well-known/openapi.json). There is no call for
-// several names, and values never come back.
+// Secrets of Hugging Face Spaces, through the Hub’s API (https://huggingface.co/.well-known/openapi.json). There is no
+// call for several names, and the API never returns values.
 
 const ORIGIN = 'https://huggingface.co'
 
 export function describe(place: SyncPlace<'ml-spaces'>): SyncFacts {
   return {
-    // The Hub tells no case apart in names.
+    // The Hub ignores case in names.
     places: [`space/${place.destination.repoId.toLowerCase()}`],
     limits: {
       name: {
@@ -47,7 +47,7 @@ export function open(connection: SyncConnection<'ml-spaces'>, outbound: Outbound
     throw new ProviderError('rate_limited', failure.message, failure.retryAfterMs ?? windowEndMs(answer))
   }
 
-  /** A static Space hands its secrets to every visitor’s browser. */
+  /** Refuses a static Space, because it sends its secrets to every visitor’s browser. */
   async function refuseStatic(): Promise<void> {
     if (mayWrite) return
     const { body } = await call({ method: 'GET', url: space })
@@ -100,7 +100,7 @@ function unlessMissing(error: unknown): void {
   if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
 }
 
-/** `RateLimit: "api";r=0;t=42` says in how many seconds the window ends. */
+/** `RateLimit: "api";r=0;t=42` names the seconds until the window ends. */
 function windowEndMs({ headers }: JsonAnswer): number | undefined {
   const [, seconds] = /;t=(\d{1,6})/.exec(headers.ratelimit ?? '') ?? []
   return seconds === undefined ? undefined : Number(seconds) * 1000

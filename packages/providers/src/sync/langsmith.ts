@@ -15,8 +15,8 @@ import type {
 } from './provider.ts'
 import { done, inHalves, withoutTaken } from './pushing.ts'
 
-// Secrets of LangSmith deployments, by the control plane (https://api.host.langchain.com/docs). The whole list is written at
-// once. That a write merges is documented nowhere, so the names that are not ours are sent back as they were read.
+// Secrets of LangSmith deployments, through the control plane (https://api.host.langchain.com/docs). One call writes
+// the whole list. No document says that a write merges, so the names that are not ours are sent back as they were read.
 
 const origins = {
   us: 'https://api.host.langchain.com',
@@ -25,10 +25,10 @@ const origins = {
   'aws-us': 'https://aws.api.host.langchain.com',
 } as const
 
-/** A deployment comes with all of its values. */
+/** An answer contains all values of the deployment. */
 const answerBytesMax = 8 * 1024 * 1024
 
-/** Names that the platform sets itself, as its own command line refuses them. */
+/** Names that the platform sets itself. The platform's command line refuses them too. */
 const reserved = [
   ...['LANGCHAIN_TRACING_V2', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_PROJECT', 'LANGSMITH_PROJECT'],
   ...[
@@ -109,7 +109,10 @@ export function open(connection: SyncConnection<'agent-platform'>, outbound: Out
     push: (changes) => inHalves(changes, pushTogether),
   }
 
-  /** Writes all names with one call. What its refusal names is left out of the next one, so that the others still go. */
+  /**
+   * Writes all names with one call. The next call leaves out the names that LangSmith refuses, so that the others are
+   * written.
+   */
   async function pushTogether(given: Part): Promise<SyncOutcome> {
     const there = await call({ method: 'GET' })
     const present = new Set(there.map(({ name }) => name))
@@ -118,14 +121,14 @@ export function open(connection: SyncConnection<'agent-platform'>, outbound: Out
     const removed = changes.remove.map(({ name }) => name)
     const removes = removed.some((name) => present.has(name))
     let write = changes.write
-    // Even a list that is the same makes a revision.
+    // Even an unchanged list creates a revision, so nothing is sent without a change.
     while (write.length > 0 || removes) {
       const secrets = [...kept, ...write.map(({ name, value }) => ({ name, value }))]
       const values = secrets.map(({ value }) => value)
       const after = await call({ method: 'PATCH', json: { secrets } }, values).catch((error: unknown) => {
         if (!(error instanceof EntriesRefused)) throw error
         const refused = write.filter((_, index) => error.reasons.has(kept.length + index))
-        // A refusal of an entry that is somebody else's cannot be helped here.
+        // A refusal of somebody else's entry cannot be resolved here.
         if (refused.length === 0) throw error
         failed.push(...refused.map(({ name }) => refusedName(name, error.reasons.get(indexOf(secrets, name)))))
         write = write.filter((each) => !refused.includes(each))
@@ -139,7 +142,10 @@ export function open(connection: SyncConnection<'agent-platform'>, outbound: Out
 
 type Part = Pick<SyncChanges, 'write' | 'remove'>
 
-/** The secrets that go back as they came. One whose value is hidden would be erased, so nothing is written then. */
+/**
+ * The secrets that are sent back as they came. A hidden value would be erased, so one hidden value stops the whole
+ * write.
+ */
 function keptOf(there: readonly Secret[], { write, remove }: Part): Secret[] {
   const mentioned = new Set([...write, ...remove].map(({ name }) => name))
   const isTaken = (name: string) => write.some((each) => each.name === name && each.isNew)
@@ -153,7 +159,7 @@ function keptOf(there: readonly Secret[], { write, remove }: Part): Secret[] {
   return kept
 }
 
-/** A refusal that names entries of the list that was sent, by their places in it. */
+/** A refusal that names entries of the list that was sent, by their index. */
 class EntriesRefused extends ProviderError {
   readonly reasons: ReadonlyMap<number, string | null>
 
@@ -182,7 +188,10 @@ interface Secret {
 
 const root = ({ baseUrl, region = 'us' }: SyncPlace<'agent-platform'>['config']) => baseUrl ?? origins[region]
 
-/** Empty, or made of what services put instead of a value. No document says whether values are shown. */
+/**
+ * Whether a value is empty, or is a text that services show instead of a value. No document says whether LangSmith
+ * shows values.
+ */
 const isHidden = ({ value }: Secret) =>
   /^[*•●.xX]*$|\*{3}|[•●]{3}|^[<[(]?(?:redacted|hidden|masked|secret)[>\])]?$/i.test(value)
 
@@ -200,7 +209,7 @@ function readSecrets({ body }: JsonAnswer): Secret[] {
 const named = (names: readonly string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
 
-/** What an answer 422 says of entries of the list: `loc` is `['body', 'secrets', 3, 'name']`. */
+/** Reads the reasons for single entries from an answer 422: `loc` is `['body', 'secrets', 3, 'name']`. */
 function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]): Map<number, string | null> {
   const detail = (body as { detail?: unknown } | undefined)?.detail
   if (status !== 422 || !Array.isArray(detail)) return new Map()
@@ -213,7 +222,7 @@ function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]):
   )
 }
 
-/** The list of problems of an answer 422 quotes the input, so of those only the places are told. */
+/** The problems in an answer 422 quote the input, so only their locations are shown. */
 function readErrorText({ body }: JsonAnswer, secrets: readonly string[]): string | null {
   const detail = (body as { detail?: unknown } | undefined)?.detail
   if (typeof detail === 'string') return errorTextOf(detail, secrets)

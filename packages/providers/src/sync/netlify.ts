@@ -5,11 +5,11 @@ import { type Api, call, ignoreMissing, listOf, objectOf, tokenOf } from './call
 import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
-// Environment variables of a Netlify site (https://open-api.netlify.com). A variable has one value for each deploy context,
-// or one for all; only the contexts of the destination are touched.
+// Environment variables of a Netlify site (https://open-api.netlify.com). A variable has one value for each deploy
+// context, or one for all. Only the contexts of the destination are changed.
 
 const ORIGIN = 'https://api.netlify.com'
-/** Where a secret can be used: post-processing would show it. */
+/** The scopes in which a secret can be used. Post-processing is left out, because it would show the secret. */
 const secretScopes = ['builds', 'functions', 'runtime']
 
 type Destination = SyncPlace<'site-host'>['destination']
@@ -29,7 +29,7 @@ export function describe(place: SyncPlace<'site-host'>): SyncFacts {
   const { siteId, contexts, branch, secret = true } = place.destination
   return {
     places: contexts.map((context) => {
-      // The id of a site is unique among all teams, and a team goes by a slug and an id.
+      // The id of a site is unique among all teams. A team has both a slug and an id, so the place does not name it.
       const place = `site/${siteId}/${context}`
       return context === 'branch' ? `${place}/${branch}` : place
     }),
@@ -45,7 +45,7 @@ export function describe(place: SyncPlace<'site-host'>): SyncFacts {
       valueBytesMax: null,
       emptyValues: true,
       totalBytesMax: null,
-      // 500 requests a minute, and one for each context of a name.
+      // Netlify allows 500 requests a minute, and each context of a name needs one.
       pushNamesMax: 50,
       pushIntervalMs: 1000,
     },
@@ -67,10 +67,10 @@ export function open(
   const origin = `${outbound.origin('site-host', ORIGIN)}/api/v1`
   const ours = contextsOf(destination)
   const isOurs = (value: Context) => ours.some((context) => sameContext(context, value))
-  /** A value for all contexts is there in ours as well. */
+  /** Whether a value applies to a context of the destination. A value for all contexts does too. */
   const isInPlace = (value: Context) => value.context === 'all' || isOurs(value)
 
-  /** Without `site_id` a variable would be of the whole team. */
+  /** Without `site_id`, a variable would belong to the whole team. */
   const url = (path = '') => `${origin}/accounts/${config.accountId}/env${path}?site_id=${destination.siteId}`
 
   async function read(): Promise<Map<string, Variable>> {
@@ -119,7 +119,7 @@ export function open(
       for (const context of ours) revision = await ask({ method: 'PATCH', url: url(path), json: { ...context, value } })
       return { revision, memo: null }
     }
-    // The call that makes a secret of it replaces the values of all contexts.
+    // The call that turns a variable into a secret replaces the values of all contexts.
     if (!known.values.every(isOurs))
       throw new ProviderError('invalid', 'it is no secret there, and has values of other contexts')
     return { revision: await ask({ method: 'PUT', url: url(path), json: whole }), memo: null }
@@ -154,7 +154,9 @@ const contextsOf = ({ contexts, branch }: Destination): Context[] =>
 const sameContext = (a: Context, b: Context) =>
   a.context === b.context && (a.context !== 'branch' || a.context_parameter === b.context_parameter)
 
-/** The instant of the last change, of a variable or of the one in a list. A change of another context moves it as well. */
+/**
+ * The time of the last change of a variable, or of the first one in a list. A change in another context changes it too.
+ */
 function revisionOf(body: unknown): string | null {
   const { updated_at } = (Array.isArray(body) ? body[0] : body) ?? {}
   return typeof updated_at === 'string' ? updated_at : null
@@ -178,7 +180,7 @@ function readErrorText(body: unknown): string | null {
   return ([message, msg].find((each) => typeof each === 'string') as string | undefined) ?? null
 }
 
-/** Seconds since 1970 at which the minute is over. */
+/** Returns the milliseconds until the minute ends. The header gives seconds since 1970. */
 function pauseMs({ headers }: JsonAnswer, now: Date): number | undefined {
   const reset = Number(headers['x-ratelimit-reset'])
   return Number.isFinite(reset) ? reset * 1000 - now.getTime() : undefined

@@ -5,8 +5,8 @@ import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
 import type { SyncConnection, SyncFacts, SyncFailed, SyncPlace, SyncSession } from './provider.ts'
 import { inHalves, withoutTaken } from './pushing.ts'
 
-// Variables of a Northflank secret group (https://northflank.com/docs/v1/api). Whether a PATCH adds to the variables or
-// replaces them is not documented: the whole map is read, sent and read again, which is right both ways.
+// Variables of a Northflank secret group (https://northflank.com/docs/v1/api). It is not documented whether a PATCH
+// adds to the variables or replaces them. So the whole map is read, sent and read again, which is right in both cases.
 
 const ORIGIN = 'https://api.northflank.com'
 
@@ -43,11 +43,13 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
   const { projectId, secretGroupId } = destination
   const url = `${outbound.origin('app-platform-d', ORIGIN)}/v1/projects/${projectId}/secrets/${secretGroupId}`
 
-  /** Without `show=this` there would be values of linked addons, which a write would make the group’s own. */
+  /**
+   * Without `show=this`, the answer would contain values of linked addons, and a write would copy them into the group.
+   */
   async function read(): Promise<Variables> {
     const { body } = await call(api, { method: 'GET', url: `${url}?show=this` })
     const { variables } = objectOf(objectOf(objectOf(body, 'data').data, 'group').secrets ?? {}, 'secrets')
-    // A write of what could not be read would empty the group.
+    // A write without the current variables would empty the group.
     if (variables === undefined || variables === null)
       throw new ProviderError('denied', 'the token does not show the variables of the group')
     return objectOf(variables, 'variables')
@@ -107,7 +109,7 @@ function readErrorText(body: unknown): string | null {
   return typeof message === 'string' ? message : null
 }
 
-/** Seconds until the hour of the account’s thousand requests is over. */
+/** Returns the milliseconds until the account's limit of 1,000 requests an hour resets. The header gives seconds. */
 function pauseMs({ headers }: JsonAnswer): number | undefined {
   const reset = Number(headers['x-ratelimit-reset'])
   return Number.isFinite(reset) ? reset * 1000 : undefined

@@ -4,18 +4,19 @@ import type { SyncChanges, SyncEntry, SyncFailed, SyncOutcome, SyncWritten } fro
 type Write = SyncChanges['write'][number]
 type Remove = SyncChanges['remove'][number]
 
-/** Where a provider says nothing of how long to wait. */
+/** The pause used when a provider sends no Retry-After. */
 const pauseMs = 5000
-/** So many refusals of the credential, and nothing else, are no longer taken for those of single names. */
+/** The push fails if this many names are refused because of the credential, and no name had another result. */
 const denialsMax = 3
 
-/** The refusal of a name that was not there when the list was read, and is now. */
+/** The refusal of a name that somebody else created after the list was read. */
 export const madeMeanwhile = () =>
   new ProviderError('foreign', 'somebody else has made it there in the meantime, so it was left alone')
 
 /**
- * Changes one name after the other, for destinations without a call for many. A name that is refused fails alone; what would
- * meet all others too, a pause that was asked for or a connection that is gone, ends the push with what was done so far.
+ * Changes one name after another, for destinations that change one name per call. A refused name fails alone. A rate
+ * limit or a broken connection would also affect the other names. It ends the push, and the outcome reports what was
+ * done so far.
  */
 export async function oneByOne(
   { write, remove }: Pick<SyncChanges, 'write' | 'remove'>,
@@ -30,7 +31,7 @@ export async function oneByOne(
       isNew: change.isNew === true,
       run: async () => void written.push({ name: change.name, ...(await steps.write(change)) }),
     })),
-    // Removals come last: what they break is then already replaced.
+    // Removals come last, so that a new name exists before the name that it replaces is removed.
     ...remove.map((change) => ({
       name: change.name,
       isNew: false,
@@ -70,8 +71,8 @@ function sentence(message: string): string {
 }
 
 /**
- * Adds to what was written the revisions that a list shows, for destinations whose answer to a write holds none. That the list
- * cannot be read makes nothing unwritten.
+ * Adds the revisions of a list to the names that were written, for destinations that do not return them on a write. If
+ * the list cannot be read, the names still count as written.
  */
 export async function withRevisions(outcome: SyncOutcome, list: () => Promise<SyncEntry[]>): Promise<SyncOutcome> {
   if (outcome.written.length === 0) return outcome

@@ -1,21 +1,21 @@
 import { ProviderError } from '../provider-error.ts'
 import type { SyncChanges, SyncFailed, SyncOutcome, SyncWritten } from './provider.ts'
 
-// What adapters do with the names of a push that go in one call, when one of them fails: the others go on, and what was done is
-// always told.
+// Helpers for destinations that write all names of a push in one call. If one name fails, the others are still written,
+// and the outcome reports everything that was done.
 
 type Write = SyncChanges['write'][number]
 type Remove = SyncChanges['remove'][number]
 
-/** How long to leave a destination alone that does not answer. */
+/** The pause for a destination that does not answer. */
 const breakMs = 2_000
 
-/** Refusals in a row, without one success, after which the fault is taken to lie with all names. */
+/** After this many refusals without one success, all names are taken to be refused for the same cause. */
 const refusalsMax = 12
 
 /**
- * For destinations that take all names with one call and refuse all of them for one: what is refused is sent again in
- * halves, until those that cannot be stored are found.
+ * For destinations that take all names in one call and refuse all of them because of one. A refused part is sent again
+ * in halves, until the names that cannot be stored are found.
  */
 export async function inHalves(
   { write, remove }: Pick<SyncChanges, 'write' | 'remove'>,
@@ -57,7 +57,7 @@ export async function inHalves(
   return { written, removed, failed }
 }
 
-/** Two steps of one push. What the first did is told also when the second cannot be done now. */
+/** Runs two steps of one push. The outcome of the first is reported even if the second cannot run now. */
 export async function andThen(first: SyncOutcome, next: () => Promise<SyncOutcome>): Promise<SyncOutcome> {
   if (first.retryAfterMs !== undefined) return first
   const second = await next().catch((error: unknown): SyncOutcome => {
@@ -72,7 +72,7 @@ export async function andThen(first: SyncOutcome, next: () => Promise<SyncOutcom
   }
 }
 
-/** Names that can be told beforehand to fail are taken out, with the reason. */
+/** Takes out the names that are certain to fail, with the reason. */
 export function without(changes: SyncChanges, reasonFor: (change: Write) => string | null) {
   const failed: SyncFailed[] = changes.write.flatMap((change) => {
     const reason = reasonFor(change)
@@ -82,7 +82,7 @@ export function without(changes: SyncChanges, reasonFor: (change: Write) => stri
   return { changes: { ...changes, write: changes.write.filter(({ name }) => !names.has(name)) }, failed }
 }
 
-/** Names that somebody has made since the list was read are taken out: they are theirs. */
+/** Takes out the names that somebody else has created since the list was read. */
 export function withoutTaken<C extends Pick<SyncChanges, 'write'>>(changes: C, isTaken: (name: string) => boolean) {
   const taken = changes.write.filter(({ name, isNew }) => isNew && isTaken(name)).map(({ name }) => name)
   const reason = 'Somebody else has made it there in the meantime, so it was left alone.'
@@ -90,7 +90,7 @@ export function withoutTaken<C extends Pick<SyncChanges, 'write'>>(changes: C, i
   return { changes: { ...changes, write: changes.write.filter(({ name }) => !taken.includes(name)) }, failed }
 }
 
-/** The outcome of a call that did all it was asked. */
+/** The outcome of a call that did everything. */
 export const done = (
   { write, remove }: Pick<SyncChanges, 'write' | 'remove'>,
   revisionOf: (change: Write) => string | null = () => null,

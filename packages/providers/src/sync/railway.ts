@@ -14,8 +14,8 @@ import type {
 } from './provider.ts'
 import { andThen, done, without } from './pushing.ts'
 
-// Railway variables of a service, or those that an environment shares, by the public GraphQL API. Names are read without their
-// values. Failures come with status 200 and a list of errors.
+// Railway variables of a service, or those that an environment shares, through the public GraphQL API. Names are read
+// without their values. Failures come with status 200 and a list of errors.
 
 const ORIGIN = 'https://backboard.railway.com'
 
@@ -81,7 +81,7 @@ export function open(connection: SyncConnection<'app-platform-a'>, outbound: Out
     list,
     async push(given) {
       const { changes, failed } = without(given, ({ value }) => (value.includes('${{') ? reference : null))
-      // Nothing is known of the removal of what is not there.
+      // The removal of a missing name is not documented.
       const names = changes.remove.length === 0 ? [] : (await list()).map(({ name }) => name)
       const all = await writeTogether(changes.write)
       const single = all === null ? changes : { ...changes, write: [] }
@@ -100,7 +100,7 @@ export function open(connection: SyncConnection<'app-platform-a'>, outbound: Out
     },
   }
 
-  /** Null when one of them cannot be stored: which, Railway does not say. */
+  /** Null if one of the names cannot be stored. Railway does not say which one. */
   async function writeTogether(changes: SyncChanges['write']): Promise<SyncOutcome | null> {
     try {
       if (changes.length > 0) await write(changes)
@@ -112,7 +112,7 @@ export function open(connection: SyncConnection<'app-platform-a'>, outbound: Out
   }
 
   async function write(changes: SyncChanges['write']): Promise<void> {
-    // With `replace`, all that is not in the list would be gone.
+    // With `replace`, all variables that are not in the list would be deleted.
     const variables = Object.fromEntries(changes.map(({ name, value }) => [name, value]))
     const input = { ...place, variables, replace: false, skipDeploys }
     const values = changes.map(({ value }) => value)
@@ -161,7 +161,7 @@ const readNames = (ask: Ask, { environmentId, serviceId }: Destination): Promise
       return isOurs ? [{ name: String(name), revision: String(updatedAt) }] : []
     })
     const { hasNextPage, endCursor } = objectOf(pageInfo, 'page')
-    // Without a clear word on further pages, a part of the list would pass for all of it.
+    // Without a clear statement about further pages, a part of the list could pass for all of it.
     if (typeof hasNextPage !== 'boolean' || (hasNextPage && typeof endCursor !== 'string'))
       throw new ProviderError('failed', 'the answer does not say whether there are more variables')
     return { rows, next: hasNextPage ? String(endCursor) : null }

@@ -2,7 +2,7 @@ import type { SyncTag } from '@skerry/contract/sync/providers'
 import { checkPlace } from './checks.ts'
 import type { SyncProvider } from './provider.ts'
 
-/** Every sync adapter, loaded when it is first needed. */
+/** Every sync adapter. Each is loaded when it is first needed. */
 const adapters = {
   'frontend-cloud': () => import('./vercel.ts'),
   'edge-workers': () => import('./cloudflare-workers.ts'),
@@ -27,8 +27,8 @@ const adapters = {
 } satisfies { [T in SyncTag]: () => Promise<SyncProvider<T>> }
 
 /**
- * Loads the adapter of a destination’s kind. `describe` and `open` refuse a place that its schemas or rules refuse, so that no
- * adapter has to check it.
+ * Loads the adapter for a kind of destination. `describe` and `open` refuse a place that its schemas or rules refuse,
+ * so that no adapter has to check it.
  *
  * @example
  * const config = { provider: 'app-platform-c' } as const

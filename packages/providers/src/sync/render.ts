@@ -4,7 +4,7 @@ import { oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
 // Environment variables of a Render service or environment group (https://api-docs.render.com). The call for many names
-// replaces all that are there, so each name goes alone.
+// replaces all existing ones, so each name is written alone.
 
 const ORIGIN = 'https://api.render.com'
 const pageSize = 100
@@ -24,7 +24,7 @@ export function describe({ destination }: SyncPlace<'app-platform-b'>): SyncFact
       valueBytesMax: null,
       emptyValues: false,
       totalBytesMax: null,
-      // 30 writes a minute for all keys of a user.
+      // Render allows 30 writes a minute for all keys of a user.
       pushNamesMax: 10,
       pushIntervalMs: 20_000,
     },
@@ -74,7 +74,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-b
       const url = (name: string) => `${place}/env-vars/${encodeURIComponent(name)}`
       return await oneByOne(changes, {
         async write({ name, value }) {
-          // The answer holds values, for a group those of all names: it is not read.
+          // The answer contains values, and for a group those of all names, so it is not read.
           await call(api, { method: 'PUT', url: url(name), json: { value } }, [value])
           return { revision: digestOf(value), memo: null }
         },

@@ -4,16 +4,16 @@ import type { SyncChanges, SyncLimits, SyncOutcome, SyncSession, SyncWritten } f
 import { withoutTaken } from './pushing.ts'
 import { mergedMemos } from './version-memo.ts'
 
-// What the secret managers of the clouds have in common: a binding writes either a secret for each name, behind a prefix, or one
-// secret that holds all names as a JSON object.
+// Code that the secret managers of the clouds share. A binding writes either one secret for each name, with a prefix,
+// or one secret that contains all names as a JSON object.
 
-/** The calls of one of them. An id is what the manager calls a secret, with the prefix. */
+/** The calls of one secret manager. An id is the manager's name for a secret, with the prefix. */
 export interface SecretManager {
-  /** The secrets whose ids begin so. */
+  /** The secrets whose ids begin with the prefix. */
   secrets(prefix: string): Promise<Listed[]>
-  /** A secret as it is right now, with the revision of its current value. Null where it is not there. */
+  /** Reads a secret now, with the revision of its current value. Null if it does not exist. */
   look(id: string): Promise<{ revision: string | null; deleted: boolean } | null>
-  /** Empty where there is no such secret. */
+  /** Empty if there is no such secret. */
   bundle(id: string): Promise<Bundle>
   /** Makes a value the current one. */
   write(id: string, value: string, told: Told): Promise<Omit<SyncWritten, 'name'>>
@@ -27,18 +27,18 @@ export interface Listed {
 
 export interface Told {
   runId: string
-  /** Whether there must be no secret of the id yet. */
+  /** Whether there must be no secret with the id yet. */
   isNew: boolean
-  /** What it was told to remember before. */
+  /** The memo of the previous write. */
   memo: string | null
-  /** Values within the value, which no message may repeat. */
+  /** Values inside the value, which no error may repeat. */
   values: readonly string[]
 }
 
-/** Where the names of a binding are: behind a prefix, or in the secret of this id. */
+/** Where the names of a binding are: after a prefix, or in the secret with this id. */
 export type Layout = { prefix: string } | { bundleId: string }
 
-/** The limits of a layout, by those of a secret for each name. */
+/** The limits of a layout, derived from those of one secret for each name. */
 export const layoutLimits = (layout: Layout, perName: SyncLimits): SyncLimits =>
   'prefix' in layout
     ? perName

@@ -1,6 +1,6 @@
 import type { SyncPlace } from './provider.ts'
 
-// How Vercel keeps the values of one name: records, each for some environments and perhaps one branch.
+// Vercel stores the values of one name in records, each for some environments and perhaps one branch.
 
 type Destination = SyncPlace<'frontend-cloud'>['destination']
 type Target = Destination['targets'][number]
@@ -11,7 +11,7 @@ export interface EnvRecord {
   type: string
   targets: string[]
   gitBranch: string | null
-  /** Whether it is for environments of the project’s own making as well. */
+  /** Whether the record also applies to custom environments of the project. */
   inCustom: boolean
   ofIntegration: boolean
   updatedAt: string
@@ -23,7 +23,7 @@ export interface Slot {
   type: 'sensitive' | 'encrypted'
 }
 
-/** A sensitive record cannot be for development, so that a destination with it needs two. */
+/** A sensitive record cannot apply to development, so a destination with development needs two records. */
 export function slotsOf({ targets }: Destination): Slot[] {
   const deployed = targets.filter((target) => target !== 'development')
   return [
@@ -32,7 +32,7 @@ export function slotsOf({ targets }: Destination): Slot[] {
   ]
 }
 
-/** The records of a name that hold a value for the destination. */
+/** The records of a name that have a value for the destination. */
 export function recordsOfName(records: readonly EnvRecord[], name: string, { targets, gitBranch }: Destination) {
   return records.filter(
     (record) =>

@@ -6,8 +6,8 @@ import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './vercel-records.ts'
 
-// Environment variables of a Vercel project (https://vercel.com/docs/rest-api). A name may have several records, each with
-// environments of its own: what a record holds for other environments than the destination’s is never touched.
+// Environment variables of a Vercel project (https://vercel.com/docs/rest-api). A name may have several records, each
+// with its own environments. Values for environments outside the destination are never changed.
 
 const ORIGIN = 'https://api.vercel.com'
 
@@ -127,12 +127,12 @@ function openProject({ config, destination, credential }: SyncConnection<'fronte
       return createdRecord(body)
     },
     async update(record: EnvRecord, value: string, { type }: Slot): Promise<EnvRecord> {
-      // One that was plain to read becomes what a secret is; a sensitive one stays so.
+      // A plain record becomes a secret one. A sensitive record stays sensitive.
       const json = { value, ...(record.type === 'plain' ? { type } : {}) }
       const { body } = await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json }, [value])
       return recordOf(objectOf(body, 'variable'))
     },
-    /** Takes environments from a record, and removes it when none is left. */
+    /** Removes environments from a record, and deletes the record if none is left. */
     async release(record: EnvRecord, targets: Destination['targets']): Promise<void> {
       const target = record.targets.filter((each) => !includes(targets, each))
       const address = url('v9', `/env/${record.id}`)
@@ -182,7 +182,10 @@ async function write(
   return { revision: revisionOf(made), memo: null }
 }
 
-/** Records that are for other environments as well give up these, or keep them when the new one is refused. */
+/**
+ * Removes these environments from records that have others too, and creates a record for them. If Vercel refuses the
+ * new record, the old ones get their environments back.
+ */
 async function splitOff(project: Project, shared: EnvRecord[], name: string, value: string, slot: Slot) {
   const before = shared.map((record) => ({ record, targets: record.targets }))
   for (const record of shared) await project.release(record, slot.targets)
@@ -196,7 +199,7 @@ async function splitOff(project: Project, shared: EnvRecord[], name: string, val
 
 const includes = (targets: readonly string[], target: string) => targets.includes(target)
 
-/** The code alone: a refusal may hold the value in a field of its own, or quote it. */
+/** Returns only the code, because a refusal may contain the value in a field of its own, or quote it. */
 function readErrorText(body: unknown): string | null {
   const code = (body as { error?: { code?: unknown } } | null | undefined)?.error?.code
   return typeof code === 'string' ? code : null
@@ -205,7 +208,7 @@ function readErrorText(body: unknown): string | null {
 const isConflict = (code: string | null) =>
   /^(ENV_ALREADY_EXISTS|ENV_CONFLICT|EXISTING_KEY_AND_TARGET)$/i.test(code ?? '')
 
-/** Status 403 stands for a name that exists, too, and 400 for a project that somebody else is just changing. */
+/** Vercel answers 403 also for a name that exists, and 400 also while somebody else changes the project. */
 function refusal({ status, body }: JsonAnswer, code: string | null): ProviderError | null {
   if (isConflict(code)) return new ProviderError('exists', `HTTP ${status}: ${code}`)
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message

@@ -1,15 +1,15 @@
-// Which versions of a secret are ours, as a memo keeps it. Numbers begin again with a secret that was made anew, so the
-// instant of its making stands beside them.
+// The versions of a secret that Skerry wrote, as a memo stores them. Version numbers start again with a secret that was
+// created again, so the memo also contains its creation time.
 
 interface VersionMemo {
   createTime: string
   versions: number[]
 }
 
-/** So many numbers fit a memo. */
+/** The most version numbers that fit into a memo. */
 const versionsMax = 80
 
-/** The versions that a memo names, of the secret that was made at this instant. */
+/** The versions in a memo, if the secret still has the same creation time. */
 export function ownVersions(memo: string | null, createTime: string | undefined): number[] {
   const read = parsed(memo)
   return read !== null && read.createTime === createTime ? read.versions : []
@@ -18,7 +18,7 @@ export function ownVersions(memo: string | null, createTime: string | undefined)
 export const numberedMemo = (createTime: string | undefined, versions: readonly number[]): string | null =>
   createTime === undefined ? null : JSON.stringify({ createTime, versions: versions.slice(-versionsMax) })
 
-/** One memo of several, of those about the secret that was made last. */
+/** Merges several memos. Keeps only those about the secret that was created last. */
 export function mergedMemos(memos: readonly (string | null)[]): string | null {
   const read = memos.map(parsed).filter((memo) => memo !== null)
   const createTime = read

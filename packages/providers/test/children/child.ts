@@ -1,6 +1,6 @@
 import { serveAdapters } from '../../src/children/serve.ts'
 import { testOutbound } from '../outbound.ts'
 
-// An adapter child of tests, which connects to anything.
+// An adapter child for tests. It may connect to any address.
 
 serveAdapters(() => testOutbound())

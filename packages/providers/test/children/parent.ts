@@ -1,7 +1,7 @@
 import { openPool } from '../../src/children/pool.ts'
 import { childFile, nothingThere } from './scene.ts'
 
-// A process that starts a child, sets it to spin, and tells its process id.
+// A process that starts a child, makes it spin, and prints its process id.
 
 const pool = openPool({ file: childFile, environment: {}, door: {}, max: 2, maxOfOwner: 2 })
 void pool.use('one', async (child) => {

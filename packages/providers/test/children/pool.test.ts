@@ -23,7 +23,7 @@ function newPool(more: Partial<PoolSettings> = {}): Pool {
   return pool
 }
 
-/** A server that answers the first bytes with these, or with nothing at all, and tells once it has. */
+/** Starts a server that answers the first bytes with these bytes or with nothing, and calls `onAnswer` afterwards. */
 async function listen(hex = '', onAnswer = () => {}): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.write(Buffer.from(hex, 'hex'), onAnswer))
@@ -51,16 +51,16 @@ test('a child that crashes or spins fails its own job, and the next one has anot
   const job = (port: number, answerMs?: number) => pool.use('one', (child) => nothingThere(child, port, answerMs))
   await expect(job(crashing)).rejects.toMatchObject({ reason: 'unreachable', end: 'died' })
   await expect(job(spinning, 200)).rejects.toMatchObject({ reason: 'unreachable', end: 'hung' })
-  // A server that is only silent is the adapter's to give up on; its child stays.
+  // The adapter itself gives up on a server that is only silent, and its child stays.
   await expect(job(await listen(), 2000)).rejects.not.toHaveProperty('end')
   const [pid] = pool.pids()
   await pool.use('one', async (child) => expect(child.pid).toBe(pid))
 })
 
-test('a child that its target fills is ended soon after its memory has reached the limit', async () => {
+test('a child whose target fills its memory is ended soon after it reaches the limit', async () => {
   const target = await openHostileTarget()
   open.push(target)
-  // A row of two gigabytes: the driver keeps all of it in buffers, which V8's own limit leaves out.
+  // A row of two gigabytes. The driver keeps it in buffers, which V8's own limit does not count.
   target.attack(endless(Buffer.from('447fffffff', 'hex'), Buffer.alloc(65_536)))
   const pool = newPool()
   let isOver = false
@@ -79,7 +79,7 @@ test('a child that its target fills is ended soon after its memory has reached t
   expect(most).toBeLessThan(3 * residentBytesMax)
 })
 
-test('a child keeps its owner for life, and an owner has no more than its share', async () => {
+test('a child keeps its owner for life, and an owner gets no more children than its share', async () => {
   const pool = newPool({ max: 3, maxOfOwner: 2 })
   const gate = Promise.withResolvers<void>()
   const begun: string[] = []
@@ -96,13 +96,13 @@ test('a child keeps its owner for life, and an owner has no more than its share'
   const [first, second, third, other] = await Promise.all(jobs)
   expect([first, second]).toContain(third)
   expect([first, second]).not.toContain(other)
-  // All three places are taken by idle children: a third owner gets a new one in the place of one of them.
+  // Three idle children are the maximum, so a third owner gets a new child and one of them ends.
   const late = await pool.use('three', async (child) => child.pid)
   expect([first, second, other]).not.toContain(late)
   expect(pool.pids()).toHaveLength(3)
 })
 
-test('a caller waits for a child as long as it says, and jobs of one owner beyond its share are refused', async () => {
+test('a caller waits no longer for a child than it asked for, and too many waiting jobs of one owner are refused', async () => {
   const pool = newPool({ max: 1, maxOfOwner: 1, waitingMax: 1 })
   const gate = Promise.withResolvers<void>()
   const nothing = async () => {}
@@ -116,7 +116,7 @@ test('a caller waits for a child as long as it says, and jobs of one owner beyon
   await expect(waiting).resolves.toBe('served')
 })
 
-test('a free child goes to the owner that has the fewest, however many jobs of another one came before', async () => {
+test('a free child goes to the owner with the fewest, even if jobs of another owner came first', async () => {
   const pool = newPool({ max: 2, maxOfOwner: 2 })
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const begun: string[] = []
@@ -134,7 +134,7 @@ test('a free child goes to the owner that has the fewest, however many jobs of a
   await Promise.all(jobs)
 })
 
-test('an owner gets no second child in the place that is reserved for others', async () => {
+test('an owner gets none of the reserved children as its second child', async () => {
   const pool = newPool({ max: 4, maxOfOwner: 2, reserved: 1 })
   const gate = Promise.withResolvers<void>()
   const begun: string[] = []
@@ -150,7 +150,7 @@ test('an owner gets no second child in the place that is reserved for others', a
   await Promise.all(jobs)
 })
 
-/** Fails after so long, as the job of a target that does not answer. */
+/** Fails after this time, like the job of a target that does not answer. */
 async function failAfter(ms: number): Promise<never> {
   const sinceMs = performance.now()
   await until('the time to be over', () => performance.now() - sinceMs > ms)
@@ -158,9 +158,9 @@ async function failAfter(ms: number): Promise<never> {
 }
 
 test.each([
-  ['failed after it held a child for long', () => failAfter(40), 1],
+  ['failed after it used a child for long', () => failAfter(40), 1],
   ['failed soon', () => failAfter(0), 2],
-  ['held a child for long and succeeded', () => failAfter(40).catch(() => {}), 2],
+  ['used a child for long and succeeded', () => failAfter(40).catch(() => {}), 2],
 ])(
   'an owner whose job %s has the expected number of children afterwards',
   async (_, first: () => Promise<void>, share) => {
@@ -176,7 +176,7 @@ test.each([
   },
 )
 
-test('a free child goes to an owner that is not slow', async () => {
+test('a free child process first serves an organization whose jobs are not slow', async () => {
   const pool = newPool({ max: 1, maxOfOwner: 1, slowMs: 30 })
   const long = Promise.withResolvers<void>()
   const begun: string[] = []
@@ -191,7 +191,7 @@ test('a free child goes to an owner that is not slow', async () => {
   expect(begun).toEqual(['other', 'slow'])
 })
 
-test('what this machine ends or cannot start is not blamed on the target', async () => {
+test('the target is not blamed for a child that this machine ends or cannot start', async () => {
   const pool = newPool()
   const silent = await listen()
   const job = pool.use('one', (child) => nothingThere(child, silent))
@@ -205,15 +205,12 @@ test('what this machine ends or cannot start is not blamed on the target', async
   await expect(attempt).rejects.toThrow('the process for this target was ended')
 })
 
-test.each(['x', 'null', '{}', '{"error":1}'])(
-  'a child that answers %s is ended, and its job has failed',
-  async (line) => {
-    const file = join(await mkdtemp(join(tmpdir(), 'skerry-child-')), 'child.mjs')
-    await writeFile(file, `process.stdin.on('data', () => process.stdout.write(${JSON.stringify(`${line}\n`)}))`)
-    const pool = newPool({ file })
-    await expect(pool.use('one', (child) => nothingThere(child, 1))).rejects.toMatchObject({ end: 'died' })
-  },
-)
+test.each(['x', 'null', '{}', '{"error":1}'])('a child that answers %s is ended, and its job fails', async (line) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'skerry-child-')), 'child.mjs')
+  await writeFile(file, `process.stdin.on('data', () => process.stdout.write(${JSON.stringify(`${line}\n`)}))`)
+  const pool = newPool({ file })
+  await expect(pool.use('one', (child) => nothingThere(child, 1))).rejects.toMatchObject({ end: 'died' })
+})
 
 test('a child without work ends by itself', async () => {
   const pool = newPool({ idleMs: 50 })
@@ -222,7 +219,7 @@ test('a child without work ends by itself', async () => {
   expect(pool.pids()).toEqual([])
 })
 
-test('a child that spins is gone with its parent, however the parent ends', async () => {
+test('a child process in an endless loop ends when its parent is killed', async () => {
   const { promise: answered, resolve } = Promise.withResolvers<void>()
   const port = await listen(spins, resolve)
   const file = fileURLToPath(new URL('./parent.ts', import.meta.url))
@@ -236,13 +233,13 @@ test('a child that spins is gone with its parent, however the parent ends', asyn
   await until('the child to be gone', () => !isThere(pid))
 })
 
-/** The memory that a process has at this moment; 0 once it has ended. */
+/** The current memory of a process. 0 once it has ended. */
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
 }
 
-/** Hundredths of a second of a processor that a process has used. */
+/** The processor time that a process has used, in hundredths of a second. */
 async function cpuTicks(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11])

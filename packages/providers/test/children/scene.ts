@@ -4,7 +4,7 @@ import { withLeaseSession } from '../../src/children/remote.ts'
 
 export const childFile = fileURLToPath(new URL('./child.ts', import.meta.url))
 
-/** Signs in to a PostgreSQL target at this port of loopback, which is no honest one. */
+/** Signs in to a PostgreSQL target at this port of loopback. No real server listens there. */
 export const nothingThere = (child: Child, port: number, answerMs = 60_000): Promise<unknown> =>
   withLeaseSession(
     child,

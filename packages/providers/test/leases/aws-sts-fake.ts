@@ -24,16 +24,19 @@ export interface StsFake {
   origin: string
   /** MaxSessionDuration of the role. */
   capSeconds: number
-  /** Whether the caller’s key is itself one of a role’s session, which no role’s setting lets beyond an hour. */
+  /**
+   * Whether the caller’s key is itself of a role session. AWS then limits a session to one hour, whatever the role
+   * allows.
+   */
   isChained: boolean
-  /** Sessions that it made, by their token. */
+  /** The sessions that the fake has created, by token. */
   sessions: Map<string, { id: string; secret: string; until: Date }>
-  /** What it was asked with a signature that holds. */
+  /** The requests that had a valid signature. */
   requests: URLSearchParams[]
   stop(): Promise<void>
 }
 
-/** The service for one role, which asks for the external id `from-skerry`. */
+/** The service for one role, which requires the external id `from-skerry`. */
 export async function stsFake(): Promise<StsFake> {
   const refusal = (status: number, code: string, message: string): FakeAnswer => ({
     status,

@@ -22,7 +22,7 @@ const lease = (ttlSeconds = 900) => askFor(ttlSeconds).lease
 const suite = {
   start: scene,
   ask: () => askFor(900),
-  /** The session’s own keys sign a request. */
+  /** Signs a request with the keys of the session. */
   async use({ origin }: Scene, _: object, { credential = '' }: { credential?: string }) {
     const client = new STSClient({ region: 'eu-central-1', endpoint: origin, credentials: JSON.parse(credential) })
     await client.send(new GetCallerIdentityCommand({}))
@@ -43,7 +43,7 @@ leaseConformance('cloud-a', undefined, suite, (use) => {
 
   const open = (config: Partial<Config> = {}) => use.open({ config: { ...use.scene().target().config, ...config } })
 
-  it('assumes the role in the lease’s name, and hands back what the service made', async () => {
+  it('the session has the name of the lease, and the lease returns the keys of the session', async () => {
     const minted = lease()
     const policy = '{"Version":"2012-10-17","Statement":[]}'
     const issued = await (await open({ sessionPolicy: policy })).create(minted)
@@ -57,14 +57,14 @@ leaseConformance('cloud-a', undefined, suite, (use) => {
     expect(fake.requests.map((form) => form.get('Policy'))).toEqual([policy])
   })
 
-  it('says whose credential it is', async () => {
+  it('the notes name the owner of the base credential', async () => {
     expect((await (await open()).verify()).notes).toEqual([
       expect.stringContaining('user/skerry'),
       expect.stringContaining('until it expires'),
     ])
   })
 
-  it('a lifetime above the role’s cap is refused with the cap, at registration already', async () => {
+  it('a lifetime above the role’s cap is refused with the cap, already at registration', async () => {
     const capped = { reason: 'invalid', message: expect.stringMatching(/7200 s is above the cap.*MaxSessionDuration/) }
     await expect((await open()).create(lease(7200))).rejects.toMatchObject(capped)
     await expect((await open({ maxTtlSeconds: 7200 })).verify()).rejects.toMatchObject(capped)
@@ -72,7 +72,7 @@ leaseConformance('cloud-a', undefined, suite, (use) => {
     await (await open({ maxTtlSeconds: 7200 })).verify()
   })
 
-  it('a lifetime that a chain of roles does not have is refused with that cap, which no setting raises', async () => {
+  it('a lifetime above one hour is refused for a chain of roles, with the cap that no setting raises', async () => {
     fake.capSeconds = 7200
     fake.isChained = true
     const capped = {
@@ -88,7 +88,7 @@ leaseConformance('cloud-a', undefined, suite, (use) => {
     await expect((await open({ externalId: 'wrong' })).create(lease())).rejects.toMatchObject({ reason: 'denied' })
   })
 
-  it('what is no access key of a user is refused before anything is sent', async () => {
+  it('a credential that is no access key of a user is refused before anything is sent', async () => {
     const session = { accessKeyId: 'ASIAIOSFODNN7EXAMPLE', secretAccessKey: 's' }
     for (const credential of [session, { accessKeyId: 'x', secretAccessKey: 's' }])
       await expect(use.open({ credential: JSON.stringify(credential) })).rejects.toMatchObject({ reason: 'invalid' })

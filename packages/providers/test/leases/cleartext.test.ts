@@ -8,13 +8,14 @@ import { testOutbound } from '../outbound.ts'
 import { type Certificate, certificateFor } from '../services/certificate.ts'
 import { type Folder, folderFor } from '../services/process.ts'
 
-// Servers that ask for the password itself. A real one is somebody between, who says what a client may believe.
+// Servers that request the password itself. In reality, such a server is somebody on the way who pretends to be the
+// target.
 
 const password = 'a-password-nobody-may-read'
 
 interface Asking {
   port: number
-  /** Everything that a client has sent, under TLS too. */
+  /** Everything that a client has sent, also under TLS. */
   heard(): string
   stop(): Promise<void>
 }
@@ -77,7 +78,7 @@ function mysqlPacket(sequence: number, payload: Buffer): Buffer {
   return Buffer.concat([header, payload])
 }
 
-/** Asks for another way to sign in, and for the password once the client has answered. */
+/** Requests another authentication plugin, and requests the password once the client has answered. */
 const askingMysql = (plugin: string) =>
   asking((socket, hear) => {
     const text = (value: string) => Buffer.from(`${value}\0`)
@@ -147,7 +148,7 @@ describe('a server that asks for a password which it can read', () => {
   it.each([
     ['its settings allow it', { tls: 'disable', allowCleartextPassword: true }],
     ['its certificate is verified', { tls: 'verify-full' }],
-  ])('gets it where %s', async (_, security) => {
+  ])('gets it if %s', async (_, security) => {
     const server = await askingPostgres(postgresRequests.cleartext, keys)
     const more = security.tls === 'verify-full' ? { ...security, caCertificate: certificate.pem } : security
     const opened = openLeaseTarget('postgres', targetOf('postgres', server, more), outbound())
@@ -157,7 +158,7 @@ describe('a server that asks for a password which it can read', () => {
   })
 
   it.each(['mysql_clear_password', 'sha256_password', 'caching_sha2_password'])(
-    'gets nothing from the admin, nor what a rotation gave: MySQL, %s',
+    'gets neither the admin’s password nor a rotated one: MySQL, %s',
     async (plugin) => {
       const server = await askingMysql(plugin)
       const target = targetOf('mysql', server, { tls: 'disable' })
@@ -171,7 +172,7 @@ describe('a server that asks for a password which it can read', () => {
     },
   )
 
-  it('gets it from a MySQL client whose target’s settings allow it', async () => {
+  it('gets it from a MySQL client if the target’s settings allow it', async () => {
     const server = await askingMysql('mysql_clear_password')
     const target = targetOf('mysql', server, { tls: 'disable', allowCleartextPassword: true })
     const opened = openLeaseTarget('mysql', target, outbound())

@@ -10,42 +10,45 @@ import { type DatabaseTag, type Minted, mintFor } from './mint.ts'
 type To = Parameters<Outbound['connect']>[0]
 type Level = 'readonly' | 'readwrite'
 
-/** A database with something to read in it, and how its own clients use it. */
+/** A database with data to read, and the ways in which its own clients use it. */
 export interface Scene<T extends DatabaseTag> extends LeaseScene<T> {
   target(level: Level): LeaseTarget<T>
-  /** Signs in as a lease’s client would, with the driver of the product’s users. Rejects where it cannot. */
+  /** Signs in as a lease’s client would, with the driver that users of the product have. Rejects if it cannot. */
   signIn(name: string, secret: string): Promise<Client>
   exists(name: string): Promise<boolean>
-  /** When the server itself stops to let the account in, where it has such an end. */
+  /** When the server itself stops accepting the account. Absent if the server has no such time. */
   validUntil?(name: string): Promise<Date>
-  /** An account that nobody leased. */
+  /** Creates an account that belongs to no lease. */
   createForeign(name: string): Promise<void>
-  /** What a crash in the middle of `create` leaves at most. */
+  /** Creates the most that a crash in the middle of `create` can leave. */
   createHalf(lease: { id: string; roleName: string; verifier: string }): Promise<void>
-  /** What a crash after the first statement of `revoke` leaves, whose sessions are open yet. */
+  /** Leaves an account as a crash after the first statement of `revoke` does. Its sessions are still open. */
   endHalf(name: string): Promise<void>
-  /** Whether the driver makes another connection where one was cut. */
+  /** Whether the driver connects again after a connection was cut. */
   reconnects?: boolean
 }
 
 interface Client {
   read(): Promise<unknown>
   write(): Promise<unknown>
-  /** Something that no level allows: a change of structure, or of other accounts. */
+  /** An action that no level allows: a change of the structure, or of other accounts. */
   administer(): Promise<unknown>
-  /** Settles when the server takes nothing more on the connection. */
+  /** Settles when the server accepts nothing more on the connection. */
   ended: Promise<void>
   close(): Promise<void>
 }
 
-/** What tests of one adapter alone use, of the same server. */
+/** The parts for tests of a single adapter, on the same server. */
 export interface Use<T extends DatabaseTag, S extends Scene<T>> {
   scene(): S
   open(config?: Partial<LeaseTarget<T>['config']>): Promise<LeaseSession<T>>
   mint(name?: string): Minted<T>
 }
 
-/** What every lease adapter of a database must do beside, on a real server where there is one; `more` adds what only this one must. */
+/**
+ * The further tests for every lease adapter of a database, on a real server if there is one. `more` adds tests for one
+ * adapter.
+ */
 export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
   tag: T,
   skip: string | undefined,
@@ -75,7 +78,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
     const openWith = async (config: Partial<LeaseTarget<T>['config']>, level: Level = 'readonly') =>
       await openTarget({ config: { ...scene.target(level).config, ...config } })
     const open = (level?: Level) => openWith({}, level)
-    /** Makes the account; the password is the client’s own, or what the target made. */
+    /** Creates the account. The password is the client’s own, or the one that the target has created. */
     const create = async (session: LeaseSession<T>, { lease, secret }: Minted<T>) => {
       const issued = await session.create(lease)
       return { issued, secret: issued.credential ?? secret }
@@ -86,7 +89,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
         (error: unknown) => (error instanceof ProviderError ? error.reason : String(error)),
       )
 
-    it('a read-only lease signs in, reads, and may neither write nor administer', async () => {
+    it('a read-only lease signs in and reads, but can neither write nor administer', async () => {
       const minted = mint()
       const { lease, name } = minted
       const { issued, secret } = await create(await open(), minted)
@@ -102,7 +105,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       await client.close()
     })
 
-    it('a lease that may write reads and writes, and may not administer', async () => {
+    it('a lease that may write reads and writes, but cannot administer', async () => {
       const minted = mint()
       const { secret } = await create(await open('readwrite'), minted)
       const client = await scene.signIn(minted.name, secret)
@@ -112,7 +115,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       await client.close()
     })
 
-    it('an open session ends with its lease, and nobody signs in any more', async () => {
+    it('an open session ends with its lease, and nobody can sign in any more', async () => {
       const session = await open('readwrite')
       const minted = mint()
       const { name, ref } = minted
@@ -125,7 +128,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       expect(await scene.exists(name)).toBe(false)
     })
 
-    it('a name that exists is refused, and its owner is left as they were', async () => {
+    it('an existing name is refused, and the account with that name stays unchanged', async () => {
       const session = await open()
       const minted = mint()
       const { name } = minted
@@ -134,7 +137,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       await (await scene.signIn(name, secret)).close()
     })
 
-    // MongoDB's account is named by the ledger: nobody else has the name.
+    // The ledger chooses the name of MongoDB's account, so nobody else has it.
     if (tag !== 'mongodb')
       it('an account that is not the lease’s own is neither changed nor removed', async () => {
         const session = await open()
@@ -145,14 +148,14 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
         expect(await scene.exists(name)).toBe(true)
       })
 
-    it('what a crash left half made can be ended', async () => {
+    it('an account that a crash left half created can be removed', async () => {
       const { name, verifier, ref } = mint()
       await scene.createHalf({ id: ref.id, roleName: name, verifier })
       await (await open()).revoke(ref)
       expect(await scene.exists(name)).toBe(false)
     })
 
-    it('what a crash left half ended can be ended', async () => {
+    it('an account that a crash left half removed can be removed', async () => {
       const session = await open('readwrite')
       const minted = mint()
       const { name, ref } = minted
@@ -165,7 +168,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       expect(await scene.exists(name)).toBe(false)
     })
 
-    it('the list names every lease with what tells whose it is', async () => {
+    it('the list names every lease, with its id or with the digest of its verifier', async () => {
       const session = await open()
       const minted = [mint(), mint()]
       for (const { lease } of minted) await session.create(lease)
@@ -180,7 +183,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       expect((await session.list()).map(({ name }) => name)).not.toContain(minted[0]!.name)
     })
 
-    // MongoDB takes neither from a client.
+    // MongoDB accepts neither from a client.
     if (tag !== 'mongodb')
       it('a malformed verifier or name is refused before anything is sent', async () => {
         const session = await open()
@@ -204,7 +207,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
         expect(outbound.sent()).toBe(0)
       })
 
-    it('a credential that leads elsewhere is refused before anything is sent', async () => {
+    it('a credential that does not match the target is refused before anything is sent', async () => {
       const { config, credential } = scene.target('readonly')
       const url = new URL(credential)
       const elsewhere = [
@@ -224,10 +227,10 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       expect(outbound.sent()).toBe(0)
     })
 
-    it('a server whose certificate carries another name, or is signed by nobody known, gets no credential', async () => {
+    it('a server with another name in its certificate, or with an unknown issuer, gets no credential', async () => {
       const { config, credential } = scene.target('readonly')
       const { caCertificate: _, ...unknown } = config.connection
-      // Every name leads to this machine.
+      // Every name leads to this machine here.
       const here = { ...outbound, connect: (to: To) => outbound.connect({ ...to, host: '127.0.0.1' }) }
       const attempt = (connection: object, secret = credential) =>
         openLeaseTarget(tag, { config: { ...config, connection }, credential: secret }, here).catch((error) => error)
@@ -239,7 +242,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       expect(await at('127.0.0.1')).toMatchObject(tag === 'mysql' ? refused('invalid', /needs a host name/) : otherName)
     })
 
-    it('a connection that is cut is unreachable, and the next session works', async () => {
+    it('a connection that is cut is reported as unreachable, and the next session works', async () => {
       const session = await open()
       for (const socket of outbound.sockets) socket.destroy()
       sessions.splice(0)
@@ -247,7 +250,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       await (await open()).create(mint().lease)
     })
 
-    it('leases that end together need one connection, and one more at times', async () => {
+    it('many leases are ended over one connection, and at times one more', async () => {
       const session = await open('readwrite')
       const minted = Array.from({ length: 20 }, () => mint())
       for (const { lease } of minted) await session.create(lease)

@@ -1,4 +1,4 @@
-/** Where the drivers are, for programs of a test that are no part of this workspace. */
+/** The locations of the drivers, for programs of a test outside of this workspace. */
 export const driverUrls = {
   postgres: import.meta.resolve('pg'),
   mysql: import.meta.resolve('mysql2/promise'),

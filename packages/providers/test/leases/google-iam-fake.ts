@@ -2,15 +2,15 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { exchangeToken, formType, tokenPath } from '../google-token-fake.ts'
 import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
 
-// A fake of the token exchange (RFC 7523) and of IAM Credentials v1, from its discovery document. Not verified against the
-// real service.
+// A fake of the token exchange (RFC 7523) and of IAM Credentials v1, from its discovery document. Not verified against
+// the real service.
 
 export const account = 'deploy@shop-1.iam.gserviceaccount.com'
 export const base = 'skerry@shop-1.iam.gserviceaccount.com'
 const { privateKey, publicKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const publicKey = key.export({ type: 'spki', format: 'pem' }) as string
 
-/** The admin credential, whose own address of a token exchange must not be followed. */
+/** The admin credential. Its own address for the token exchange must be ignored. */
 export const serviceAccountKey = {
   type: 'service_account',
   client_email: base,
@@ -23,15 +23,15 @@ export interface GoogleFake {
   origin: string
   /** The longest lifetime that the account allows. */
   capSeconds: number
-  /** What tokens were asked for, and how often the credential was exchanged. */
+  /** The requests for tokens, and how often the credential was exchanged. */
   generated: Record<string, unknown>[]
   exchanges: number
-  /** Tokens that it made, with the end of each. */
+  /** Tokens that the fake has created, with the end of each. */
   tokens: Map<string, Date>
   stop(): Promise<void>
 }
 
-/** Both services for one account, on which the one of the credential may make tokens. */
+/** Both services for one account. The account of the credential may create tokens for it. */
 export async function googleFake(): Promise<GoogleFake> {
   const refusal = (code: number, status: string, message: string): FakeAnswer => ({
     status: code,

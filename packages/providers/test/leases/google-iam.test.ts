@@ -47,7 +47,7 @@ leaseConformance('cloud-b', undefined, suite, (use) => {
 
   const open = (config: Partial<Config> = {}) => use.open({ config: { ...use.scene().target().config, ...config } })
 
-  it('makes a token of the account for the lease’s time', async () => {
+  it('a lease gets a token of the account for the time of the lease', async () => {
     const delegate = 'between@shop-1.iam.gserviceaccount.com'
     const session = await open({ delegates: [delegate] })
     const issued = await session.create(lease())
@@ -66,11 +66,11 @@ leaseConformance('cloud-b', undefined, suite, (use) => {
     expect(fake.exchanges).toBe(1)
   })
 
-  it('says whose credential it is', async () => {
+  it('the notes name the owner of the base credential', async () => {
     expect((await (await open()).verify()).notes[0]).toContain(base)
   })
 
-  it('a lifetime above the account’s cap is refused with the cap, at registration already', async () => {
+  it('a lifetime above the account’s cap is refused with the cap, already at registration', async () => {
     const capped = { reason: 'invalid', message: expect.stringMatching(/7200 s is above the cap.*3600 s/) }
     await expect((await open()).create(lease(7200))).rejects.toMatchObject(capped)
     await expect((await open({ maxTtlSeconds: 7200 })).verify()).rejects.toMatchObject(capped)
@@ -78,17 +78,17 @@ leaseConformance('cloud-b', undefined, suite, (use) => {
     await (await open({ maxTtlSeconds: 7200 })).verify()
   })
 
-  it('a key that is no longer valid is told of in the words of the exchange', async () => {
+  it('a key that is no longer valid is refused with the error of the token exchange', async () => {
     const stale = await use.open({ credential: suite.wrong() })
     await expect(stale.verify()).rejects.toMatchObject({ message: expect.stringContaining('invalid_grant') })
   })
 
-  it('a key that has no right on the account is denied', async () => {
+  it('a key without rights on the account is denied', async () => {
     const foreign = await open({ serviceAccount: 'other@shop-1.iam.gserviceaccount.com' })
     await expect(foreign.verify()).rejects.toMatchObject({ reason: 'denied' })
   })
 
-  it('what is no service-account key is refused before anything is sent', async () => {
+  it('a credential that is no service account key is refused before anything is sent', async () => {
     const bad = [
       { ...serviceAccountKey, type: 'authorized_user' },
       { ...serviceAccountKey, universe_domain: 'example.com' },
@@ -99,7 +99,7 @@ leaseConformance('cloud-b', undefined, suite, (use) => {
     expect(fake.exchanges).toBe(0)
   })
 
-  it('a token exchange that is not answered in time is asked for once', async () => {
+  it('a token exchange without an answer is tried only once', async () => {
     let asked = 0
     const send = async () => {
       asked++

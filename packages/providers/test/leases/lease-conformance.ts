@@ -9,15 +9,15 @@ import { type TestOutbound, testOutbound } from '../outbound.ts'
 
 /** A target that the suite has started. */
 export interface LeaseScene<T extends LeaseTag> {
-  /** What `verify` must say the target is. */
+  /** The server that `verify` must report. */
   server: RegExp
   target(level: 'readonly'): LeaseTarget<T>
-  /** Where a fake answers, for adapters that send requests. */
+  /** The address of a fake, for adapters that send requests. */
   origin?: string
   stop(): Promise<void>
 }
 
-/** What a client asks for, and what a ledger knows of it. */
+/** The request of a client, and the data of a ledger about it. */
 export interface Asked<T extends LeaseTag> {
   lease: Lease<T>
   ref: LeaseAccountRef
@@ -26,17 +26,17 @@ export interface Asked<T extends LeaseTag> {
 export interface LeaseSuite<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<T>> {
   start(): Promise<S>
   ask(scene: S): A | Promise<A>
-  /** Uses what was made as its holder would. Rejects where the target takes it for nobody’s. */
+  /** Uses the credential as its holder would. Rejects if the target does not accept it. */
   use(scene: S, asked: A, issued: Issued<T>): Promise<unknown>
-  /** Until when the target itself takes it, or null where it does so until the lease is ended. */
+  /** Until when the target itself accepts the credential. Null if it does so until the lease is ended. */
   validUntil(scene: S, asked: A, issued: Issued<T>): Promise<Date | null>
-  /** An admin credential of the right form that is not the target’s. */
+  /** An admin credential of the right form that does not belong to the target. */
   wrong(scene: S): string
   /** Whether the adapter works without any connection. */
   offline?: boolean
 }
 
-/** What tests of one adapter alone use, of the same target. */
+/** The parts for tests of a single adapter, on the same target. */
 export interface LeaseUse<T extends LeaseTag, S extends LeaseScene<T>> {
   scene(): S
   outbound(): TestOutbound
@@ -45,7 +45,7 @@ export interface LeaseUse<T extends LeaseTag, S extends LeaseScene<T>> {
   sessions: LeaseSession<T>[]
 }
 
-/** What every lease adapter must do, whatever it makes; `more` adds what others need not. */
+/** The tests for every lease adapter, whatever it creates. `more` adds tests that other adapters do not need. */
 export function leaseConformance<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<T>>(
   tag: T,
   skip: string | undefined,
@@ -70,7 +70,7 @@ export function leaseConformance<T extends LeaseTag, S extends LeaseScene<T>, A 
       return session
     }
     const use: LeaseUse<T, S> = { scene: () => scene, outbound: () => outbound, open, sessions }
-    describe('as every lease', () => {
+    describe('common rules:', () => {
       credentials(tag, suite, use)
       lifetimes(suite, use)
       if (suite.offline) offline(tag, suite, use)
@@ -80,7 +80,7 @@ export function leaseConformance<T extends LeaseTag, S extends LeaseScene<T>, A 
   })
 }
 
-/** The parts of an admin credential that are told to nobody: a password, the lines of a private key, a secret key. */
+/** The secret parts of an admin credential: a password, the lines of a private key, a secret key. */
 function secretsOf(credential: string): string[] {
   if (URL.canParse(credential)) {
     const { password } = new URL(credential)
@@ -106,7 +106,7 @@ async function refusalOf(work: Promise<unknown>): Promise<ProviderError> {
   return refusal as ProviderError
 }
 
-/** Whatever would go out fails the test. */
+/** An `Outbound` that fails the test if anything is sent. */
 const nowhere: Outbound = {
   ...testOutbound(),
   send: () => Promise.reject(new Error('a request was sent')),
@@ -118,7 +118,7 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
   { wrong }: LeaseSuite<T, S, A>,
   { scene, outbound, open }: LeaseUse<T, S>,
 ): void {
-  it('says what the target is, and nothing of the admin credential', async () => {
+  it('the adapter says what the target is, and reveals nothing of the admin credential', async () => {
     const facts = await (await open()).verify()
     expect(facts.server).toMatch(scene().server)
     const { credential } = scene().target('readonly')
@@ -126,19 +126,19 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
     expectWithout(facts, credential)
   })
 
-  it('an admin credential that is not the target’s is refused, and is not repeated', async () => {
+  it('an admin credential of another target is refused, and the error does not repeat it', async () => {
     const { config, credential } = scene().target('readonly')
     const other = wrong(scene())
     const attempt = async () => await (await openLeaseTarget(tag, { config, credential: other }, outbound())).verify()
     const { reason, message } = await refusalOf(attempt())
-    // An authority’s key has no target that could refuse it: it is compared with the settings.
+    // No target could refuse the key of an authority, so it is compared with the settings.
     expect([reason, message]).toEqual(
       tag === 'ssh' ? ['invalid', expect.stringMatching(/^caPublicKey: /)] : ['denied', expect.any(String)],
     )
     expectWithout(message, credential, other)
   })
 
-  it('a malformed admin credential is refused by its name before anything is sent, and is not repeated', async () => {
+  it('a malformed admin credential is refused with its kind before anything is sent, and the error does not repeat it', async () => {
     const { config, credential } = scene().target('readonly')
     const half = credential.slice(0, credential.length / 2)
     for (const malformed of ['', 'not a credential', '{}', 'null', half]) {
@@ -149,7 +149,7 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
     }
   })
 
-  it('settings of another provider are refused by their field before anything is sent', async () => {
+  it('settings of another provider are refused with their field before anything is sent', async () => {
     const { credential } = scene().target('readonly')
     const connection = { host: 'localhost', port: 6379 }
     const others = {
@@ -176,7 +176,7 @@ function lifetimes<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<
   { ask, use, validUntil }: LeaseSuite<T, S, A>,
   { scene, open }: LeaseUse<T, S>,
 ): void {
-  it('what was made works for the time that was asked for and no longer, and holds nothing of the admin credential', async () => {
+  it('a credential works for the requested time and no longer, and contains nothing of the admin credential', async () => {
     const session = await open()
     const asked = await ask(scene())
     const issued = await session.create(asked.lease)
@@ -185,7 +185,7 @@ function lifetimes<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<
     const { ttlSeconds, expiresAt } = asked.lease
     const until = await validUntil(scene(), asked, issued)
     for (const end of [new Date(issued.result.expiresAt), ...(until === null ? [] : [until])]) {
-      // Some targets count whole seconds, and some from when they were asked.
+      // Some targets count whole seconds, and some count from the time of the request.
       expect(end.getTime()).toBeGreaterThan(expiresAt.getTime() - 1000)
       expect(end.getTime()).toBeLessThanOrEqual(Date.now() + ttlSeconds * 1000)
     }
@@ -193,7 +193,7 @@ function lifetimes<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<
     if (until === null) await expect(use(scene(), asked, issued)).rejects.toThrow()
   })
 
-  it('two leases that are made at once are two, and both work', async () => {
+  it('two leases that are created at once are different, and both work', async () => {
     const sessions = [await open(), await open()]
     const made = await Promise.all(
       sessions.map(async (session) => {
@@ -201,13 +201,13 @@ function lifetimes<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<
         return { asked, issued: await session.create(asked.lease) }
       }),
     )
-    // Where the target makes the credential, two of one name would do.
+    // If the target creates the credential, two leases may have the same name.
     const [one, other] = made.map(({ issued: { credential, resourceRef } }) => credential ?? resourceRef)
     expect(one).not.toEqual(other)
     for (const { asked, issued } of made) await use(scene(), asked, issued)
   })
 
-  it('ending a lease twice, or one that the target does not know, is no error', async () => {
+  it('ending a lease twice, or ending an unknown lease, is no error', async () => {
     const session = await open()
     const { lease, ref } = await ask(scene())
     const { resourceRef } = await session.create(lease)
@@ -222,7 +222,7 @@ function offline<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<T>
   { ask }: LeaseSuite<T, S, A>,
   { scene }: LeaseUse<T, S>,
 ): void {
-  it('needs no connection', async () => {
+  it('the adapter needs no connection', async () => {
     const session = await openLeaseTarget(tag, scene().target('readonly'), nowhere)
     await session.verify()
     const { lease, ref } = await ask(scene())
@@ -234,21 +234,21 @@ function offline<T extends LeaseTag, S extends LeaseScene<T>, A extends Asked<T>
 const http = 'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400 Bad Request'
 const noise = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 7919) % 251))
 
-/** What may be found where a target should be: the reason where there is but one, and how it answers. */
+/** Servers that may be at the address of a target: the reason if only one is possible, and the answer. */
 const strangersThere: [string, ProviderError['reason'] | null, ((socket: Socket) => void) | null][] = [
   ['is not there', 'unreachable', null],
-  ['takes connections and never answers', 'unreachable', () => {}],
+  ['accepts connections and never answers', 'unreachable', () => {}],
   ['hangs up', 'unreachable', (socket) => socket.destroy()],
   ['speaks HTTP', null, (socket) => socket.end(http)],
   ['sends noise', null, (socket) => socket.end(noise)],
 ]
 
-/** So long does a test wait for an answer that never comes. */
+/** How long a test waits for an answer that never comes. */
 const briefMs = 500
 
 function strangers<T extends LeaseTag, S extends LeaseScene<T>>(tag: T, { scene }: LeaseUse<T, S>): void {
   it.each(strangersThere)(
-    'a target that %s: the adapter says so, and leaves no connection',
+    'the adapter reports a target that %s, and leaves no connection',
     async (_, reason, answer) => {
       const server = await listening(answer ?? (() => {}))
       if (answer === null) await server.stop()
@@ -267,14 +267,14 @@ function strangers<T extends LeaseTag, S extends LeaseScene<T>>(tag: T, { scene 
   )
 }
 
-/** The target at another port, with and without TLS; one without a connection of its own as it is. */
+/** The target at another port, with and without TLS. A target without a connection stays unchanged. */
 function targetsAt<T extends LeaseTag>(target: LeaseTarget<T>, port: number): LeaseTarget<T>[] {
   const { connection } = target.config as { connection?: { port: number; tls?: string; caCertificate?: string } }
   if (!connection) return [target]
   const credential = target.credential.replace(`:${connection.port}`, `:${port}`)
   const { tls: _, caCertificate: __, ...address } = connection
   return ['disable', 'require'].map((tls) => {
-    // MongoDB’s stands beside its connection.
+    // MongoDB’s TLS setting is beside its connection.
     const settings =
       target.config.provider === 'mongodb'
         ? { connection: { ...address, port }, tls }

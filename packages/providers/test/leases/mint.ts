@@ -3,14 +3,14 @@ import { mongodbUserName } from '@skerry/contract/leases/facts'
 import { base62, idLength } from '@skerry/contract/prefixes'
 import type { Lease, LeaseAccountRef } from '../../src/leases/provider.ts'
 
-/** A lease id as the server makes them. */
+/** A lease id in the format of the server. */
 export const leaseId = () => `lse_${Array.from(randomBytes(idLength), (byte) => base62[byte % base62.length]).join('')}`
 
 export const roleName = () => `lease_${randomBytes(6).toString('hex')}`
 export const password = () => `p${randomBytes(24).toString('hex')}`
 export const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** RFC 5802 and RFC 7677, as the CLI makes it. */
+/** RFC 5802 and RFC 7677, as the CLI creates it. */
 export function scramVerifier(secret: string, iterations = 4096): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(secret, salt, iterations, 32, 'sha256')
@@ -31,13 +31,16 @@ export type DatabaseTag = 'postgres' | 'mysql' | 'redis' | 'mongodb'
 export interface Minted<T extends DatabaseTag> {
   lease: Lease<T>
   name: string
-  /** Empty where the target makes the password. */
+  /** Empty if the target creates the password. */
   secret: string
   verifier: string
   ref: LeaseAccountRef
 }
 
-/** What a client asks of a database for an hour, under this name. MongoDB makes the password and takes the name from the lease. */
+/**
+ * A request for a database lease of one hour, under this name. MongoDB creates the password and derives the name from
+ * the lease.
+ */
 export function mintFor<T extends DatabaseTag>(tag: T, name?: string): Minted<T> {
   const expiresAt = new Date(Date.now() + 3_600_000)
   if (tag === 'mongodb') {
@@ -53,7 +56,7 @@ export function mintFor<T extends DatabaseTag>(tag: T, name?: string): Minted<T>
   return { lease, name: chosen, secret, verifier, ref: { id, resourceRef: chosen, verifierDigest: digest(verifier) } }
 }
 
-/** What a client asks of a target that makes the whole credential. */
+/** A request to a target that creates the whole credential. */
 export function askFor(ttlSeconds: number) {
   const id = leaseId()
   const lease = { id, ttlSeconds, expiresAt: new Date(Date.now() + ttlSeconds * 1000) }

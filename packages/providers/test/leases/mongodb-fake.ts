@@ -4,9 +4,9 @@ import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { BSON } from 'mongodb'
 
-// A mongod on the wire, as far as accounts go: OP_MSG (and OP_QUERY for the first hello), SCRAM-SHA-256, createUser, usersInfo,
-// killAllSessions, dropUser; find and insert for those accounts, as their roles allow. It refuses fields that the command’s
-// documentation does not name. Not the real service.
+// A mongod on the wire, with the commands for accounts: OP_MSG (and OP_QUERY for the first hello), SCRAM-SHA-256,
+// createUser, usersInfo, killAllSessions, dropUser; find and insert for those accounts, as their roles allow. It
+// refuses fields that the documentation of a command does not name. Not the real service.
 
 interface Account {
   user: string
@@ -21,14 +21,14 @@ export interface MongodbFake {
   port: number
   /** Accounts of the database `admin`. */
   accounts: Map<string, Account>
-  /** Names of the commands that came after signing in, in order. */
+  /** Names of the commands after the sign-in, in order. */
   commands: string[]
   /** Commands that the admin account may not run. */
   forbidden: Set<string>
   secondary: boolean
-  /** What it says that accounts may sign in with. */
+  /** The mechanisms for sign-in that it offers. */
   mechanisms?: string[]
-  /** What clients have begun to sign in with. */
+  /** The mechanisms with which clients began to sign in. */
   begun: string[]
   stop(): Promise<void>
 }
@@ -78,7 +78,7 @@ interface Admin {
   password: string
 }
 
-/** Under TLS where it is given a certificate, and then under nothing else. */
+/** Starts the fake. With a certificate, it accepts only TLS. */
 export async function startMongodbFake(admin: Admin, tls?: { cert: string; key: string }): Promise<MongodbFake> {
   const open = new Set<Socket>()
   const fake = {
@@ -173,7 +173,7 @@ function reply(to: number, body: Doc): Buffer {
   return Buffer.concat([header(20 + document.length, to, OP_REPLY), fixed, document])
 }
 
-/** Who has signed in: nobody, the admin account, or one that was created here. */
+/** The account that has signed in: none, the admin account, or one that was created here. */
 type Caller = null | 'admin' | { user: string }
 
 function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...command }: Doc, caller: Caller): Doc {
@@ -201,7 +201,7 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
 
 const rolesFor: Readonly<Record<string, readonly string[]>> = { find: ['read', 'readWrite'], insert: ['readWrite'] }
 
-/** The account of an open connection may be gone; its next operation is refused then. */
+/** The account of an open connection may be gone. Its next operation is then refused. */
 function answerAccount(fake: MongodbFake, name: string, db: string, user: string): Doc {
   const account = fake.accounts.get(user)
   if (!account) throw new Refusal(13, `Command ${name} requires authentication`)
@@ -255,7 +255,7 @@ function users(fake: MongodbFake, { usersInfo, showCustomData }: Doc): Doc[] {
       user,
       db: 'admin',
       roles,
-      // Left out unless asked for, as from version 5 on.
+      // Left out by default, as in version 5 and later.
       ...(showCustomData && customData ? { customData } : {}),
     }))
 }
@@ -282,7 +282,7 @@ function dropUser(fake: MongodbFake, { dropUser: user }: Doc): Doc {
   return {}
 }
 
-/** The server’s side of RFC 7677, as far as a client can tell. */
+/** The server’s side of RFC 7677, as far as a client can observe it. */
 class Scram {
   user = ''
   private readonly passwordOf: (user: string) => string | undefined

@@ -9,7 +9,7 @@ export interface MongodbScene extends Scene<'mongodb'> {
   fake: MongodbFake
 }
 
-/** The fake under TLS, whose accounts sign in with the official driver. */
+/** The fake with TLS. Its accounts sign in with the official driver. */
 export async function mongodbScene(): Promise<MongodbScene> {
   const folder = folderFor({}, 'mongodb-tls')
   const { certFile, keyFile, pem } = certificateFor({}, folder)
@@ -55,12 +55,12 @@ export async function mongodbScene(): Promise<MongodbScene> {
     async createForeign(user) {
       fake.accounts.set(user, { user, roles: [], password: 'theirs' })
     },
-    // One command makes an account whole, and a crash leaves it without anybody who was told.
+    // One command creates a complete account. After a crash, nobody knows that account.
     async createHalf({ id, roleName: user }) {
       const roles = [{ role: 'read', db: 'shop' }]
       fake.accounts.set(user, { user, roles, password: 'told-nobody', customData: { skerryLease: id } })
     },
-    // What the account ran is ended first, and nothing of that stays.
+    // `revoke` first ends the operations of the account, and that leaves no trace.
     async endHalf() {},
     async stop() {
       await fake.stop()

@@ -4,7 +4,7 @@ import { testOutbound } from '../outbound.ts'
 import { databaseConformance } from './conformance.ts'
 import { mongodbScene } from './mongodb-scene.ts'
 
-// By the official driver, against a fake on the wire.
+// Uses the official driver, against a fake on the wire.
 
 databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) => {
   afterEach(() => {
@@ -14,7 +14,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     fake.secondary = false
   })
 
-  it('creates an account that is named after its lease, with a password that no URL or shell reads', async () => {
+  it('an account is named after its lease, and its password needs no escaping in a URL or a shell', async () => {
     const { lease, name } = mint()
     const issued = await (await open()).create(lease)
     expect(issued.result).toMatchObject({ port: scene().fake.port, database: 'shop', authSource: 'admin' })
@@ -26,7 +26,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     })
   })
 
-  it('a custom level has the roles that it names', async () => {
+  it('a lease of a custom level has the named roles', async () => {
     const roles = [{ role: 'reporting', db: 'stats' }]
     const { lease, name } = mint()
     await (await open({ accessLevel: 'custom', roles })).create(lease)
@@ -35,7 +35,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(unknown.create(mint().lease)).rejects.toMatchObject({ reason: 'invalid' })
   })
 
-  it('an account ends though its holder has changed what it says of itself', async () => {
+  it('an account ends even if its holder has changed its custom data', async () => {
     const { lease, name, ref } = mint()
     const session = await open()
     await session.create(lease)
@@ -59,7 +59,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
   })
 
   it.each(['maker', 'manager'])(
-    'a role that may make accounts is refused when the target is registered: %s',
+    'a role that may create accounts is refused when the target is registered: %s',
     async (role) => {
       const session = await open({ accessLevel: 'custom', roles: [{ role, db: 'shop' }] })
       await expect(session.verify()).rejects.toMatchObject({
@@ -69,7 +69,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     },
   )
 
-  it('ends what runs before it removes the account', async () => {
+  it('running operations are ended before the account is removed', async () => {
     const { fake } = scene()
     const { lease, ref } = mint()
     const session = await open()
@@ -79,7 +79,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect(fake.commands).toEqual(['usersInfo', 'killAllSessions', 'dropUser'])
   })
 
-  it('removes the account also where the admin may not end sessions', async () => {
+  it('the account is removed even if the admin may not end sessions', async () => {
     scene().fake.forbidden.add('killAllSessions')
     const { lease, name, ref } = mint()
     const session = await open()
@@ -88,7 +88,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect(await scene().exists(name)).toBe(false)
   })
 
-  it('an account of another name is not the lease’s own', async () => {
+  it('an account with another name is refused as foreign', async () => {
     await scene().createForeign('app')
     await expect((await open()).revoke({ ...mint().ref, resourceRef: 'app' })).rejects.toMatchObject({
       reason: 'foreign',
@@ -96,7 +96,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect(await scene().exists('app')).toBe(true)
   })
 
-  it('refuses a secondary and Atlas', async () => {
+  it('a secondary and Atlas are refused', async () => {
     const session = await open()
     scene().fake.secondary = true
     await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported' })
@@ -104,7 +104,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(open({ connection })).rejects.toMatchObject({ reason: 'unsupported' })
   })
 
-  it('a server that offers PLAIN alone gets no password', async () => {
+  it('a server that offers only PLAIN gets no password', async () => {
     const { fake } = scene()
     fake.mechanisms = ['PLAIN']
     fake.begun.splice(0)
@@ -128,7 +128,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(openLeaseTarget('mongodb', other, testOutbound())).rejects.toMatchObject({ reason: 'invalid' })
   })
 
-  it('needs two connections for any number of leases', async () => {
+  it('any number of leases needs two connections', async () => {
     const outbound = testOutbound()
     const session = await openLeaseTarget('mongodb', scene().target('readonly'), outbound)
     const minted = Array.from({ length: 10 }, () => mint())

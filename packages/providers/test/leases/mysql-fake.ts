@@ -6,7 +6,7 @@ export interface MysqlFake {
   stop(): Promise<void>
 }
 
-/** A server that says it is of this version, and takes every setting and answers the first question of `verify` alone. */
+/** A server that reports this version. It accepts every setting, and answers only the first query of `verify`. */
 export async function mysqlFake(facts: { version: string; plugin: string | null }): Promise<MysqlFake> {
   const open = new Set<unknown>()
   const server = mysql.createServer((connection) => {
@@ -24,7 +24,7 @@ export async function mysqlFake(facts: { version: string; plugin: string | null 
         nextCommand(connection)
       },
     } as never)
-    // The driver’s server tells of a SET by this name.
+    // The driver’s server reports a SET under this name.
     connection.on('stmt_prepare', () => {
       ;(connection as unknown as Writer).writeOk()
       nextCommand(connection)
@@ -56,7 +56,7 @@ interface Writer {
   writeTextResult(rows: unknown, columns: unknown): void
 }
 
-/** Packets of each command are counted from 0; the driver’s server leaves that to its user. */
+/** The packets of each command are numbered from 0. The driver’s server does not reset the number itself. */
 function nextCommand(connection: unknown): void {
   ;(connection as Writer).sequenceId = 0
 }

@@ -11,11 +11,11 @@ export const missingMariadb = () => missing(['mariadbd', 'mariadb-install-db'], 
 
 export interface MysqlScene extends Scene<'mysql'>, Blockable {
   root: Connection
-  /** As the holder of an account may at any time. */
+  /** Changes the password as the holder of the account, who may do so at any time. */
   setOwnPassword(name: string, secret: string, next: string): Promise<void>
 }
 
-/** MariaDB with an admin account as docs/leases.md asks for it. */
+/** MariaDB with an admin account as docs/leases.md requires it. */
 export async function mariadbScene(): Promise<MysqlScene> {
   const user = runAs('mysql', 'nobody')
   const folder = folderFor(user, 'mariadb')

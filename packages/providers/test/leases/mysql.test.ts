@@ -12,8 +12,8 @@ const skip = missingMariadb()
 databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   const stuck = stuckStatements('mysql', { scene, mint })
 
-  // MySQL has no limit for all statements, and MariaDB none that holds everywhere.
-  it('a statement that the server does not end is ended by the session that gave it up', async () => {
+  // MySQL has no limit for all statements, and MariaDB has none that works for every statement.
+  it('if the server does not end a statement in time, the adapter stops waiting and ends it', async () => {
     const { session, outbound } = await stuck.open(patienceMs.long)
     const { lease, name } = mint()
     await stuck.block()
@@ -24,7 +24,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(await scene().exists(name)).toBe(false)
   })
 
-  it('a statement that somebody left behind is ended by the session that ends its lease', async () => {
+  it('a statement that another session left behind is ended when its lease is ended', async () => {
     const { session } = await stuck.open(patienceMs.long)
     const [left, other] = [mint(), mint()]
     await stuck.block()
@@ -47,7 +47,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     return holder
   }
 
-  it('a lease whose holder has set another password ends all the same', async () => {
+  it('a lease ends even if its holder has changed the password', async () => {
     const { lease, name, secret, ref } = mint()
     const session = await open()
     await session.create(lease)
@@ -60,14 +60,14 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(roles).toEqual([])
   })
 
-  it('a holder that names leases in its statements keeps neither its own nor another one', async () => {
+  it('a holder who names leases in long statements cannot keep any of them', async () => {
     const session = await open({ maxConnections: 100 })
     const [one, other] = [mint(), mint()]
     for (const { lease } of [one, other]) await session.create(lease)
     const idle: Connection[] = []
     for (let count = 0; count < 60; count++)
       for (const { name, secret } of [one, other]) idle.push(await holderOf(name, secret))
-    // Every few milliseconds one of them begins a statement that names both leases.
+    // Every 30 ms, one of them starts a statement that names both leases.
     let begun = 0
     const attack = setInterval(() => {
       idle[begun++]?.query(`SELECT SLEEP(50) /* ${one.lease.id} ${other.lease.id} */`).catch(() => {})
@@ -84,7 +84,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(await scene().exists(other.name)).toBe(false)
   })
 
-  it('long statements of holders are not read when a lease ends', async () => {
+  it('long statements of holders are not read when another lease ends', async () => {
     const { outbound } = await stuck.open(patienceMs.long)
     const session = await openLeaseTarget('mysql', scene().target('readonly'), outbound)
     const [long, other] = [mint(), mint()]
@@ -104,7 +104,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(await scene().exists(long.name)).toBe(false)
   })
 
-  it('a host in upper case is the host that the server stores', async () => {
+  it('a host in upper case matches the host that the server stores', async () => {
     const { lease, name, ref } = mint()
     const session = await open({ userHost: 'Client.Example' })
     await session.create(lease)
@@ -118,7 +118,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     const { root } = scene()
     const { lease, name, secret, ref } = mint()
     const session = await open()
-    // The mark cannot be given by somebody who is not its administrator.
+    // Only the administrator of a role can grant it, so the mark cannot be set here.
     await root.query(`CREATE ROLE '${lease.id}'`)
     await expect(session.create(lease)).rejects.toBeInstanceOf(Error)
     await expect(scene().signIn(name, secret)).rejects.toThrow()
@@ -127,10 +127,10 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   })
 
   it.each([
-    ['twenty where the target sets none', {}, 20],
-    ['those of the target', { maxConnections: 2 }, 2],
-    ['those of the target where its own statements set none', { accessLevel: 'custom', maxConnections: 3 }, 3],
-    ['those of its own statements', { accessLevel: 'custom', with: 'WITH MAX_USER_CONNECTIONS 1' }, 1],
+    ['twenty if the target sets none', {}, 20],
+    ['that of the target', { maxConnections: 2 }, 2],
+    ['that of the target if its own statements set none', { accessLevel: 'custom', maxConnections: 3 }, 3],
+    ['that of its own statements', { accessLevel: 'custom', with: 'WITH MAX_USER_CONNECTIONS 1' }, 1],
   ])(
     'a lease has a limit of connections: %s',
     async (_, { with: own = '', ...config }: Record<string, unknown>, limit) => {
@@ -146,7 +146,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     },
   )
 
-  it('an account with the mark of another lease is foreign', async () => {
+  it('an account with the mark of another lease is refused as foreign', async () => {
     const [one, other] = [mint(), mint()]
     const session = await open()
     await session.create(one.lease)
@@ -154,7 +154,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await session.revoke(one.ref)
   })
 
-  it('what runs with the rights of a lease is dropped with it', async () => {
+  it('objects that run with the rights of a lease are dropped with the lease', async () => {
     const { root } = scene()
     await root.query('GRANT DROP, ALTER ROUTINE, TRIGGER, EVENT ON `my\\_shop`.* TO skerry_admin')
     const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
@@ -188,7 +188,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(notes).toEqual([expect.stringMatching(/lacks DROP, ALTER ROUTINE, TRIGGER, EVENT on my_shop/)])
   })
 
-  it('a name under which somebody has left such objects is refused', async () => {
+  it('a name is refused if objects that it would lend its rights to already exist', async () => {
     const { root } = scene()
     const { lease, name } = mint()
     await root.query(`CREATE DEFINER='${name}'@'%' VIEW my_shop.left_behind AS SELECT 1`)
@@ -199,7 +199,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await root.query('DROP VIEW my_shop.left_behind')
   })
 
-  it('an admin without a password signs in where its account has none', async () => {
+  it('an admin without a password signs in if its account has none', async () => {
     const { root } = scene()
     const { config, credential } = scene().target('readonly')
     await root.query(`CREATE USER skerry_open@'%' IDENTIFIED BY ''`)
@@ -211,7 +211,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await root.query(`DROP USER skerry_open@'%'`)
   })
 
-  it('a grant is for the one database, whose name is no pattern', async () => {
+  it('a grant is for one database, whose name is not used as a pattern', async () => {
     const { root } = scene()
     await root.query('CREATE DATABASE myXshop')
     const { lease, name } = mint()
@@ -220,7 +220,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(rows).toEqual([{ Db: 'my\\_shop' }])
   })
 
-  it('warns of anonymous accounts, which come before leases', async () => {
+  it('the notes warn about anonymous accounts, which come before leases', async () => {
     const { root } = scene()
     await root.query(`CREATE USER ''@'localhost'`)
     const { notes } = await (await open()).verify()
@@ -228,7 +228,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(notes).toEqual([expect.stringContaining('anonymous account')])
   })
 
-  it('a custom level creates what its statements say, and what fails in the middle leaves nothing', async () => {
+  it('a custom level creates what its statements say, and a failure in the middle leaves nothing', async () => {
     const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
     const grant = 'GRANT SELECT ON my_shop.notes TO `{{roleName}}`@`{{userHost}}`'
     const { lease, name, secret, ref } = mint()
@@ -250,7 +250,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await client.ended
   })
 
-  it('an end that failed after a statement of its own is done when it is asked for again', async () => {
+  it('a revocation that failed after one of its own statements is completed by the next try', async () => {
     const { root } = scene()
     await root.query('CREATE TABLE my_shop.ended (name varchar(100))')
     const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
@@ -273,14 +273,14 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   })
 
   it.each([{ userHost: `%' --` }, { userHost: '' }, { connection: { host: 'h', port: 1, database: 'a`b' } }])(
-    'refuses the config %j',
+    'the config %j is refused',
     async (config) => {
       await expect(open(config as Parameters<typeof open>[0])).rejects.toMatchObject({ reason: 'invalid' })
     },
   )
 })
 
-// MySQL itself is not in Debian: what it answers is played by the driver’s own server.
+// MySQL itself is not in Debian, so the driver’s own server plays its answers.
 it.each([
   [
     '8.4.3',

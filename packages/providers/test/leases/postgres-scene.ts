@@ -9,21 +9,24 @@ import type { Blockable } from './stuck.ts'
 export interface PostgresScene extends Scene<'postgres'>, Blockable {
   root: pg.Client
   port: number
-  /** A superuser in a database of this name. */
+  /** Connects a superuser to a database. */
   rootOf(database: string): Promise<pg.Client>
 }
 
-/** An admin account as docs/leases.md asks for it: no superuser, the owner of what leases use. */
+/**
+ * PostgreSQL with an admin account as docs/leases.md requires it: no superuser, but the owner of the objects that
+ * leases use.
+ */
 export async function postgresScene(): Promise<PostgresScene> {
   const user = runAs('postgres', 'nobody')
   const folder = folderFor(user, 'postgres-tls')
   const hba = `${folder.path}/pg_hba.conf`
-  // Passwords are what is tested: only the suite itself comes without one.
+  // The tests check passwords, so only the suite itself signs in without one.
   writeFileSync(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
   chmodSync(hba, 0o644)
   const { certFile, keyFile, pem } = certificateFor(user, folder)
   const tls = { ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
-  // The least that there is, so that a test can use up all locks.
+  // The smallest value, so that a test can use up all locks.
   const settings = { ...tls, hba_file: hba, max_locks_per_transaction: '10' }
   const server = (await startPostgres({ fsync: false, settings }))!
   const url = new URL(await server.createDatabase('shop'))

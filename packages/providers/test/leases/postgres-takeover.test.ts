@@ -10,15 +10,15 @@ import { type PostgresScene, postgresScene } from './postgres-scene.ts'
 
 const skip = missingPostgres()
 
-/** More locks than the scene's server has room for. */
+/** More functions than the locks of the scene's server. */
 const manyFunctions = 4000
 
 const mayConnect = 'GRANT CONNECT ON DATABASE "{{database}}" TO "{{roleName}}"'
 
-/** Writes down whose rights it was called with. */
+/** Records the role with whose rights it runs. */
 const body = 'BEGIN INSERT INTO public.called VALUES (current_user); RETURN NULL; END'
 
-/** Texts that the driver sends while `work` runs. */
+/** Returns the statements that the driver sends while `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
   try {
@@ -31,7 +31,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
 
 const keyword = /^(?:IN|AND|NOT|OR|EXISTS|coalesce|ANY|ON|FROM|SELECT|WHERE|OPERATOR|LATERAL|CASE|ARRAY)$/i
 
-/** Calls, operators and casts whose schema a statement leaves to the search path. */
+/** Returns the calls, operators and casts of a statement that do not name their schema. */
 function unqualified(statement: string): string[] {
   const text = statement
     .replace(/'[^']*'/g, "''")
@@ -53,7 +53,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   }
   beforeAll(async () => {
     scene = await postgresScene()
-    // The default of PostgreSQL 14, which a database keeps when it is upgraded.
+    // The default of PostgreSQL 14, which a database keeps in an upgrade.
     await scene.root.query('GRANT ALL ON SCHEMA public TO PUBLIC; CREATE TABLE public.called (by name)')
     await scene.root.query('GRANT INSERT ON public.called TO PUBLIC')
   })
@@ -68,7 +68,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   }
   const called = async () => (await scene.root.query('SELECT DISTINCT by FROM public.called')).rows
 
-  it('cannot have the admin call its functions and operators', async () => {
+  it('cannot make the admin call its functions and operators', async () => {
     const { lease, ref, name, secret } = mintFor('postgres')
     const session = await open()
     await session.create(lease)
@@ -88,7 +88,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await define('starts_with(text, varchar)', 'boolean')
     await define('same(name, varchar)', 'boolean')
     await client.query('CREATE OPERATOR public.= (LEFTARG = name, RIGHTARG = varchar, FUNCTION = public.same)')
-    // What an admin has set for the account comes before the session's own setting, and not after it.
+    // A setting of the account applies before the session's own setting.
     await scene.root.query('ALTER ROLE skerry_admin SET search_path = public, pg_catalog')
     const later = await open({ schema: 'public' })
     await later.verify()
@@ -103,7 +103,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it('every statement of the admin says the schema of each function, operator and type', async () => {
+  it('finds the schema at each function, operator and type in the statements of the admin', async () => {
     const { lease, ref, name } = mintFor('postgres')
     const session = await open({ schema: 'public' })
     const begun = await statementsOf(async () => {
@@ -117,7 +117,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     for (const statement of [...begun, ...ended]) expect(unqualified(statement)).toEqual([])
   })
 
-  it('leaves nothing that runs with the rights of the admin: functions of its owner are dropped, the rest is nobody’s', async () => {
+  it('leaves nothing that runs with its rights or the admin’s: its objects are dropped or get an owner without rights', async () => {
     const { root } = scene
     const { lease, ref, name } = mintFor('postgres')
     const session = await open()
@@ -163,7 +163,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await root.query('DROP TRIGGER planted ON public.called')
   })
 
-  it('gives functions away in a schema in which the new owner may not create, and leaves it no such right', async () => {
+  it('has its functions moved to an owner that may not create in their schema and gets no such right', async () => {
     const { root } = scene
     const { lease, ref, name } = mintFor('postgres')
     const session = await open()
@@ -178,7 +178,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(rows).toEqual([{ owner: expect.stringMatching(/^skerry_objects_/), creates: false }])
   })
 
-  it('is not ended into a role that somebody made able to sign in', async () => {
+  it('is not ended while the role that takes its objects is able to sign in', async () => {
     const { root } = scene
     const [first, second] = [mintFor('postgres'), mintFor('postgres')]
     const session = await open()
@@ -194,7 +194,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(second.name)).toBe(false)
   })
 
-  it('statements of its own target find PostgreSQL’s functions alone, and what they set does not last', async () => {
+  it('cannot interfere with the statements of its target: they find only PostgreSQL’s functions, and their settings do not last', async () => {
     await scene.root.query(`CREATE FUNCTION public.lower(varchar) RETURNS text LANGUAGE plpgsql AS $$${body}$$`)
     const { lease, ref } = mintFor('postgres')
     const session = await open({
@@ -212,19 +212,16 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await scene.root.query('DROP FUNCTION public.lower(varchar)')
   })
 
-  it.each(['CREATEROLE', 'IN ROLE maker'])(
-    'is refused where its statements make it one that creates roles: %s',
-    async (how) => {
-      await scene.root.query('DROP ROLE IF EXISTS maker; CREATE ROLE maker CREATEROLE')
-      const { lease, name } = mintFor('postgres')
-      const createStatements = [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}' ${how}`]
-      const session = await open({ accessLevel: 'custom', createStatements })
-      await expect(session.create(lease)).rejects.toMatchObject({ message: expect.stringMatching(/CREATEROLE/) })
-      expect(await scene.exists(name)).toBe(false)
-    },
-  )
+  it.each(['CREATEROLE', 'IN ROLE maker'])('is refused if its statements allow it to create roles: %s', async (how) => {
+    await scene.root.query('DROP ROLE IF EXISTS maker; CREATE ROLE maker CREATEROLE')
+    const { lease, name } = mintFor('postgres')
+    const createStatements = [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}' ${how}`]
+    const session = await open({ accessLevel: 'custom', createStatements })
+    await expect(session.create(lease)).rejects.toMatchObject({ message: expect.stringMatching(/CREATEROLE/) })
+    expect(await scene.exists(name)).toBe(false)
+  })
 
-  it('cannot take its mark off', async () => {
+  it('cannot remove its mark', async () => {
     const { lease, ref, name } = mintFor('postgres')
     const session = await open()
     await session.create(lease)
@@ -236,7 +233,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   })
 
   it.each(['ALTER ROLE {name} PASSWORD NULL', 'GRANT {name} TO skerry_admin'])(
-    'is ended where its holder keeps its role locked: %s',
+    'ends even if its holder keeps its role locked: %s',
     async (lock) => {
       const { root } = scene
       const { lease, ref, name, secret } = mintFor('postgres')
@@ -245,7 +242,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
       await session.create(lease)
       const holder = await holderOf(name, secret)
       const ended = new Promise<void>((resolve) => holder.once('end', resolve))
-      // PostgreSQL 14 lets every role grant itself, later versions only one that may create roles.
+      // PostgreSQL 14 lets every role grant itself. Later versions allow that only to a role that may create roles.
       await root.query(`ALTER ROLE ${name} CREATEROLE`)
       await holder.query('BEGIN')
       if (lock.startsWith('GRANT')) await holder.query(lock.replace('{name}', name))
@@ -259,7 +256,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     },
   )
 
-  it('is ended where its holder signs in again and again to lock its role', async () => {
+  it('ends even if its holder signs in again and again to lock its role', async () => {
     const { lease, ref, name, secret } = mintFor('postgres')
     const session = await open()
     await session.create(lease)
@@ -300,7 +297,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it('does not block other leases by advisory locks that its holder takes', async () => {
+  it('cannot block other leases with advisory locks', async () => {
     const { root } = scene
     const brief = Object.assign(testOutbound(), { statementMs: 2000 })
     const session = await openLeaseTarget('postgres', scene.target('readonly'), brief)
@@ -311,7 +308,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     const objects = `skerry_objects_${createHash('sha256').update('skerry_admin').digest('hex').slice(0, 16)}`
     for (const name of [...rows.map((row) => row.name), objects])
       await holder.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [name])
-    // The level has to be set up anew, and the end of another lease has objects to move.
+    // The level must be set up again, and the end of another lease has objects to move.
     for (const { name } of rows) await root.query(`REVOKE SELECT ON app.notes FROM ${name}`)
     await session.create(next.lease)
     await root.query(`SET ROLE ${next.name}; CREATE TABLE public.of_next (id int); RESET ROLE`)
@@ -332,10 +329,10 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
   })
 
   it.each([
-    ['twenty where the target sets none', {}, 20],
-    ['those of the target', { maxConnections: 2 }, 2],
+    ['twenty if the target sets none', {}, 20],
+    ['that of the target', { maxConnections: 2 }, 2],
     [
-      'those of the target where its own statements set none',
+      'that of the target if its own statements set none',
       {
         accessLevel: 'custom',
         createStatements: [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`, mayConnect],
@@ -344,7 +341,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
       3,
     ],
     [
-      'those of its own statements',
+      'that of its own statements',
       {
         accessLevel: 'custom',
         createStatements: [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}' CONNECTION LIMIT 1`, mayConnect],
@@ -361,7 +358,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it('has no rights left in its functions, even where they cannot be removed', async () => {
+  it('has no rights left through its functions, even while they cannot be dropped', async () => {
     const { root } = scene
     const { lease, ref, name } = mintFor('postgres')
     const session = await open()
@@ -370,7 +367,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
       CREATE FUNCTION public.read_notes() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT count(*) FROM app.notes';
       RESET ROLE`)
     await root.query('SELECT public.read_notes()')
-    // Somebody else's transaction keeps the function from being dropped.
+    // A transaction of somebody else keeps the function from being dropped.
     const other = await scene.rootOf('shop')
     onTestFinished(() => other.end())
     await other.query('BEGIN; ALTER FUNCTION public.read_notes() COST 2')
@@ -383,7 +380,7 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it('leaves no function, where there are more than one transaction can drop', async () => {
+  it('leaves no function, even if there are more than one transaction can drop', async () => {
     const { root } = scene
     const { lease, ref, name } = mintFor('postgres')
     const session = await open()

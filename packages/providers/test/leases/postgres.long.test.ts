@@ -9,7 +9,7 @@ import { digest, leaseId, roleName, scramVerifier } from './mint.ts'
 
 const skip = missingPostgres()
 
-/** What needs thousands of leases. With grants of its own for each, issuance stops at about 2,440. */
+/** Tests that need thousands of leases. With separate grants for each lease, PostgreSQL refuses more at about 2,440. */
 describe.skipIf(skip !== undefined)('many PostgreSQL leases', () => {
   const servers: PostgresService[] = []
   const outbound = testOutbound()
@@ -46,12 +46,12 @@ describe.skipIf(skip !== undefined)('many PostgreSQL leases', () => {
   }
   const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
 
-  it('2,500 live leases do not slow the next, and 500 end within a minute over one connection', async () => {
+  it('2,500 live leases do not slow the next one, and 500 leases end within a minute over one connection', async () => {
     const session = await openLeaseTarget('postgres', await start(), outbound)
     const fresh = await openLeaseTarget('postgres', await start(), testOutbound())
     const minted = Array.from({ length: 2500 }, mint)
     for (const { lease } of minted) await session.create(lease)
-    // In turns, so that both see the same machine.
+    // In turns, so that both run under the same load.
     const times: { full: number[]; empty: number[] } = { full: [], empty: [] }
     for (let turn = 0; turn < 100; turn++) {
       times.full.push(await timed(() => session.create(mint().lease)))

@@ -10,7 +10,7 @@ import { stuckStatements } from './stuck.ts'
 databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open, mint }) => {
   stuckStatements('postgres', { scene, mint })
 
-  it('a lease that owns a table in another database ends, and the table stays', async () => {
+  it('a lease that owns a table in another database is ended, and the table stays', async () => {
     const { root, rootOf } = scene()
     await root.query('CREATE DATABASE elsewhere')
     const { lease, name, ref } = mint()
@@ -31,13 +31,13 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(rows).toEqual([{ tableowner: expect.stringMatching(/^skerry_objects_/) }])
   })
 
-  it('a role ends with its lease even where nobody comes to remove it', async () => {
+  it('a role stops working at the end of its lease, even if nobody removes it', async () => {
     const { lease, name, secret } = mint()
     await (await open()).create({ ...lease, expiresAt: new Date(Date.now() - 1000) })
     await expect(scene().signIn(name, secret)).rejects.toThrow(/password authentication failed/)
   })
 
-  it('tables that come later can be used: those of their owner at once, others from the next lease on', async () => {
+  it('later tables can be used: those of the admin at once, those of others from the next lease on', async () => {
     const { root } = scene()
     const session = await open()
     const [first, second] = [mint(), mint()]
@@ -53,13 +53,13 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(await may(second.name, 'app.others')).toBe(true)
   })
 
-  it('leases that set a level up at the same time do not meet', async () => {
+  it('leases that set up a level at the same time do not conflict', async () => {
     await scene().root.query('CREATE SCHEMA fresh AUTHORIZATION skerry_admin')
     const sessions = await Promise.all(Array.from({ length: 6 }, () => open({ schema: 'fresh' })))
     await Promise.all(sessions.map((session) => session.create(mint().lease)))
   })
 
-  it('a lease is a member of one role, and stands in no access list of its own', async () => {
+  it('a lease appears in no access list of a table', async () => {
     const { root } = scene()
     const { lease, name } = mint()
     await (await open()).create(lease)
@@ -70,7 +70,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('says what leases cannot use, and what they can do beside', async () => {
+  it('the notes say which tables leases cannot use, and what else they can do', async () => {
     const { root } = scene()
     await root.query(`CREATE TABLE app.of_root (id int); GRANT CREATE ON SCHEMA app TO PUBLIC`)
     const { notes } = await (await open()).verify()
@@ -86,7 +86,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     open({ accessLevel: 'custom', createStatements, revokeStatements })
   const create = `CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`
 
-  it('a custom level creates what its statements say, and undoes it', async () => {
+  it('a custom level creates what its statements say, and removes it again', async () => {
     const { root } = scene()
     await root.query(`SET ROLE skerry_admin; CREATE TABLE app.log (name text); RESET ROLE`)
     const session = await custom(
@@ -111,7 +111,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(await scene().exists(name)).toBe(false)
   })
 
-  it('a statement may hold JSON that ends in two braces', async () => {
+  it('a statement may contain JSON that ends in two braces', async () => {
     const { root } = scene()
     await root.query('CREATE TABLE app.settings (value jsonb); ALTER TABLE app.settings OWNER TO skerry_admin')
     const value = `INSERT INTO app.settings VALUES ('{"lease":{"name":"{{roleName}}","more":{}}}')`
@@ -121,11 +121,11 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(rows).toEqual([{ value: { lease: { name, more: {} } } }])
   })
 
-  it('an admin without a password signs in where the server asks for none, and is told where it does', async () => {
+  it('an admin without a password signs in if the server needs none, and gets an error if it needs one', async () => {
     const { port } = scene()
     const target = scene().target('readonly')
     const credential = `postgres://skerry_admin@localhost:${port}/shop`
-    // What the driver would take for an empty password.
+    // The driver would use this instead of an empty password.
     process.env.PGPASSWORD = 'adminpassword'
     try {
       const refused = openLeaseTarget('postgres', { ...target, credential }, testOutbound())
@@ -136,7 +136,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     await expect(
       openLeaseTarget('postgres', { ...target, credential: `postgres://localhost:${port}/shop` }, testOutbound()),
     ).rejects.toMatchObject({ reason: 'invalid', message: expect.stringMatching(/names no account/) })
-    // `trust` for this account alone, as the suite's own.
+    // The server trusts only this account without a password.
     const session = await openLeaseTarget(
       'postgres',
       { ...target, credential: `postgres://postgres@localhost:${port}/shop` },
@@ -146,7 +146,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     await session.close()
   })
 
-  it('an end that failed at its last statement is done when it is asked for again', async () => {
+  it('a revocation that failed at its last statement is completed by the next try', async () => {
     const { root } = scene()
     await root.query(`CREATE TABLE app.of_root (id int); CREATE TABLE app.ended (name text);
       ALTER TABLE app.ended OWNER TO skerry_admin`)
@@ -155,7 +155,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     await session.create(lease)
     await root.query(`GRANT USAGE, CREATE ON SCHEMA app TO ${name}`)
     await root.query(`SET ROLE ${name}; CREATE TABLE app.theirs_too (id int); RESET ROLE`)
-    // A grant of somebody else’s, which neither the admin account nor the lease can take back.
+    // A grant by somebody else. Neither the admin account nor the lease can revoke it.
     await root.query(`GRANT SELECT ON app.of_root TO ${name}`)
     expect(await session.revoke(ref)).toEqual({
       dropped: [],
@@ -172,7 +172,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect((await root.query('SELECT name FROM app.ended')).rows).toEqual([{ name }, { name }])
   })
 
-  it('a custom level that fails in the middle leaves nothing, and changes no role that was there', async () => {
+  it('a custom level that fails in the middle leaves nothing, and changes no existing role', async () => {
     const { lease, name } = mint()
     const failing = await custom([create, 'GRANT SELECT ON app.nothing TO "{{roleName}}"'])
     await expect(failing.create(lease)).rejects.toMatchObject({ reason: 'failed' })
@@ -194,7 +194,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     [{ schema: 'app"; DROP SCHEMA app' }, 'schema'],
     [{ connection: { host: 'localhost', port: 5432, database: `shop' --` } }, 'database'],
     [{ connection: { host: 'a b', port: 5432, database: 'shop' } }, 'host'],
-  ] as const)('refuses the config %j', async (config, why) => {
+  ] as const)('the config %j is refused', async (config, why) => {
     const opened = open({ accessLevel: 'custom', ...config } as Parameters<typeof open>[0])
     await expect(opened).rejects.toMatchObject({ reason: 'invalid', message: expect.stringContaining(why) })
   })

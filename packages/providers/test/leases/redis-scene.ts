@@ -9,13 +9,13 @@ export const missingRedis = () => missing(['redis-server'], 'redis-server')
 
 export interface RedisScene extends Scene<'redis'> {
   root: Redis
-  /** A client in the first database, as its users make one. */
+  /** Opens a client in the first database, as users of Redis do. */
   driver(username: string, password: string, options?: RedisOptions): Promise<Redis>
-  /** What a restart would bring back. */
+  /** The accounts that a restart would restore. */
   saved(): string
 }
 
-/** Redis with an ACL file and an admin account as docs/leases.md asks for it. */
+/** Redis with an ACL file and an admin account as docs/leases.md requires it. */
 export async function redisScene(): Promise<RedisScene> {
   const user = runAs('redis', 'nobody')
   const folder = folderFor(user, 'redis')
@@ -74,7 +74,7 @@ export async function redisScene(): Promise<RedisScene> {
       client.on('error', () => {})
       const ended = new Promise<void>((resolve) => client.once('end', resolve))
       await client.connect()
-      // The driver goes on where a server refuses to select the database.
+      // The driver continues even if a server refuses to select the database.
       await client.select(1)
       return {
         read: () => client.multi().get('note').exec(),

@@ -10,18 +10,18 @@ import { missingRedis, redisScene } from './redis-scene.ts'
 const skip = missingRedis()
 
 databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
-  it('what an ACL file keeps follows the leases', async () => {
+  it('the ACL file contains live leases and no ended ones', async () => {
     const { lease, name, ref } = mint()
     const session = await open()
     await session.create(lease)
     expect(scene().saved()).toContain(`user ${name} on`)
-    // A crash between removing and saving: the account is gone, and the file still has it.
+    // As after a crash between removing and saving: the account is gone, but the file still has it.
     await scene().root.call('ACL', 'DELUSER', name)
     await session.revoke(ref)
     expect(scene().saved()).not.toContain(name)
   })
 
-  it('a custom level has the rules that it names, and no others', async () => {
+  it('a lease of a custom level has the named rules and no others', async () => {
     const rules = ['~{{roleName}}:*', '+@read', '+@write', '+@connection']
     const session = await open({ accessLevel: 'custom', rules })
     const { lease, name, secret } = mint()
@@ -38,23 +38,26 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     { accessLevel: 'readwrite' },
     { accessLevel: 'custom', rules: ['~*', '+@all'] },
   ]
-  it.each(levels)('a lease can neither change an account nor outlive its end: %j', async (config) => {
-    const session = await open(config)
-    const { lease, name, secret, ref } = mint()
-    await session.create(lease)
-    const holder = await scene().driver(name, secret)
-    for (const command of [
-      ['SETUSER', name, 'resetpass', '>another'],
-      ['SETUSER', 'heir', 'on', 'nopass', '~*', '+@all'],
-      ['DELUSER', name],
-    ])
-      await expect(holder.call('ACL', ...command)).rejects.toThrow(/NOPERM/)
-    holder.disconnect()
-    await session.revoke(ref)
-    expect([await scene().exists(name), await scene().exists('heir')]).toEqual([false, false])
-  })
+  it.each(levels)(
+    'a lease cannot change or create accounts, and its own account is gone when it ends: %j',
+    async (config) => {
+      const session = await open(config)
+      const { lease, name, secret, ref } = mint()
+      await session.create(lease)
+      const holder = await scene().driver(name, secret)
+      for (const command of [
+        ['SETUSER', name, 'resetpass', '>another'],
+        ['SETUSER', 'heir', 'on', 'nopass', '~*', '+@all'],
+        ['DELUSER', name],
+      ])
+        await expect(holder.call('ACL', ...command)).rejects.toThrow(/NOPERM/)
+      holder.disconnect()
+      await session.revoke(ref)
+      expect([await scene().exists(name), await scene().exists('heir')]).toEqual([false, false])
+    },
+  )
 
-  it('a lease that writes leaves no function for others to call', async () => {
+  it('a lease that may write cannot load functions for others to call', async () => {
     const session = await open({ accessLevel: 'readwrite' })
     const { lease, name, secret } = mint()
     await session.create(lease)
@@ -65,18 +68,18 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     expect(await scene().root.call('FUNCTION', 'LIST')).toEqual([])
   })
 
-  it.each(['readonly', 'readwrite'] as const)('a client that asks for INFO first is ready: %s', async (accessLevel) => {
+  it.each(['readonly', 'readwrite'] as const)('a client that sends INFO first is ready: %s', async (accessLevel) => {
     const session = await open({ accessLevel })
     const { lease, name, secret } = mint()
     await session.create(lease)
     const client = await scene().driver(name, secret, { enableReadyCheck: true })
     expect(await client.get('note')).toBe('one')
-    // The driver goes on without an answer to INFO; other clients do not.
+    // The driver continues without an answer to INFO, but other clients do not.
     expect(await client.info('server')).toContain('redis_version:')
     client.disconnect()
   })
 
-  it('a logical database that the server does not have is refused, also where the admin may not read the setting', async () => {
+  it('a logical database that the server does not have is refused, even if the admin may not read the setting', async () => {
     const connection = { ...scene().target('readonly').config.connection, db: 4000 }
     const refused = { reason: 'invalid', message: 'connection.db: the server has 16 databases, 0 to 15' }
     await expect((await open({ connection })).verify()).rejects.toMatchObject(refused)
@@ -90,7 +93,7 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     await scene().root.call('ACL', 'SETUSER', 'skerry_admin', '+config|get')
   })
 
-  it('an admin without a password signs in where its account has none', async () => {
+  it('an admin without a password signs in if its account has none', async () => {
     const { config, credential } = scene().target('readonly')
     await scene().root.call(
       'ACL',
@@ -116,35 +119,49 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
   })
 
   it.each(['nopass', '>password', `#${'0'.repeat(64)}`, 'on', 'reset', '~a b', '+{{verifier}}', '~{{verifier}}'])(
-    'refuses the rule %s',
+    'the rule %s is refused',
     async (rule) => {
       await expect(open({ accessLevel: 'custom', rules: [rule] })).rejects.toMatchObject({ reason: 'invalid' })
     },
   )
 })
 
-it.skipIf(skip !== undefined)('a replica is refused, and a server without an ACL file is told of', async () => {
-  const user = runAs('redis', 'nobody')
-  const folder = folderFor(user, 'redis-replica')
-  const port = await freePort()
-  const daemon = await startDaemon(
-    findBinary('redis-server')!,
-    ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder.path, '--save', '', '--requirepass', 'adminpassword'],
-    { ready: /Ready to accept connections/, user, cwd: folder.path },
-  )
-  const root = new Redis({ host: '127.0.0.1', port, password: 'adminpassword' })
-  const connection = { host: '127.0.0.1', port }
-  const config = { provider: 'redis', executor: 'in_broker', connection, accessLevel: 'readonly' } as const
-  const credential = `redis://:adminpassword@127.0.0.1:${port}`
-  const session = await openLeaseTarget('redis', { config, credential }, testOutbound())
-  expect((await session.verify()).notes).toEqual([expect.stringContaining('a restart ends all leases')])
-  await root.replicaof('127.0.0.1', 1)
-  await expect(session.verify()).rejects.toMatchObject({
-    reason: 'unsupported',
-    message: expect.stringMatching(/replica/),
-  })
-  await session.close()
-  root.disconnect()
-  await daemon.stop()
-  folder.remove()
-})
+it.skipIf(skip !== undefined)(
+  'a replica is refused, and the notes warn about a server without an ACL file',
+  async () => {
+    const user = runAs('redis', 'nobody')
+    const folder = folderFor(user, 'redis-replica')
+    const port = await freePort()
+    const daemon = await startDaemon(
+      findBinary('redis-server')!,
+      [
+        '--port',
+        `${port}`,
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        folder.path,
+        '--save',
+        '',
+        '--requirepass',
+        'adminpassword',
+      ],
+      { ready: /Ready to accept connections/, user, cwd: folder.path },
+    )
+    const root = new Redis({ host: '127.0.0.1', port, password: 'adminpassword' })
+    const connection = { host: '127.0.0.1', port }
+    const config = { provider: 'redis', executor: 'in_broker', connection, accessLevel: 'readonly' } as const
+    const credential = `redis://:adminpassword@127.0.0.1:${port}`
+    const session = await openLeaseTarget('redis', { config, credential }, testOutbound())
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('a restart ends all leases')])
+    await root.replicaof('127.0.0.1', 1)
+    await expect(session.verify()).rejects.toMatchObject({
+      reason: 'unsupported',
+      message: expect.stringMatching(/replica/),
+    })
+    await session.close()
+    root.disconnect()
+    await daemon.stop()
+    folder.remove()
+  },
+)

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { leaseProviders } from '@skerry/contract/leases/providers'
 import { expect, it } from 'vitest'
 
-// The registry is the table of tags and files. A suite is a call that names its tag, in the test beside the adapter's name.
+// The registry is the table of tags and files. A suite is a call that names its tag, in the test with the adapter's
+// name.
 
 const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
 
@@ -14,14 +15,14 @@ const fileNames = new Map(
   ),
 )
 
-it('the registry has every tag of the contract, and no other', () => {
+it('the registry has exactly the tags of the contract', () => {
   expect([...fileNames.keys()].sort()).toEqual(Object.keys(leaseProviders).sort())
 })
 
-it.each(Object.keys(leaseProviders))('the adapter of %s is run by the conformance suite', (tag) => {
+it.each(Object.keys(leaseProviders))('the conformance suite runs the adapter of %s', (tag) => {
   expect(read(`${fileNames.get(tag)}.test.ts`)).toMatch(new RegExp(`^(?:lease|database)Conformance\\('${tag}', `, 'm'))
 })
 
-it('the conformance suite of databases is that of every lease, and more', () => {
+it('the conformance suite of databases contains the one of all leases', () => {
   expect(read('conformance.ts')).toMatch(/^ {2}leaseConformance\(tag, skip, suite, /m)
 })

@@ -4,7 +4,7 @@ import type { FakeRequest } from '../http-fake.ts'
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** Whether a request is signed as AWS Signature Version 4 asks for, by the key whose secret this is. */
+/** Whether a request has a valid AWS Signature Version 4 of this key. */
 export function isSigned(request: FakeRequest, key: { id: string; secret: string; region: string; service: string }) {
   const { id, secret, region, service } = key
   const form = /^AWS4-HMAC-SHA256 Credential=([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/

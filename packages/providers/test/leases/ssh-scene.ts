@@ -26,16 +26,16 @@ export interface Key {
 
 export interface SshScene extends LeaseScene<'ssh'> {
   folder: string
-  /** An authority of each kind, all of which the host trusts. */
+  /** One authority of each kind. The host trusts all of them. */
   authorities: Key[]
   newKey(type: string, ...options: string[]): Promise<Key>
-  /** Puts a certificate where `ssh` finds it, and answers what `ssh-keygen` reads in it. */
+  /** Puts a certificate where `ssh` finds it, and returns what `ssh-keygen` reads in it. */
   install(key: Key, certificate: string): Promise<string>
-  /** Signs in to the host with the key and its certificate, and answers what the command printed. */
+  /** Signs in to the host with the key and its certificate, and returns the output of the command. */
   ssh(key: Key, ...command: string[]): Promise<string>
 }
 
-/** An authority, and a host that lets in who has its certificate. */
+/** An authority, and a host that accepts its certificates. */
 export async function sshScene(): Promise<SshScene> {
   const folder = folderFor({}, 'sshd')
   let keys = 0
@@ -75,7 +75,7 @@ export async function sshScene(): Promise<SshScene> {
   }
 }
 
-/** What a client asks for to sign in with this key. */
+/** A request to sign in with this key. */
 export function askWith(publicKey: string, principals = [user], seconds = 600) {
   const { lease, ref } = askFor(seconds)
   return { lease: { ...lease, publicKey, principals }, ref }

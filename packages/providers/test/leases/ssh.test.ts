@@ -24,7 +24,7 @@ const suite = {
   },
   async validUntil({ install }: SshScene, { key }: AskedWith, { result }: Issued<'ssh'>) {
     const shown = await install(key, result.certificate)
-    // In the time of this machine, as Date reads one without a zone.
+    // `ssh-keygen` prints local time, and Date reads a time without a zone as local.
     return new Date(/Valid: from \S+ to (\S+)/.exec(shown)?.[1] ?? '')
   },
   wrong: ({ authorities }: SshScene) => authorities[1]!.privateKey,
@@ -48,22 +48,25 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
   const newKey: SshScene['newKey'] = (...kind) => scene.newKey(...kind)
   const ssh: SshScene['ssh'] = (...command) => scene.ssh(...command)
   const lease = (...asked: Parameters<typeof askWith>) => askWith(...asked).lease
-  /** Has a certificate made for the key, and puts it where `ssh` finds it. */
+  /** Creates a certificate for the key, and puts it where `ssh` finds it. */
   const certify = async (by: Key, key: Key, config: Partial<Config> = {}, principals = [user], seconds = 600) => {
     const minted = lease(key.publicKey, principals, seconds)
     const issued = await (await open(by, config)).create(minted)
     return { minted, issued, shown: await scene.install(key, issued.result.certificate) }
   }
 
-  it.each(caKinds)('an authority of type %s %s signs what ssh-keygen reads and sshd accepts', async (type, options) => {
-    const index = caKinds.findIndex(([one, bits]) => one === type && bits === options)
-    const key = await newKey('ed25519')
-    const { minted, issued, shown } = await certify(scene.authorities[index]!, key)
-    expect(shown).toContain(`Key ID: "${minted.id}"`)
-    expect(shown).toContain(`Serial: ${issued.resourceRef}`)
-    expect(shown).toMatch(/Principals: \n\s+\S+\n\s+Critical Options: \(none\)\n\s+Extensions: \n\s+permit-pty\n/)
-    expect(await ssh(key, 'echo', 'in')).toBe('in\n')
-  })
+  it.each(caKinds)(
+    'an authority of type %s %s signs certificates that ssh-keygen reads and sshd accepts',
+    async (type, options) => {
+      const index = caKinds.findIndex(([one, bits]) => one === type && bits === options)
+      const key = await newKey('ed25519')
+      const { minted, issued, shown } = await certify(scene.authorities[index]!, key)
+      expect(shown).toContain(`Key ID: "${minted.id}"`)
+      expect(shown).toContain(`Serial: ${issued.resourceRef}`)
+      expect(shown).toMatch(/Principals: \n\s+\S+\n\s+Critical Options: \(none\)\n\s+Extensions: \n\s+permit-pty\n/)
+      expect(await ssh(key, 'echo', 'in')).toBe('in\n')
+    },
+  )
 
   it.each([
     ['ed25519', []],
@@ -77,7 +80,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     expect(await ssh(key, 'echo', 'in')).toBe('in\n')
   })
 
-  it('what a target allows stands in the certificate, in the order that OpenSSH asks for', async () => {
+  it('a certificate contains the options that its target allows, in the order that OpenSSH requires', async () => {
     const key = await newKey('ed25519')
     const { shown } = await certify(ca, key, {
       extensions: ['permit-pty', 'permit-agent-forwarding', 'permit-X11-forwarding'],
@@ -89,7 +92,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     expect(await ssh(key, 'echo', 'asked')).toBe('forced\n')
   })
 
-  it('a certificate ends with its lease, and serves neither other accounts nor other networks', async () => {
+  it('a certificate ends with its lease, and is not valid for other accounts or networks', async () => {
     const key = await newKey('ed25519')
     await certify(ca, key, {}, [user], -1)
     await expect(ssh(key, 'true')).rejects.toThrow(/Permission denied/)
@@ -99,11 +102,11 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await expect(ssh(key, 'true')).rejects.toThrow(/Permission denied/)
   })
 
-  it('says that nothing can be taken back', async () => {
+  it('the notes say that a certificate stays valid until it expires', async () => {
     expect((await (await open(ca)).verify()).notes[0]).toMatch(/valid until it expires/)
   })
 
-  it('keys that are weak, foreign or no keys are refused', async () => {
+  it('weak keys, certificates and malformed keys are refused', async () => {
     const session = await open(ca)
     const key = await newKey('ed25519')
     const { issued } = await certify(ca, key)
@@ -124,7 +127,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await expect(open(weak)).rejects.toMatchObject({ reason: 'invalid' })
   })
 
-  it('principals that are none, foreign or more than one in disguise are refused', async () => {
+  it('missing principals, foreign ones and several in one text are refused', async () => {
     const { publicKey } = await newKey('ed25519')
     const session = await open(ca, { allowedPrincipals: ['deploy', 'ops'] })
     for (const principals of [[], ['root'], ['deploy', 'root'], ['deploy,root'], ['deploy root'], ['']])
@@ -132,7 +135,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await session.create(lease(publicKey, ['ops']))
   })
 
-  it('a critical option that nobody knows is refused by a target’s settings, and by hosts', async () => {
+  it('an unknown critical option is refused by the settings of a target, and by hosts', async () => {
     const criticalOptions = { 'require-moon': 'full' }
     await expect(open(ca, { criticalOptions } as Partial<Config>)).rejects.toMatchObject({ reason: 'invalid' })
     const key = await newKey('ed25519')
@@ -156,12 +159,12 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await expect(ssh(key, 'true')).rejects.toThrow(/Permission denied/)
   })
 
-  it('networks without bits of a host are taken', async () => {
+  it('networks without host bits are accepted', async () => {
     const sourceAddresses = ['10.0.0.0/24', '10.0.0.128/25', '10.0.0.5/32', '10.0.0.5', '0.0.0.0/0', '2001:db8::/32']
     await open(ca, { sourceAddresses: [...sourceAddresses, '2001:db8::1/128', '2001:db8:0:8000::/49', '::/0'] })
   })
 
-  it('keys that live in a security key are certified, with no-touch-required', async () => {
+  it('keys of a security key (FIDO) are certified, with no-touch-required', async () => {
     const field = (value: string | Buffer) => {
       const bytes = Buffer.from(value as string)
       const length = Buffer.alloc(4)
@@ -193,7 +196,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
       await expect(session.create(lease(bad))).rejects.toMatchObject({ message: 'publicKey: cannot be read' })
   })
 
-  it('unknown extensions, networks that are none and a passphrase are refused', async () => {
+  it('unknown extensions, invalid networks and keys with a passphrase are refused', async () => {
     const other = await newKey('ed25519')
     const bad = [
       open(ca, { extensions: ['permit-everything' as 'permit-pty'] }),
@@ -213,7 +216,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await expect(open(locked)).rejects.toMatchObject({ message: expect.stringMatching(/passphrase/) })
   })
 
-  it('takes an authority’s key in PEM, too', async () => {
+  it('an authority’s key in PEM is accepted too', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const file = `${scene.folder}/pem`
     writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })

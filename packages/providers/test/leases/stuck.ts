@@ -6,26 +6,26 @@ import type { Scene, Use } from './conformance.ts'
 
 type Tag = 'postgres' | 'mysql'
 
-/** A scene in which an admin of the database is in the way. */
+/** A scene in which an admin of the database can block changes of accounts. */
 export interface Blockable {
-  /** Until what it answers is called, no statement that creates or changes an account is done. */
+  /** Blocks every statement that creates or changes an account, until the returned function is called. */
   block(): Promise<() => Promise<void>>
   /** How many statements wait for that. */
   waiting(): Promise<number>
 }
 
-/** Where one side is to give up, the other waits `long`: which of them does is no race. */
+/** If one side must give up first, the other side waits `long`, so that there is no race. */
 export const patienceMs = { brief: 2000, ample: 15_000, long: 300_000 }
 
 export interface Stuck<T extends Tag> {
-  /** A session that waits long for an answer, and whose database ends a statement after so long. */
+  /** Opens a session that waits long for an answer. Its database ends a statement after this time. */
   open(statementMs: number): Promise<{ session: LeaseSession<T>; outbound: TestOutbound }>
-  /** Holds up every change of an account until `unblock`, or the end of the test. */
+  /** Blocks every change of an account until `unblock`, or until the end of the test. */
   block(): Promise<void>
   unblock(): Promise<void>
 }
 
-/** What must hold where every change of an account is held up while one is made. */
+/** Tests for a change of an account that is blocked while it runs. */
 export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
   tag: T,
   { scene, mint }: Pick<Use<T, S>, 'scene' | 'mint'>,
@@ -47,12 +47,12 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
 
   async function open(statementMs: number) {
     const outbound = Object.assign(testOutbound({}, patienceMs.long), { statementMs })
-    // What is made with the first lease alone is there, however long that took.
+    // Creates everything that only the first lease creates, however long that takes.
     await createAnother()
     return { session: await openLeaseTarget<T>(tag, scene().target('readonly'), outbound), outbound }
   }
 
-  it('an account that is held up too long is refused, and does not come later', async () => {
+  it('an account whose creation is blocked too long is refused, and does not appear later', async () => {
     const { session } = await open(patienceMs.brief)
     const { lease, name } = mint()
     await block()
@@ -64,8 +64,8 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
     await createAnother()
   })
 
-  it('an account whose connection is cut while it is held up does not come later', async () => {
-    // So long that it is seen to wait before the database ends it.
+  it('an account whose connection is cut while its creation is blocked does not appear later', async () => {
+    // Long enough that the test sees the statement wait before the database ends it.
     const { session, outbound } = await open(patienceMs.ample)
     const { lease, name } = mint()
     await block()

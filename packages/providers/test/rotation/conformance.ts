@@ -9,12 +9,12 @@ import { type TestOutbound, testOutbound } from '../outbound.ts'
 export interface Scene<K extends AccountKind> {
   target: Account<K>['target']
   config: RotationConfig<K>
-  /** Everything that the server has kept of statements and accounts, to be searched for what must not be there. */
+  /** Everything that the server has stored about statements and accounts, to be searched for passwords. */
   seen?(): Promise<string>
   stop(): Promise<void>
 }
 
-/** What every rotation adapter must do, on a real server; `more` adds what only this one must. */
+/** The tests for every rotation adapter, on a real server. `more` adds tests for one adapter. */
 export function rotationConformance<K extends AccountKind>(
   kind: K,
   skip: string | undefined,
@@ -42,12 +42,12 @@ export function rotationConformance<K extends AccountKind>(
         (error: unknown) => (error instanceof ProviderError ? error.reason : String(error)),
       )
 
-    it('knows an account that is there from one that is not', async () => {
+    it('the adapter verifies an existing account, and reports a missing one', async () => {
       await adapter.verify(account(), outbound)
       expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outbound))).toBe('missing')
     })
 
-    it('changes a password, which signs in from then on; again is fine', async () => {
+    it('a changed password signs in at once, and the change can be repeated', async () => {
       expect(await adapter.signsIn(account(), 'first-password', outbound)).toBe(true)
       expect(await adapter.signsIn(account(), 'next-password', outbound)).toBe(false)
       await adapter.change(account(), 'next-password', 'first-password', outbound)
@@ -55,19 +55,19 @@ export function rotationConformance<K extends AccountKind>(
       expect(await adapter.signsIn(account(), 'next-password', outbound)).toBe(true)
     })
 
-    it('sets an old password again, and the new one ends', async () => {
+    it('an old password can be set again, and the new one then stops working', async () => {
       await adapter.change(account(), 'new-password', null, outbound)
       await adapter.change(account(), 'old-password', 'old-password', outbound)
       const both = ['old-password', 'new-password'].map((one) => adapter.signsIn(account(), one, outbound))
       expect(await Promise.all(both)).toEqual([true, false])
     })
 
-    it('leaves no word of a password on the server', async () => {
+    it('the server stores no password in plain text', async () => {
       await adapter.change(account(), 'a-canary-password', null, outbound)
       expect(await scene.seen?.()).not.toContain('a-canary-password')
     })
 
-    it('makes no account, and never touches the admin’s own', async () => {
+    it('the adapter creates no account, and never changes the admin’s own', async () => {
       expect(await reasonOf(adapter.change(account({ username: 'nobody_here' }), 'x', null, outbound))).not.toMatch(
         /^no/,
       )
@@ -75,7 +75,7 @@ export function rotationConformance<K extends AccountKind>(
       expect(await reasonOf(adapter.change(account({ username: 'skerry_admin' }), 'x', null, outbound))).toBe('invalid')
     })
 
-    it('refuses what must not stand in a statement, before anything is sent', async () => {
+    it('values that must not appear in a statement are refused before anything is sent', async () => {
       outbound.forget()
       for (const bad of [
         { username: `x'; DROP` },
@@ -87,7 +87,7 @@ export function rotationConformance<K extends AccountKind>(
       expect(outbound.sent()).toBe(0)
     })
 
-    it('a target that is away did not say whether an account signs in', async () => {
+    it('an unreachable target is reported as unreachable, and not as a wrong password', async () => {
       const away = testOutbound()
       away.connect = () => Promise.reject(new ProviderError('unreachable', 'away'))
       expect(await reasonOf(adapter.signsIn(account(), 'old-password', away))).toBe('unreachable')

@@ -17,7 +17,7 @@ rotationConformance(
     const lines = [
       'user default on >rootpassword ~* &* +@all',
       'user skerry_admin on >adminpassword resetkeys resetchannels -@all +acl +info +config|get +ping',
-      // It may not even ask who it is.
+      // This account may not run ACL WHOAMI.
       'user app on >first-password ~* resetchannels -@all +@read',
     ]
     writeFileSync(aclFile, `${lines.join('\n')}\n`, { mode: 0o666 })
@@ -47,7 +47,7 @@ rotationConformance(
     }
   },
   ({ account, adapter, outbound }) => {
-    it('keeps the password before until the next change, and survives a restart', async () => {
+    it('the previous password stays valid until the next change, and both survive a restart', async () => {
       const signsIn = (password: string) => adapter().signsIn(account(), password, outbound())
       await adapter().change(account(), 'one-password', 'one-password', outbound())
       await adapter().change(account(), 'two-password', 'one-password', outbound())

@@ -5,11 +5,11 @@ import type { Folder, User } from './process.ts'
 export interface Certificate {
   certFile: string
   keyFile: string
-  /** PEM, which is its own authority. */
+  /** PEM text. The certificate is its own authority. */
   pem: string
 }
 
-/** A certificate for `localhost` and no address, whose key only that user can read. */
+/** Creates a certificate for `localhost` and for no address. Only that user can read its key. */
 export function certificateFor(user: User, folder: Folder): Certificate {
   const [certFile, keyFile] = [`${folder.path}/server.crt`, `${folder.path}/server.key`]
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile, '-out', certFile]

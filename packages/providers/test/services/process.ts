@@ -6,14 +6,14 @@ import { delimiter, join } from 'node:path'
 
 const REQUIRED = 'SKERRY_REQUIRE_SERVICES'
 
-/** Folders of daemons, which PATH often lacks. */
+/** Folders that are searched for daemons, because PATH often lacks some of them. */
 const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/usr/libexec']
 
 export function findBinary(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable)
 }
 
-/** Why a suite cannot run: printed, for a suite that is left out in silence looks like one that passed. */
+/** Returns why a suite cannot run, and prints it. A suite that is skipped silently looks like one that passed. */
 export function missing(binaries: readonly string[], debianPackage: string): string | undefined {
   const lacking = binaries.filter((name) => findBinary(name) === undefined)
   if (lacking.length === 0) return undefined
@@ -37,7 +37,7 @@ export interface User {
   gid?: number
 }
 
-/** The first of these users that the machine has, where the suite runs as root; nobody else otherwise. */
+/** Returns the first of these users that exists, if the suite runs as root. Otherwise, the current user is kept. */
 export function runAs(...names: string[]): User {
   if (process.getuid?.() !== 0) return {}
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
@@ -53,7 +53,7 @@ export interface Folder {
   remove(): void
 }
 
-/** A temporary folder of a user’s own. */
+/** Creates a temporary folder that belongs to a user. */
 export function folderFor(user: User, name: string): Folder {
   const path = mkdtempSync(join(tmpdir(), `skerry-${name}-`))
   if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid)

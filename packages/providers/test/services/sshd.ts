@@ -10,13 +10,13 @@ export interface Sshd extends Daemon {
   port: number
 }
 
-/** A host that lets in everyone who has a certificate of one of these authorities, as docs/leases.md sets it up. */
+/** A host that accepts certificates of these authorities, set up as in docs/leases.md. */
 export async function startSshd(folder: Folder, authorities: string[]): Promise<Sshd> {
   const port = await freePort()
   const hostKey = `${folder.path}/host`
   await promisify(execFile)('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', hostKey])
   writeFileSync(`${folder.path}/authorities`, authorities.map((publicKey) => `${publicKey}\n`).join(''))
-  // Where root starts it, sshd separates privileges in a folder that the system’s own unit makes.
+  // As root, sshd separates privileges in a folder that the system’s own unit normally creates.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const config = {
     Port: port,

@@ -3,17 +3,17 @@ import { basename, join } from 'node:path'
 import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { describe, expect, it } from 'vitest'
 
-// “Adding a destination” in docs/sync.md lists the files and rows that each destination takes. Here they are counted in the tree,
-// for every tag, so that neither can have one that the other lacks.
+// “Adding a destination” in docs/sync.md lists the files and rows of a destination. The test counts them in the tree
+// for every tag, so that the page and the tree agree.
 
 const root = join(import.meta.dirname, '../../../..')
 const tags = Object.keys(syncProviders) as SyncTag[]
 
-/** File -> `new`, `made`, or how many rows: `1 row`. */
+/** File -> `new`, `made`, or the number of rows: `1 row`. */
 type Takes = Record<string, string>
 
 const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
-/** The text before the first heading below: tables behind it are about other things. */
+/** The text before the next subheading, because tables after it are about other things. */
 const section = page.split('\n## Adding a destination')[1]?.split('\n### ')[0] ?? ''
 const listed: Takes = Object.fromEntries(
   [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, file = '', takes = '']) => [file, takes]),
@@ -24,13 +24,13 @@ const sources = globSync(
   { cwd: root, exclude: (path) => ['node_modules', 'dist'].includes(basename(path)) },
 ).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-/** One row of a kind is enough, in whichever of these files. */
+/** One row of a kind is enough, in any of these files. */
 const oneOfKind = (file: string) =>
   file
     .replace(/contract\/src\/sync\/(hosts|clouds)\.ts$/, 'contract/src/sync/platforms.ts')
     .replace(/sync\/samples-clouds\.ts$/, 'sync/samples-platforms.ts')
 
-/** Tag -> the name of the adapter's file, which is the service's name. The registry is the table of both. */
+/** Tag -> the name of the adapter's file, which is the service's name. The registry contains both. */
 const fileNames = new Map(
   [
     ...readFileSync(join(root, 'packages/providers/src/sync/registry.ts'), 'utf8').matchAll(
@@ -39,7 +39,10 @@ const fileNames = new Map(
   ].map(([, tag, name]) => [tag, name] as const),
 )
 
-/** The files and rows that a destination takes in the tree: its own files, rows that begin with its tag, other files that name it. */
+/**
+ * Returns the files and rows of a destination in the tree: its own files, rows that begin with its tag, other files
+ * that name it.
+ */
 function takenBy(tag: SyncTag): Takes {
   const name = fileNames.get(tag) ?? tag
   const files = new RegExp(`^(packages/providers/(?:src|test)/sync/)${name}(-fake|\\.test)?\\.ts$`)
@@ -57,24 +60,24 @@ function takenBy(tag: SyncTag): Takes {
 
 const taken = new Map(tags.map((tag) => [tag, takenBy(tag)]))
 
-/** Beside the two rows that are made, one by hand says what no public document settles, where there is such a thing. */
+/** Besides the two generated rows, a destination may have one by hand, about facts that no public document settles. */
 const settled = (takes: Takes): Takes =>
   takes['docs/sync-destinations.md'] === '3 rows' ? { ...takes, 'docs/sync-destinations.md': '2 rows' } : takes
 
 describe('the page on adding a destination', () => {
-  it.each(tags)('lists what %s takes', (tag) => {
+  it.each(tags)('lists the files and rows of %s', (tag) => {
     const takes = settled(taken.get(tag) ?? {})
     expect(Object.fromEntries(Object.keys(listed).map((file) => [file, takes[file]]))).toEqual(listed)
   })
 
-  it('lists every file that all destinations are in', () => {
+  it('lists every file that contains all destinations', () => {
     const [first = {}, ...others] = [...taken.values()]
     const everywhere = Object.keys(first).filter((file) => others.every((takes) => file in takes))
     expect(everywhere.sort()).toEqual(Object.keys(listed).sort())
   })
 })
 
-it('what no document settles is told of destinations that there are, each once', () => {
+it('the table of undocumented facts names only existing destinations, each once', () => {
   const destinations = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
   const told = [...(destinations.split('## What no public document settles')[1] ?? '').matchAll(/^\| `([^`]+)`/gm)]
   expect(told.length).toBeGreaterThan(0)
@@ -83,7 +86,7 @@ it('what no document settles is told of destinations that there are, each once',
   ).toEqual([])
 })
 
-it('every fake says when and with what it was compared, or that it was not', () => {
+it('the page says for every fake when and with what it was compared, or that it was not', () => {
   const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
   const rows = [...table.matchAll(/^\| (?:leases: )?`([^`]+)` \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
   expect(rows.map(([, fake]) => fake).sort()).toEqual([...tags, 'cloud-a', 'cloud-b'].sort())

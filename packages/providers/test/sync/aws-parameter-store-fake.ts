@@ -5,8 +5,8 @@ import type { CloudFake } from './clouds.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from the service’s published model (2014-11-06): JSON 1.1, signed requests, versions, types that stay, pages that may be
-// empty. Not verified against the real service.
+// Built from the service’s published model (2014-11-06): JSON 1.1, signed requests, versions, types that cannot change,
+// pages that may be empty. Not verified against the real service.
 
 export type Connection = SyncConnection<'cloud-a-parameter-store'>
 export const connection: Connection = cloudSamples['cloud-a-parameter-store']

@@ -12,7 +12,7 @@ oneByOneConformance('cloud-a-parameter-store', () =>
 )
 
 describe('AWS Parameter Store sync', () => {
-  it('lists what lies directly under the path, over empty pages too, and marks other types', async () => {
+  it('the list contains parameters directly under the path, also after empty pages, and locks other types', async () => {
     const fake = await parametersFake(connection)
     for (const name of ['A_1', 'A_2', 'A_3', 'deeper/A_4']) fake.put(`/shop/production/${name}`, 'x')
     fake.put('/shop/other', 'x')
@@ -24,7 +24,7 @@ describe('AWS Parameter Store sync', () => {
     await fake.stop()
   })
 
-  it('paths that AWS keeps for itself, that do not end, or a key for a String, are refused', () => {
+  it('reserved or malformed paths, and a KMS key for a String, are refused', () => {
     const at = (more: object) => () =>
       factsOf({ ...connection, destination: { ...connection.destination, ...more } as Connection['destination'] })
     for (const path of ['/aws/x/', '/SSMx/', '/shop', 'shop/', '/shop//', `/${'a/'.repeat(15)}`])

@@ -5,8 +5,8 @@ import type { CloudFake } from './clouds.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from the service’s published model (2017-10-17): JSON 1.1, signed requests, versions by token, scheduled deletion, a list
-// that lags behind. Not verified against the real service.
+// Built from the service’s published model (2017-10-17): JSON 1.1, signed requests, versions by token, scheduled
+// deletion, a list that lags behind. Not verified against the real service.
 
 export type Connection = SyncConnection<'cloud-a-secrets-manager'>
 export const connection: Connection = cloudSamples['cloud-a-secrets-manager']
@@ -45,7 +45,7 @@ export interface StoredSecret {
 
 export interface StoreFake extends CloudFake<'cloud-a-secrets-manager'> {
   secrets: Map<string, StoredSecret>
-  /** From now on the list stays as it is. */
+  /** From now on, the list does not change. */
   lag(): void
 }
 
@@ -166,7 +166,7 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
     return ok({ VersionId: ClientRequestToken })
   }
 
-  /** The first version of a secret that somebody else made is called t, and each later one has a token of its own. */
+  /** The first version of a secret by somebody else is called t. Each later version has a token of its own. */
   function put(name: string, value: string): void {
     const versions = secrets.get(name)?.versions ?? new Map<string, string>()
     const current = versions.size === 0 ? 't' : `t${++puts}`

@@ -31,7 +31,7 @@ describe('AWS Secrets Manager sync', () => {
     })
   const name = 'shop/production/FIRST_NAME'
 
-  it('a repetition within a run makes no second version, and a second value does', async () => {
+  it('a repeated write in a run creates no second version, but a second value does', async () => {
     const fake = await storeFake(connection)
     await push(fake, { FIRST_NAME: 'one' })
     await push(fake, { FIRST_NAME: 'one' })
@@ -42,7 +42,7 @@ describe('AWS Secrets Manager sync', () => {
     await fake.stop()
   })
 
-  it('a secret that is scheduled for deletion is restored and written over', async () => {
+  it('a secret that is scheduled for deletion is restored and overwritten', async () => {
     const fake = await storeFake(connection)
     await push(fake, { FIRST_NAME: 'one' })
     await session(fake).push({ runId: 'run_2', write: [], remove: [{ name: 'FIRST_NAME', memo: null }] })
@@ -52,7 +52,7 @@ describe('AWS Secrets Manager sync', () => {
     await fake.stop()
   })
 
-  it('a list that lags behind hides nothing that the session wrote', async () => {
+  it('a list that lags behind does not hide what the session wrote', async () => {
     const fake = await storeFake(connection)
     fake.put('shop/production/OLD_NAME', 'x')
     fake.lag()
@@ -61,13 +61,13 @@ describe('AWS Secrets Manager sync', () => {
     await writing.push({ runId: 'run_1', write, remove: [{ name: 'OLD_NAME', memo: null }] })
     const live = (await writing.list()).filter(({ deleted }) => !deleted)
     expect(live.map((entry) => entry.name)).toEqual(['FIRST_NAME'])
-    // A new session has the late list alone, so it looks closer at names that it owns.
+    // A new session has only the late list, so it reads the names that it owns one by one.
     expect(await session(fake).look?.('FIRST_NAME')).toMatchObject({ revision: expect.any(String) })
     expect(await session(fake).look?.('OLD_NAME')).toMatchObject({ deleted: true })
     await fake.stop()
   })
 
-  it('a deleted secret of somebody else is neither restored nor written over', async () => {
+  it('a deleted secret of somebody else is neither restored nor overwritten', async () => {
     const fake = await storeFake(connection)
     fake.put(name, 'theirs')
     const secret = fake.secrets.get(name) as StoredSecret
@@ -80,7 +80,7 @@ describe('AWS Secrets Manager sync', () => {
     await fake.stop()
   })
 
-  it('a restored value does not live on where the new one is refused', async () => {
+  it('a restored value is deleted again if the new value is refused', async () => {
     const fake = await storeFake(connection)
     fake.put(name, 'ours')
     const secret = fake.secrets.get(name) as StoredSecret
@@ -90,7 +90,7 @@ describe('AWS Secrets Manager sync', () => {
     await fake.stop()
   })
 
-  it('a bundle keeps what others put into it, and is not written where somebody deleted it', async () => {
+  it('a bundle keeps the entries of others, and is not written if somebody deleted it', async () => {
     const fake = await storeFake(bundle)
     fake.put('FOREIGN_NAME', 'theirs')
     const secret = fake.secrets.get('shop/production') as StoredSecret
@@ -112,7 +112,7 @@ describe('AWS Secrets Manager sync', () => {
     await fake.stop()
   })
 
-  it('a secret that is no JSON object is left as it is, and so is one that all names would overfill', async () => {
+  it('a secret that is no JSON object stays unchanged, and a bundle that is too large is refused', async () => {
     const fake = await storeFake(bundle)
     for (const text of ['a password', '[]', 'null', '"text"']) {
       fake.secrets.clear()

@@ -4,8 +4,8 @@ import type { CloudFake } from './clouds.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from the data plane’s specification (secrets, 7.4) and RFC 6749: soft delete, names that tell no case apart, pages of two
-// that are linked by whole URLs.
+// Built from the data plane’s specification (secrets, 7.4) and RFC 6749: soft delete, names without regard to case,
+// pages of two that are linked by full URLs.
 
 export type Connection = SyncConnection<'cloud-c-key-vault'>
 export const connection: Connection = cloudSamples['cloud-c-key-vault']
@@ -14,7 +14,7 @@ export const own = 'https://shop-production.vault.azure.net'
 export interface KeyVaultFake extends CloudFake<'cloud-c-key-vault'> {
   deleted: Map<string, string>
   managed: Set<string>
-  /** Requests so long are told that the deletion or recovery is not over. */
+  /** After a recovery, this many writes are told that it is not finished. */
   settle(requests: number): void
   link(to: string): void
 }

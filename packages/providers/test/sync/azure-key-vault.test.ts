@@ -14,7 +14,7 @@ describe('Azure Key Vault sync', () => {
   const push = async (fake: KeyVaultFake, value: string) =>
     await session(fake).push({ runId: 'run_1', write: [{ name: 'db-url', value, memo: null }], remove: [] })
 
-  it('lists deleted secrets as such, and recovers none that is not the caller’s', async () => {
+  it('deleted secrets are listed as deleted, and those of others are not recovered', async () => {
     const fake = await keyVaultFake()
     for (const name of ['shop-a', 'shop-b', 'shop-c', 'other']) fake.deleted.set(name, 'theirs')
     fake.put('shop-live', 'x')
@@ -27,7 +27,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('a name of the caller’s that was deleted is recovered and written over', async () => {
+  it('a deleted name of the caller is recovered and overwritten', async () => {
     const fake = await keyVaultFake()
     fake.deleted.set('shop-db-url', 'old')
     expect(await push(fake, 'new')).toMatchObject({ written: [{ name: 'db-url' }], failed: [] })
@@ -35,7 +35,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('a recovery that takes its time is tried again later, and then written over', async () => {
+  it('a recovery that takes time is tried again later, and then the name is overwritten', async () => {
     const fake = await keyVaultFake()
     fake.deleted.set('shop-db-url', 'old')
     fake.settle(1)
@@ -46,7 +46,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('an old value that was recovered does not live on where the new one is refused', async () => {
+  it('a recovered old value is deleted again if the new value is refused', async () => {
     const fake = await keyVaultFake()
     fake.deleted.set('shop-db-url', 'old')
     fake.refuse('shop-db-url')
@@ -56,7 +56,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('lists its prefix alone over all pages, in the form of its names, and what belongs to certificates as locked', async () => {
+  it('the list contains all pages of its prefix, in the form of its names, and locks certificates', async () => {
     const fake = await keyVaultFake()
     for (const name of ['Shop-DB-URL', 'other', 'shop-tls', 'shop-c', 'shop-d']) fake.put(name, 'x')
     fake.managed.add('shop-tls')
@@ -66,7 +66,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('takes the token to no other host that a page names', async () => {
+  it('the token is not sent to another host that a page names', async () => {
     const fake = await keyVaultFake()
     for (const name of ['shop-a', 'shop-b', 'shop-c']) fake.put(name, 'x')
     for (const to of ['https://attacker.example', `${own}.attacker.example`, `${own}@attacker.example`]) {
@@ -76,7 +76,7 @@ describe('Azure Key Vault sync', () => {
     await fake.stop()
   })
 
-  it('each cloud has hosts of its own, and names become hyphens or fail', () => {
+  it('each cloud has its own hosts, and names get hyphens or are refused', () => {
     const asked: string[] = []
     const outbound = testOutbound()
     const origin = (_: string, usual: string) => {

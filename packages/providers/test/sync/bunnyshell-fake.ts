@@ -13,7 +13,7 @@ export const project = {
 
 interface VariablesFake extends CloudFake<'env-platform'> {
   flags: Map<string, unknown>
-  /** Makes a variable that no list shows until the next request to write. */
+  /** Creates a variable that no list shows until the next write. */
   hide(name: string): void
 }
 

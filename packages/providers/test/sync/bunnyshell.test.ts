@@ -12,7 +12,7 @@ oneByOneConformance('env-platform', async () => ({
   connection: project,
 }))
 
-it('lists all pages by number, and follows no link of an answer', async () => {
+it('the list contains all pages by number, and follows no link of an answer', async () => {
   const fake = await variablesFake(environment)
   for (const name of ['A_1', 'A_2', 'A_3', 'A_4', 'A_5']) fake.put(name, 'x')
   const names = (await open(connection, testOutbound({ 'env-platform': fake.origin })).list()).map(({ name }) => name)
@@ -20,7 +20,7 @@ it('lists all pages by number, and follows no link of an answer', async () => {
   await fake.stop()
 })
 
-it('a name that somebody made between list and write is theirs, and one whose answer was lost is ours', async () => {
+it('a name that somebody created between list and write is theirs, and one whose answer was lost is ours', async () => {
   const fake = await variablesFake(environment)
   const session = open(connection, testOutbound({ 'env-platform': fake.origin }))
   for (const [isNew, held] of [

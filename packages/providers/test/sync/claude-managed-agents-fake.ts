@@ -4,8 +4,8 @@ import type { CloudFake } from './clouds.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from the OpenAPI document of the vaults, and from the vendor’s generated types for environment variables, which the
-// document at hand is too old for. Pages of two.
+// Built from the OpenAPI document of the vaults. That document is too old for environment variables, so their fields
+// come from the vendor’s generated types. Pages of two.
 
 export type Connection = SyncConnection<'ai-agent-vaults'>
 export const connection: Connection = cloudSamples['ai-agent-vaults']
@@ -21,7 +21,7 @@ interface Auth {
 
 export interface VaultFake extends CloudFake<'ai-agent-vaults'> {
   auth(name: string): Auth | undefined
-  /** Puts credentials of another type there. */
+  /** Adds credentials of another type. */
   crowd(count: number): void
   archive(): void
 }
@@ -83,7 +83,7 @@ export async function vaultFake(): Promise<VaultFake> {
     ]
     const from = Number(/^page_(\d+)$/.exec(query.get('page') ?? 'page_0')?.[1])
     const next_page = from + 2 < all.length ? `page_${from + 2}` : null
-    // Neither field is required, and an empty vault may show none of them.
+    // Neither field is required. An empty vault may show neither of them.
     return { status: 200, body: all.length === 0 ? {} : { data: all.slice(from, from + 2), next_page } }
   }
 

@@ -8,7 +8,7 @@ const { describe: factsOf, open } = await syncProvider('ai-agent-vaults')
 
 oneByOneConformance('ai-agent-vaults', vaultFake)
 
-describe('Claude Managed Agents sync, who a value may be sent to', () => {
+describe('Claude Managed Agents sync, the hosts for a value:', () => {
   const to = (rules: object): Connection => ({
     ...connection,
     destination: { provider: 'ai-agent-vaults', vaultId: connection.destination.vaultId, ...rules },
@@ -20,7 +20,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
       remove: [],
     })
 
-  it('both places of injection are always sent, since the service’s default is both', async () => {
+  it('both injection locations are always sent, because the service’s default is both', async () => {
     const fake = await vaultFake()
     await push(fake, connection, ['FIRST_NAME'])
     expect(fake.auth('FIRST_NAME')?.injection_location).toEqual({ header: true, body: false })
@@ -31,7 +31,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
     await fake.stop()
   })
 
-  it('a name has the hosts of its own or those for all, and one that has neither fails', async () => {
+  it('a name has its own hosts or those for all names, and fails if it has neither', async () => {
     const fake = await vaultFake()
     const at = to({ allowedHostsByName: { FIRST_NAME: ['10.0.0.1'], SECOND_NAME: ['unrestricted'] } })
     const outcome = await push(fake, at, ['FIRST_NAME', 'SECOND_NAME', 'constructor'])
@@ -42,7 +42,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
     await fake.stop()
   })
 
-  it('no hosts, hosts that are none, and hosts beside unrestricted are refused', () => {
+  it('missing hosts, invalid hosts, and hosts beside unrestricted are refused', () => {
     for (const bad of [
       {},
       { allowedHostsByName: {} },
@@ -57,12 +57,12 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
       expect(() => factsOf(to(bad)), JSON.stringify(bad)).toThrow(/^(?:destination\/)?allowedHosts/)
   })
 
-  it('rules are no place, so that their change keeps the history', () => {
+  it('a change of rules is no change of place, so the ledger is kept', () => {
     expect(factsOf(to({ allowedHosts: ['b.example'] })).places).toEqual(factsOf(connection).places)
     expect(factsOf(to({ allowedHosts: ['b.example'] })).rules).not.toEqual(factsOf(connection).rules)
   })
 
-  it('names beyond what the vault takes fail before anything is sent for them', async () => {
+  it('names above the limit of the vault fail before anything is sent for them', async () => {
     const fake = await vaultFake()
     fake.crowd(19)
     const outcome = await push(fake, connection, ['FIRST_NAME', 'SECOND_NAME'])
@@ -72,7 +72,7 @@ describe('Claude Managed Agents sync, who a value may be sent to', () => {
     await fake.stop()
   })
 
-  it('an archived vault is no destination', async () => {
+  it('an archived vault is reported as missing', async () => {
     const fake = await vaultFake()
     fake.archive()
     const session = open(connection, testOutbound({ 'ai-agent-vaults': fake.origin }))

@@ -1,8 +1,9 @@
 import type { FakeAnswer, FakeRules } from '../http-fake.ts'
 
-// What Cloudflare’s services share, from the OpenAPI document of its API: an envelope around each answer, numbers for errors.
+// The common parts of Cloudflare’s services, from the OpenAPI document of its API: an envelope around each answer,
+// error codes.
 
-/** Codes by which the services refuse a credential, what is not there, and a name. */
+/** The error codes of a service for a missing object and for a refused name. */
 interface EdgeCodes {
   missing: number
   refused: number

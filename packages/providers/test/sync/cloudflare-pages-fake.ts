@@ -3,8 +3,8 @@ import { fields, holds, isText, mapOf, routedFake } from '../http-fake.ts'
 import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Cloudflare’s OpenAPI document (Pages projects, deployment configs); the mark of the configuration file and what null
-// means are as its own client has them.
+// From Cloudflare’s OpenAPI document (Pages projects, deployment configs). The hash of the configuration file and the
+// meaning of null are as in Cloudflare’s own client.
 
 export const connection = platformSamples['edge-pages']
 const { accountId } = connection.config
@@ -26,7 +26,7 @@ export async function pagesFake() {
       [...environments].map(([environment, vars]) => [
         environment,
         {
-          // Where nothing was ever set, there is no map.
+          // If nothing was ever set, there is no map.
           env_vars: vars.size === 0 ? null : Object.fromEntries([...vars].map(shown)),
           wrangler_config_hash: `hash-of-${environment}`,
           compatibility_date: '2026-01-01',

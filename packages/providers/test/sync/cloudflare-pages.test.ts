@@ -6,7 +6,7 @@ import { syncConformance } from './conformance.ts'
 
 syncConformance('edge-pages', pagesFake)
 
-it('an environment that the destination does not name keeps what it has', async () => {
+it('an environment outside of the destination keeps its variables', async () => {
   const fake = await pagesFake()
   fake.put('SHARED', 'theirs')
   const destination = { ...connection.destination, environments: ['preview' as const] }

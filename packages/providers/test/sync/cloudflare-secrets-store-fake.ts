@@ -2,8 +2,8 @@ import { type FakeAnswer, fields, holds, isText, isTextList, listOf, routedFake 
 import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Cloudflare’s OpenAPI document (Secrets Store): a page of secrets, an array to create, 202 for a deletion that is done
-// later. The name of a secret that is being deleted is taken.
+// From Cloudflare’s OpenAPI document (Secrets Store): a page of secrets, an array to create, 202 for a deletion that is
+// done later. The name of a secret that is being deleted is still in use.
 
 export const connection = platformSamples['edge-secrets-store']
 const store = `/client/v4/accounts/${connection.config.accountId}/secrets_store/stores/store1/secrets`

@@ -8,7 +8,7 @@ oneByOneConformance('edge-secrets-store', storeFake)
 
 const change = (name: string, value: string) => ({ runId: 'run', write: [{ name, value, memo: null }], remove: [] })
 
-it('reads all pages', async () => {
+it('the list contains all pages', async () => {
   const fake = await storeFake()
   for (let index = 0; index < 201; index++) fake.put(`NAME_${index}`, 'x')
   const session = open(connection, testOutbound({ 'edge-secrets-store': fake.origin }))
@@ -33,7 +33,7 @@ it('a name that is still being deleted is tried again later', async () => {
   await fake.stop()
 })
 
-it('scopes that others gave a secret stay', async () => {
+it('scopes that others gave to a secret are kept', async () => {
   const fake = await storeFake()
   fake.put('NAME', 'old')
   const destination = { ...connection.destination, scopes: ['ai_gateway'] }

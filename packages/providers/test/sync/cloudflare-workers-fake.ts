@@ -2,7 +2,8 @@ import { type FakeAnswer, fields, isText, mapOf, routedFake } from '../http-fake
 import { edgeFailure, edgeOk, edgeRules } from './cloudflare-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Cloudflare’s OpenAPI document (worker script secrets, secret-patch-request) and the codes that its own client knows.
+// From Cloudflare’s OpenAPI document (worker script secrets, secret-patch-request) and the codes that its own client
+// knows.
 
 export const connection = platformSamples['edge-workers']
 const script = `/client/v4/accounts/${connection.config.accountId}/workers/scripts/${connection.destination.scriptName}`
@@ -30,7 +31,7 @@ export async function workersFake() {
       for (const [name, secret] of Object.entries(patch)) {
         if (secret === null && !secrets.has(name)) return edgeFailure(404, 10056, 'Binding not found')
         if (secret !== null && secret.name !== name) return edgeFailure(400, 10021, 'the names differ')
-        // A binding of another kind has the name.
+        // A binding of another kind already has this name.
         if (control.isRefused(name)) return rules.refuse(422, `Binding name ${name} already in use`)
       }
       for (const [name, secret] of Object.entries(patch))

@@ -6,7 +6,7 @@ import { syncConformance } from './conformance.ts'
 
 syncConformance('edge-workers', workersFake)
 
-it('deploys once for a push, and not at all for names that are gone', async () => {
+it('a push deploys once, and a push that only removes missing names does not deploy', async () => {
   const fake = await workersFake()
   const session = open(connection, testOutbound({ 'edge-workers': fake.origin }))
   const write = Array.from({ length: 99 }, (_, index) => ({ name: `NAME_${index}`, value: 'x', memo: null }))
@@ -17,7 +17,7 @@ it('deploys once for a push, and not at all for names that are gone', async () =
   await fake.stop()
 })
 
-it('says that the newest version must be deployed first, and tries no halves', async () => {
+it('a push is refused until the newest version is deployed, and is not tried in halves', async () => {
   const fake = await workersFake()
   fake.holdBack()
   const session = open(connection, testOutbound({ 'edge-workers': fake.origin }))

@@ -5,10 +5,12 @@ import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutbound } from '../outbound.ts'
 import { type SyncFake, syncConformance } from './conformance.ts'
 
-/** A fake that refuses single names, and asks for a pause after some writes. `routedFake` and `FakeState` bring both. */
+/**
+ * A fake that refuses single names, and requests a pause after some writes. `routedFake` and `FakeState` provide both.
+ */
 export interface CloudFake<T extends SyncTag> extends SyncFake<T> {
   refuse(name: string): void
-  /** Answers so many requests that change something, and then that there were too many. */
+  /** Answers this many writes, and then reports too many requests. */
   tire(after: number): void
 }
 
@@ -38,7 +40,7 @@ export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Prom
       return { own, there: own.map((name) => `${prefix}${name}`) as [string, string, string] }
     }
 
-    it('a pause in the middle leaves the rest untried, and a repetition writes it', async () => {
+    it('a pause in the middle leaves the rest unwritten, and a repeated push writes it', async () => {
       const { own, there } = await names()
       fake.tire(1)
       const all = { [own[0]]: 'one', [own[1]]: 'two', [own[2]]: 'three' }
@@ -51,7 +53,7 @@ export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Prom
       expect(fake.values().get(there[2])).toBe('three')
     })
 
-    it('a destination that does not answer is unreachable', async () => {
+    it('a destination that does not answer is reported as unreachable', async () => {
       const provider = await syncProvider(tag)
       const session = provider.open(fake.connection, testOutbound({ [tag]: 'http://127.0.0.1:1' }))
       await expect(session.list()).rejects.toMatchObject({ reason: 'unreachable' })

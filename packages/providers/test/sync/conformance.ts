@@ -7,39 +7,42 @@ import { syncProvider } from '../../src/sync/registry.ts'
 import { bends, bentOutbound } from '../bent-outbound.ts'
 import { testOutbound } from '../outbound.ts'
 
-/** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
+/** A strict fake of a destination. It refuses what the real service refuses, and shows its contents to a test. */
 export interface SyncFake<T extends SyncTag> {
   connection: SyncConnection<T>
   origin: string
-  /** Empties it and forgets its failures. */
+  /** Empties it and ends its failures. */
   reset(): void
-  /** What it holds, by the destination’s own names. */
+  /** Its contents, by the destination’s own names. */
   values(): Map<string, string>
-  /** Puts a name there as somebody else would. */
+  /** Writes a name as somebody else would. */
   put(name: string, value: string): void
-  /** Deletes a name as somebody else would, where the destination keeps what was deleted. */
+  /** Deletes a name as somebody else would, if the destination keeps deleted names. */
   softDelete?(name: string): void
-  /** Requests that would change something. */
+  /** The number of requests that would change something. */
   writes(): number
-  /** From the next request on: no longer the credential’s, too many, broken with the value in the error, or not there. */
+  /**
+   * From the next request on: the credential is refused, there are too many requests, an error repeats the value, or
+   * the destination is missing.
+   */
   fail(how: 'credential' | 'rate' | 'echo' | 'missing'): void
-  /** From the next request on, a write of this name there is refused, and no other. */
+  /** From the next request on, the fake refuses a write of this name, and of no other name. */
   refuse?(name: string): void
   stop(): Promise<void>
-  /** Set where a destination begins to exist with its first name, so that it is never missing. */
+  /** Set if a destination starts to exist with its first name, so that it is never missing. */
   neverMissing?: true
 }
 
 /**
- * Destinations whose one call for a name overwrites any value, also a foreign one, and shows nothing of it before.
- * docs/sync-destinations.md names them under “Between the list and the write”.
+ * Destinations whose call for a name overwrites any value, also one of somebody else, and does not show that value
+ * before. docs/sync-destinations.md names them under “Between the list and the write”.
  */
 const writesOver: SyncTag[] = [
   ...(['app-platform-a', 'app-platform-b', 'app-platform-c', 'app-platform-f'] as const),
   ...(['cloud-c-key-vault', 'code-host-ci', 'edge-workers', 'ml-spaces'] as const),
 ]
 
-/** The revision of a name, from a closer look where the list shows none. */
+/** The revision of a name. Reads the single name if the list shows no revisions. */
 async function revisionOf(session: SyncSession, wanted: string): Promise<string | null | undefined> {
   const entry = session.look ? await session.look(wanted) : (await session.list()).find(({ name }) => name === wanted)
   return entry?.revision
@@ -57,7 +60,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
 
     const open = async () => (await syncProvider(tag)).open(fake.connection, testOutbound({ [tag]: fake.origin }))
     const facts = async () => (await syncProvider(tag)).describe(fake.connection)
-    /** A name in the form of the destination, as the caller of an adapter gives it. */
+    /** A name in the form of the destination, as the caller of an adapter passes it. */
     let own: (name: string) => string
     beforeAll(async () => {
       const { form } = (await facts()).limits.name
@@ -77,19 +80,19 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
         (error: ProviderError) => error,
       )
 
-    it('describes its places, limits and effects', async () => {
+    it('the adapter describes its places, limits and effects', async () => {
       const { places, limits, effects } = await facts()
       expect(places.length).toBeGreaterThan(0)
       expect(() => new RegExp(limits.name.pattern)).not.toThrow()
       for (const effect of effects) expect(effect).toMatch(/^[A-Z].*\.$/)
     })
 
-    it('verifies without writing', async () => {
+    it('verify writes nothing', async () => {
       await (await open()).verify()
       expect(fake.writes()).toBe(0)
     })
 
-    it('creates, changes and removes the names it is told, and no others', async () => {
+    it('a push creates, changes and removes the given names, and no others', async () => {
       fake.put(await there('FOREIGN_NAME'), 'theirs')
       const session = await open()
       const first = await push(session, { FIRST_NAME: 'one', SECOND_NAME: 'two "quoted"\nlines €' })
@@ -104,7 +107,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       })
     })
 
-    it('lists what is there, also in the session that has just written', async () => {
+    it('the list shows existing names, also in the session that has just written', async () => {
       fake.put(await there('FOREIGN_NAME'), 'theirs')
       const session = await open()
       await push(session, { FIRST_NAME: 'one' })
@@ -114,7 +117,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       expect((await (await open()).list()).length).toBe(2)
     })
 
-    it('shows that somebody else changed a name, where the destination does', async ({ skip }) => {
+    it('a change by somebody else changes the revision, if the destination has revisions', async ({ skip }) => {
       const session = await open()
       const [written] = (await push(session, { FIRST_NAME: 'one' })).written
       if (written?.revision === null) skip('the destination shows nothing that changes with a value')
@@ -138,7 +141,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       )
     })
 
-    it('a name that somebody made since the list was read is left alone, where the destination can tell', async () => {
+    it('a name that somebody created after the list was read is left alone, if the destination can tell', async () => {
       const session = await open()
       await session.list()
       fake.put(await there('FIRST_NAME'), 'theirs')
@@ -156,11 +159,11 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       expect(outcome.failed).toEqual(isSeen ? [failed] : [])
     })
 
-    it('takes a name that is gone for removed', async () => {
+    it('a missing name counts as removed', async () => {
       expect(await push(await open(), {}, ['NEVER_THERE'])).toMatchObject({ removed: [own('NEVER_THERE')], failed: [] })
     })
 
-    it('a revoked credential is denied, a lost destination is missing', async () => {
+    it('a revoked credential is denied, and a lost destination is missing', async () => {
       fake.fail('credential')
       expect(await failureOf((await open()).verify())).toMatchObject({ reason: 'denied' })
       if (fake.neverMissing) return
@@ -169,7 +172,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       expect(await failureOf((await open()).verify())).toMatchObject({ reason: 'missing' })
     })
 
-    it('says how long to wait when there were too many requests', async () => {
+    it('after too many requests, the outcome says how long to wait', async () => {
       fake.fail('rate')
       const outcome = await push(await open(), { FIRST_NAME: 'one' }).catch((error: ProviderError) => error)
       if (outcome instanceof ProviderError) expect(outcome.reason).toBe('rate_limited')
@@ -185,7 +188,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       expect([written, [...fake.values()]]).toEqual([[], []])
     })
 
-    it('keeps nothing of a value or a credential that an error repeats', async () => {
+    it('no error contains a value or credential, even if the answer repeats it', async () => {
       fake.fail('echo')
       const value = `value-${randomBytes(12).toString('hex')}`
       const outcome = await push(await open(), { FIRST_NAME: value }).catch((error: ProviderError) => error)

@@ -8,7 +8,7 @@ import { describedDestinations, syncSamples } from './facts.ts'
 
 const tags = Object.keys(syncProviders) as SyncTag[]
 
-it('every destination describes its sample, which its schemas take', async () => {
+it('every destination describes its sample, and its schemas accept that sample', async () => {
   const samples = await syncSamples()
   const described = await describedDestinations()
   expect(described.map(({ tag }) => tag)).toEqual([...tags].sort())
@@ -20,7 +20,7 @@ it('every destination describes its sample, which its schemas take', async () =>
   }
 })
 
-it('two places of one kind are told apart, and the same one is the same', async () => {
+it('a destination names its places completely, and each place only once', async () => {
   const { places } = (await syncProvider('frontend-cloud')).describe({
     config: { provider: 'frontend-cloud' },
     destination: { provider: 'frontend-cloud', projectId: 'prj_a', targets: ['preview'], gitBranch: 'main' },
@@ -30,7 +30,7 @@ it('two places of one kind are told apart, and the same one is the same', async 
     expect([tag, new Set(facts.places).size]).toEqual([tag, facts.places.length])
 })
 
-describe('destinations that can never be', () => {
+describe('an invalid destination:', () => {
   const id = '11111111-2222-4333-8444-555555555555'
   it.each([
     ['frontend-cloud', { projectId: '../x', targets: ['preview'] }],

@@ -1,8 +1,8 @@
 import { fields, holds, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From DigitalOcean’s OpenAPI document (apps, app_variable_definition). A spec is replaced as a whole; secrets come back
-// encrypted, and are understood when they are sent so.
+// From DigitalOcean’s OpenAPI document (apps, app_variable_definition). A spec is replaced as a whole. Secrets are
+// returned encrypted, and are accepted in that form.
 
 export const app = platformSamples['app-platform-e']
 export const component = {

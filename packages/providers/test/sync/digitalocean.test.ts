@@ -7,7 +7,7 @@ import { app, appsFake, component } from './digitalocean-fake.ts'
 describe('app', () => syncConformance('app-platform-e', async () => await appsFake(app)))
 describe('component', () => syncConformance('app-platform-e', async () => await appsFake(component)))
 
-it('what it does not know of a spec goes back as it came', async () => {
+it('unknown parts of a spec are sent back unchanged', async () => {
   const fake = await appsFake(component)
   fake.spec().envs.push({ key: 'OF_THE_APP', value: 'x', scope: 'RUN_TIME', type: 'GENERAL' })
   fake.put('THEIRS', 'theirs')
@@ -20,7 +20,7 @@ it('what it does not know of a spec goes back as it came', async () => {
   await fake.stop()
 })
 
-it('deploys nothing when what is to be removed is gone', async () => {
+it('a push that only removes missing names deploys nothing', async () => {
   const fake = await appsFake(app)
   const session = open(app, testOutbound({ 'app-platform-e': fake.origin }))
   await session.push({ runId: 'run', write: [], remove: [{ name: 'GONE', memo: null }] })
@@ -28,7 +28,7 @@ it('deploys nothing when what is to be removed is gone', async () => {
   await fake.stop()
 })
 
-it('a name that stands there twice is written once', async () => {
+it('a name that occurs twice is written once', async () => {
   const fake = await appsFake(app)
   fake.put('NAME', 'for builds')
   fake.put('NAME', 'for runs')

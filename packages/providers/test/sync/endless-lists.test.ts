@@ -5,7 +5,7 @@ import { syncProvider } from '../../src/sync/registry.ts'
 import { testOutbound } from '../outbound.ts'
 import { syncSamples } from './facts.ts'
 
-// A list is read to its end or not at all. Its first part alone would say of every other name that it is not there.
+// A list is read to its end or not at all. After its first part alone, every other name would seem to be missing.
 
 /** A full page of Render. */
 const variables = Array.from({ length: 100 }, (_, index) => ({
@@ -13,7 +13,7 @@ const variables = Array.from({ length: 100 }, (_, index) => ({
   cursor: String(index),
 }))
 
-/** Answers of services to a list, each with a page after it. */
+/** Answers of services to a list request. Each says that another page follows. */
 const pages: [SyncTag, unknown][] = [
   [
     'app-platform-a',
@@ -44,7 +44,7 @@ it.each(pages)('%s: a list that does not end is refused', async (tag, page) => {
 })
 
 it.each([{}, { hasNextPage: null }, { hasNextPage: true, endCursor: null }])(
-  'Railway: a page that does not say where the list goes on is refused: %j',
+  'Railway: a page that does not say where the list continues is refused: %j',
   async (pageInfo) => {
     const page = { data: { environment: { variables: { edges: [], pageInfo } } } }
     await expect(listing('app-platform-a', page)).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import type { SyncConnection, SyncFacts } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
 
-/** What an adapter says of a destination of its kind, what people call it, and what its credential is. */
+/** The description of a destination by its adapter, its name for people, and its kind of credential. */
 export interface DescribedDestination {
   tag: SyncTag
   label: string
@@ -27,7 +27,7 @@ export async function syncSamples(): Promise<Samples> {
   )
 }
 
-/** What every adapter says of its sample, in the order of the tags. A tag without a sample is a defect. */
+/** Describes every sample, in the order of the tags. A tag without a sample is a defect. */
 export async function describedDestinations(): Promise<DescribedDestination[]> {
   const samples = await syncSamples()
   const tags = (Object.keys(syncProviders) as SyncTag[]).sort()

@@ -2,10 +2,10 @@ import type { FakeAnswer, FakeRequest } from '../http-fake.ts'
 
 type Failure = 'credential' | 'rate' | 'echo' | 'missing'
 
-/** What fakes of destinations have in common: names with values that count their changes, and failures on demand. */
+/** The common part of the fakes of destinations: names with values, counts of their changes, and failures on demand. */
 export class FakeState {
   readonly values = new Map<string, string>()
-  /** How often each name was written, its deletion included. */
+  /** How often each name was written or deleted. */
   readonly changes = new Map<string, number>()
   private failure: Failure | undefined
   private refused = new Set<string>()
@@ -27,7 +27,7 @@ export class FakeState {
     return this.values.delete(name)
   }
 
-  /** An instant that changes with the name’s value. */
+  /** A time that changes with the name’s value. */
   changedAt(name: string): string {
     return new Date(Date.UTC(2026, 0, 1) + (this.changes.get(name) ?? 0) * 1000).toISOString()
   }
@@ -36,7 +36,7 @@ export class FakeState {
     return this.failure === failure
   }
 
-  /** To be asked once for each request that would change something, with the name as it stands there. */
+  /** Call it once for each request that would change something, with the name at the destination. */
   mayWrite(name: string): 'yes' | 'refused' | 'too many' {
     this.count++
     if (this.failure === 'rate' || this.left <= 0) return 'too many'
@@ -45,7 +45,7 @@ export class FakeState {
     return 'yes'
   }
 
-  /** What a `SyncFake` is made of, beside its connection and its server. */
+  /** The parts of a `SyncFake`, except its connection and its server. */
   controls() {
     return {
       reset: () => {
@@ -70,7 +70,7 @@ export class FakeState {
   }
 }
 
-/** The object that a request holds, or why it is none that the service would take. */
+/** Returns the object in a request, or the reason why the service would refuse it. */
 export function jsonObject(
   request: FakeRequest,
   fields: readonly string[],

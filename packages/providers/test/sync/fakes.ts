@@ -1,7 +1,7 @@
 import type { SyncTag } from '@skerry/contract/sync/providers'
 import type { SyncFake } from './conformance.ts'
 
-/** Starts the strict fake of each destination, loaded when it is asked for. Each holds the sample of its tag. */
+/** Starts the strict fake of each destination. A fake is loaded when it is needed, and uses the sample of its tag. */
 // biome-ignore format: a table
 export const syncFakes: { [T in SyncTag]: () => Promise<SyncFake<T>> } = {
   'agent-platform': async () => (await import('./langsmith-fake.ts')).deploymentFake(),

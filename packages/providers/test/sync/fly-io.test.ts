@@ -7,7 +7,7 @@ import { flyFake } from './fly-io-fake.ts'
 
 syncConformance('app-platform-c', flyFake)
 
-it('sends a user’s token as a bearer, and a macaroon under its own scheme', async () => {
+it('a user’s token is sent as a bearer token, and a macaroon under its own scheme', async () => {
   const seen: (string | undefined)[] = []
   const server = await httpFake(({ headers }) => {
     seen.push(headers.authorization)

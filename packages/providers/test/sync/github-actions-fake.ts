@@ -5,8 +5,8 @@ import type { CloudFake } from './clouds.ts'
 import { empty, FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from GitHub’s OpenAPI document: Actions secrets of repositories, environments and organizations. What is not sealed for
-// the key of the place is refused, which the real service does not always do.
+// Built from GitHub’s OpenAPI document: Actions secrets of repositories, environments and organizations. The fake
+// refuses values that were not encrypted with its own key. The real service does not always do so.
 
 export type Connection = SyncConnection<'code-host-ci'>
 export const environment = cloudSamples['code-host-ci']

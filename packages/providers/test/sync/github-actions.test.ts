@@ -12,7 +12,7 @@ oneByOneConformance('code-host-ci', () => secretsFake(repo, roots.repo))
 
 const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
 
-it('lists all pages, in upper case', async () => {
+it('the list contains all pages, with names in upper case', async () => {
   const fake = await secretsFake(repo, roots.repo)
   for (let index = 0; index < 230; index++) fake.put(`NAME_${index}`, 'x')
   expect((await open(repo, testOutbound({ 'code-host-ci': fake.origin })).list()).length).toBe(230)
@@ -30,7 +30,7 @@ it('a key that changed meanwhile is fetched again', async () => {
   await fake.stop()
 })
 
-it('secrets of an organization are sent with their readers, and a change of those is one of the rules', async () => {
+it('secrets of an organization are sent with their readers, and a change of the readers changes the rules', async () => {
   const fake = await secretsFake(org, roots.org)
   await open(org, testOutbound({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
   expect(fake.bodies[0]).toMatchObject({ visibility: 'selected', selected_repository_ids: [11, 12] })
@@ -47,7 +47,7 @@ it('secrets of an organization are sent with their readers, and a change of thos
   await fake.stop()
 })
 
-it('a limit that is told with 403 is one, by its headers', async () => {
+it('a rate limit with status 403 is recognized by its headers', async () => {
   const fake = await secretsFake(repo, roots.repo)
   const push = () =>
     open(repo, testOutbound({ 'code-host-ci': fake.origin })).push({ runId: 'run_1', write, remove: [] })
@@ -61,7 +61,7 @@ it('a limit that is told with 403 is one, by its headers', async () => {
   expect(limited.retryAfterMs).toBeGreaterThanOrEqual(resetMs - Date.now())
   expect(limited.retryAfterMs).toBeLessThanOrEqual(resetMs - beforeMs)
   fake.limit({ 'x-ratelimit-remaining': '4999' })
-  // With one name to write there is no telling a refused name from a refused token.
+  // With only one name to write, a refused name looks like a refused token.
   await expect(push()).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('403') })
   await fake.stop()
 })

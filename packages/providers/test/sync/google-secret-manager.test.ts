@@ -29,7 +29,7 @@ describe('Google Secret Manager sync', () => {
   }
   const id = 'production-FIRST_NAME'
 
-  it('a new secret is replicated as the destination says, and one that differs is told of', async () => {
+  it('a new secret is replicated as the destination says, and the notes count secrets that are replicated differently', async () => {
     const fake = await projectFake(connection)
     await write(fake, 'one')
     const replicas = [{ location: 'europe-west1' }, { location: 'europe-west4' }]
@@ -40,7 +40,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('prunes the versions that it wrote, and neither those of others nor those that an alias names', async () => {
+  it('pruning removes versions that Skerry wrote, but not those of others or those with an alias', async () => {
     const fake = await projectFake(pruned)
     let memo = await write(fake, 'one')
     memo = await write(fake, 'two', memo)
@@ -54,7 +54,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('prunes nothing of a secret that was made anew since, where numbers begin again', async () => {
+  it('pruning removes nothing if the secret was created again, because version numbers then start again', async () => {
     const fake = await projectFake(pruned)
     let memo = await write(fake, 'one')
     memo = await write(fake, 'two', memo)
@@ -66,7 +66,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('leaves no empty secret behind where its first version is refused', async () => {
+  it('no empty secret is left if its first version is refused', async () => {
     const fake = await projectFake(connection)
     fake.refuse(id)
     expect(await write(fake, 'one')).toBeNull()
@@ -74,7 +74,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('a version that was disabled or replaced is another revision', async () => {
+  it('a disabled or replaced version changes the revision', async () => {
     const fake = await projectFake(connection)
     await write(fake, 'one')
     const revision = async () => (await session(fake).look?.('FIRST_NAME'))?.revision
@@ -87,7 +87,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('a bundle is one version for all names, and none where nothing changes', async () => {
+  it('a bundle is one version for all names, and no new version if nothing changes', async () => {
     const fake = await projectFake(bundle)
     const all = ['A', 'B'].map((name) => ({ name, value: 'x', memo: null }))
     await session(fake).push({ runId: 'run_1', write: all, remove: [] })
@@ -96,7 +96,7 @@ describe('Google Secret Manager sync', () => {
     await fake.stop()
   })
 
-  it('what contradicts itself, or is no key of a service account, is refused', async () => {
+  it('contradictory settings, and a credential that is no service account key, are refused', async () => {
     const of = (more: object) => () => {
       const { locations: _, ...rest } = connection.destination
       factsOf({ ...connection, destination: { ...rest, ...more } as Connection['destination'] })
@@ -112,7 +112,7 @@ describe('Google Secret Manager sync', () => {
     await expect(open(stranger, outbound).list()).rejects.toMatchObject({ reason: 'invalid' })
   })
 
-  it('sums as CRC-32C does', () => {
+  it('crc32c computes the CRC-32C of bytes', () => {
     expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283)
   })
 })

@@ -1,8 +1,8 @@
 import { isText, mapOf, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Heroku’s hyper-schema (config vars) and its reference: the version stands in `Accept`, null removes, and one name that
-// cannot be stored refuses all.
+// From Heroku’s hyper-schema (config vars) and its reference: the version is in `Accept`, null removes a name, and one
+// name that cannot be stored makes Heroku refuse all names.
 
 export const connection = platformSamples['app-platform-f']
 export const appId = '01234567-89ab-4def-8123-456789abcdef'
@@ -21,7 +21,7 @@ export async function herokuFake() {
         url: 'https://x',
       },
     })
-    // An app goes by its name and by its id.
+    // An app can be named by its name and by its id.
     const path = new RegExp(`^/apps/(?:shop|${appId})/config-vars$`)
     return {
       headers: {
@@ -71,7 +71,7 @@ export async function herokuFake() {
     values: () => vars,
     put: (name: string, value: string) => vars.set(name, value),
     releases: () => releases,
-    /** From now on the name is another app’s. */
+    /** From now on, the name belongs to another app. */
     rename: (otherId: string) => void apps.push(otherId),
   }
 }

@@ -19,7 +19,7 @@ it('a push of writes and removals is one release', async () => {
   await fake.stop()
 })
 
-it('gives up on halves when nothing at all is taken', async () => {
+it('the search in halves ends early when no name at all is accepted', async () => {
   const fake = await herokuFake()
   const names = Array.from({ length: 64 }, (_, index) => `NAME_${index}`)
   for (const name of names) fake.refuse(name)

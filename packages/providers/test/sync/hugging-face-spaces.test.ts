@@ -6,7 +6,7 @@ import { connection, spaceFake } from './hugging-face-spaces-fake.ts'
 
 oneByOneConformance('ml-spaces', spaceFake)
 
-it('a static Space, which shows its secrets to visitors, is refused before anything is written', async () => {
+it('a static Space is refused before anything is written, because visitors can read its secrets', async () => {
   const fake = await spaceFake()
   fake.is('static')
   const session = () => open(connection, testOutbound({ 'ml-spaces': fake.origin }))
@@ -18,7 +18,7 @@ it('a static Space, which shows its secrets to visitors, is refused before anyth
   await fake.stop()
 })
 
-it('a public variable’s name is shown as one that cannot be written, and the end of the window as the pause', async () => {
+it('the name of a public variable is locked, and the pause ends with the rate limit window', async () => {
   const fake = await spaceFake()
   fake.variables.add('PUBLIC_NAME')
   const session = open(connection, testOutbound({ 'ml-spaces': fake.origin }))

@@ -3,8 +3,8 @@ import type { SyncFake } from './conformance.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples } from './samples-clouds.ts'
 
-// Built from the control plane’s OpenAPI document: a deployment is read and patched as one, and a list of secrets replaces
-// the one before. Whether the service shows values is not documented, so the fake does both.
+// Built from the control plane’s OpenAPI document: a deployment is read and patched as a whole, and a list of secrets
+// replaces the previous one. It is not documented whether the service shows values, so the fake can do both.
 
 export const connection = cloudSamples['agent-platform']
 const { tenantId } = connection.config
@@ -13,7 +13,7 @@ export const path = `/v2/deployments/${connection.destination.deploymentId}`
 export interface DeploymentFake extends SyncFake<'agent-platform'> {
   revisions(): number
   mask(how: string): void
-  /** From now on a refusal does not say which entry it is about. */
+  /** From now on, a refusal does not say which entry it is about. */
   refuseVaguely(): void
 }
 
@@ -64,7 +64,7 @@ export async function deploymentFake(): Promise<DeploymentFake> {
     return replace(read.body)
   }
 
-  /** Names the entries that cannot be stored, with the input as services of this kind quote it. */
+  /** Names the entries that cannot be stored, and quotes the input, as services of this kind do. */
   const problemsOf = (secrets: Secret[], key: string) =>
     secrets.flatMap(({ name, value }, index) =>
       refused.has(name)

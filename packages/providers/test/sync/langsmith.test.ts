@@ -9,7 +9,7 @@ const { describe: factsOf, open } = await syncProvider('agent-platform')
 
 syncConformance('agent-platform', deploymentFake)
 
-describe('LangSmith sync, what a whole list can destroy', () => {
+describe('LangSmith sync of a whole list:', () => {
   const push = async (fake: DeploymentFake, write: Record<string, string>, remove: string[] = []) =>
     await open(connection, testOutbound({ 'agent-platform': fake.origin })).push({
       runId: 'run_1',
@@ -17,7 +17,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
       remove: remove.map((name) => ({ name, memo: null })),
     })
 
-  it('a push makes one revision, however many names it has, and one that changes nothing makes none', async () => {
+  it('a push creates one revision for any number of names, and none if nothing changes', async () => {
     const fake = await deploymentFake()
     await push(fake, { FIRST_NAME: 'one', SECOND_NAME: 'two' })
     expect(fake.revisions()).toBe(1)
@@ -26,7 +26,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
     await fake.stop()
   })
 
-  it('a refusal that names entries costs no revision, and one that does not is found by halves', async () => {
+  it('a refusal that names entries costs no revision, and without names the bad entry is found in halves', async () => {
     const fake = await deploymentFake()
     const names = { FIRST_NAME: 'one', BAD_NAME: 'two', LAST_NAME: 'three' }
     fake.refuse?.('BAD_NAME')
@@ -39,7 +39,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
     await fake.stop()
   })
 
-  it('nothing is written where it would erase a value that the platform does not show', async () => {
+  it('nothing is written if it would erase a value that the platform does not show', async () => {
     const fake = await deploymentFake()
     fake.put('FOREIGN_NAME', 'theirs')
     for (const masked of ['', '********', 'lsv2_***abc', '[REDACTED]', '••••']) {
@@ -57,7 +57,7 @@ describe('LangSmith sync, what a whole list can destroy', () => {
     await fake.stop()
   })
 
-  it('regions have hosts of their own, and another host may have a path', async () => {
+  it('each region has its own host, and another host may have a path', async () => {
     const asked: string[] = []
     const outbound = testOutbound()
     const spying = {

@@ -1,8 +1,8 @@
 import { type FakeAnswer, fields, holds, isFlag, isText, listOf, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Netlify’s OpenAPI document (envVar, envVarValue) and what its own client does with secrets: contexts are named one by
-// one, post-processing is not allowed, the flag stays.
+// From Netlify’s OpenAPI document (envVar, envVarValue) and its own client. For secrets, contexts are named one by one,
+// post-processing is not allowed, and the flag stays.
 
 export const connection = platformSamples['site-host']
 const { siteId } = connection.destination
@@ -62,12 +62,12 @@ export async function netlifyFake() {
             headers: { 'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 30) },
             body: { code: status, message },
           }
-        : // The service behind says it in its own way.
+        : // The service behind the API has another form of errors.
           { body: status === 422 ? { msg: message } : { code: status, message } }),
     })
     const query = ['site_id']
     const of = (path: string) => new RegExp(`^/api/v1/accounts/acme/env${path}$`)
-    /** A variable without a site would be of the whole team. */
+    /** A variable without a site would belong to the whole team. */
     const sited = (answer: (call: { params: string[]; json: unknown }) => FakeAnswer) => ({
       query,
       answer: (call: { params: string[]; query: URLSearchParams; json: unknown }) =>

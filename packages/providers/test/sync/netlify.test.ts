@@ -13,7 +13,7 @@ const session = (fake: { origin: string }, given = connection) =>
 const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })
 const removal = (name: string) => ({ runId: 'run', write: [], remove: [{ name, memo: null }] })
 
-it('values of other contexts stay, also when ours are removed', async () => {
+it('values of other contexts are kept, also when ours are removed', async () => {
   const fake = await netlifyFake()
   fake.add('NAME', true, { context: 'production', value: 'old' }, { context: 'branch-deploy', value: 'theirs' })
   await session(fake).push(push('NAME'))
@@ -23,7 +23,7 @@ it('values of other contexts stay, also when ours are removed', async () => {
   await fake.stop()
 })
 
-it('a readable variable becomes a secret only where nothing of others is lost', async () => {
+it('a readable variable becomes a secret only if no value of others is lost', async () => {
   const fake = await netlifyFake()
   fake.add('OURS', false, { context: 'production', value: 'old' })
   fake.add('SHARED', false, { context: 'production', value: 'old' }, { context: 'dev', value: 'theirs' })
@@ -35,7 +35,7 @@ it('a readable variable becomes a secret only where nothing of others is lost', 
   await fake.stop()
 })
 
-it('a value for all contexts is there, and is never removed', async () => {
+it('a value for all contexts is listed, and is never removed', async () => {
   const fake = await netlifyFake()
   fake.add('NAME', false, { context: 'all', value: 'theirs' })
   expect((await session(fake).list()).map(({ name }) => name)).toEqual(['NAME'])
@@ -45,7 +45,7 @@ it('a value for all contexts is there, and is never removed', async () => {
   await fake.stop()
 })
 
-it('values of a branch are told apart by its name', async () => {
+it('values of different branches are separate', async () => {
   const fake = await netlifyFake()
   fake.add('NAME', true, { context: 'branch', context_parameter: 'main', value: 'theirs' })
   const destination = { ...connection.destination, contexts: ['branch' as const], branch: 'staging' }
@@ -58,7 +58,7 @@ it('values of a branch are told apart by its name', async () => {
   await fake.stop()
 })
 
-it('refuses a site of another team, and a branch without its context', async () => {
+it('a site of another team, and a branch without its context, are refused', async () => {
   const fake = await netlifyFake()
   const config = { ...connection.config, accountId: 'other' }
   await expect(session(fake, { ...connection, config } as typeof connection).verify()).rejects.toMatchObject({

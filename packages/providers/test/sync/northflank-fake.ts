@@ -1,8 +1,8 @@
 import { fields, holds, isText, mapOf, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From the names and types in Northflank’s reference of its API. Whether a PATCH adds or replaces is not documented: the fake
-// does either. Without `show=this` it shows variables of linked addons as well.
+// From the names and types in Northflank’s API reference. It is not documented whether a PATCH adds or replaces, so the
+// fake can do either. Without `show=this` it also shows variables of linked addons.
 
 export const connection = platformSamples['app-platform-d']
 

@@ -8,7 +8,7 @@ syncConformance('app-platform-d', northflankFake)
 
 const session = (fake: { origin: string }) => open(connection, testOutbound({ 'app-platform-d': fake.origin }))
 
-it('tells when a name that was left out is kept', async () => {
+it('a removal fails if Northflank keeps the name', async () => {
   const fake = await northflankFake('adds')
   fake.put('OLD', 'x')
   const changes = { write: [{ name: 'NEW', value: 'y', memo: null }], remove: [{ name: 'OLD', memo: null }] }
@@ -29,7 +29,7 @@ it('a token that does not show the variables is denied before it empties the gro
   await fake.stop()
 })
 
-it('does not write when what is to be removed is gone', async () => {
+it('a push that only removes missing names writes nothing', async () => {
   const fake = await northflankFake()
   await session(fake).push({ runId: 'run', write: [], remove: [{ name: 'GONE', memo: null }] })
   expect(fake.writes()).toBe(0)

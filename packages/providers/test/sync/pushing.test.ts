@@ -12,7 +12,7 @@ const changes = (...names: string[]) => ({
   remove: [{ name: 'OLD', memo: null }],
 })
 
-it('finds the names that cannot be stored, and does all others', async () => {
+it('inHalves finds the names that cannot be stored, and writes all others', async () => {
   const sent: string[] = []
   const outcome = await inHalves(changes('A', 'BAD', 'C', 'D', 'WORSE'), async (part) => {
     const names = [...part.write, ...part.remove].map(({ name }) => name)
@@ -26,14 +26,14 @@ it('finds the names that cannot be stored, and does all others', async () => {
   expect(sent[0]).toBe('A,BAD,C,D,WORSE,OLD')
 })
 
-it('nothing to do is no call', async () => {
+it('an empty push makes no call', async () => {
   const outcome = await inHalves({ write: [], remove: [] }, async () => {
     throw new Error('was called')
   })
   expect(outcome).toEqual({ written: [], removed: [], failed: [] })
 })
 
-it('a pause in the middle tells what was done, and leaves the rest untried', async () => {
+it('a pause in the middle reports what was done, and leaves the rest untried', async () => {
   let calls = 0
   const outcome = await inHalves(changes('A', 'B', 'C'), async (part) => {
     calls++
@@ -44,7 +44,7 @@ it('a pause in the middle tells what was done, and leaves the rest untried', asy
   expect(outcome).toEqual({ ...done({ write: write('A', 'B'), remove: [] }), retryAfterMs: 9000 })
 })
 
-it('what is refused to everybody is thrown, and tried once', async () => {
+it('an error that affects every name is thrown after one try', async () => {
   let calls = 0
   const refused = inHalves(changes('A', 'B'), async () => {
     calls++
@@ -54,7 +54,7 @@ it('what is refused to everybody is thrown, and tried once', async () => {
   expect(calls).toBe(1)
 })
 
-it('a second step that cannot be done now leaves the first one told', async () => {
+it('the outcome of the first step is reported even if the second step cannot run now', async () => {
   const first = done({ write: write('A'), remove: [] })
   const denied = async () => {
     throw new ProviderError('rate_limited', 'HTTP 429', 4000)
@@ -70,8 +70,8 @@ it('names that are known to fail are not sent', () => {
 })
 
 it.each([
-  ['as it is', (value: string) => value],
-  ['as JSON shows it', (value: string) => JSON.stringify(value)],
+  ['unchanged', (value: string) => value],
+  ['in JSON', (value: string) => JSON.stringify(value)],
   ['in capitals', (value: string) => value.toUpperCase()],
   ['cut off', (value: string) => `${value.slice(0, 14)}...`],
 ])('no reason repeats a value %s', async (_how, shown) => {
@@ -84,7 +84,7 @@ it.each([
   await server.stop()
 })
 
-it('a pause without a length is a minute, and one that is over as well', async () => {
+it('a pause without a length, or with one in the past, lasts a minute', async () => {
   const server = await httpFake(() => ({ status: 429, body: {} }))
   const api = { outbound: testOutbound(), credential: 'token', headers: {}, readErrorText: () => null }
   const request = { method: 'GET', url: server.origin } as const

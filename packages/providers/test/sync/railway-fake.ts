@@ -6,7 +6,7 @@ import { platformSamples } from './samples-platforms.ts'
 export const connection = platformSamples['app-platform-a']
 export const { projectId, environmentId, serviceId } = connection.destination
 
-/** What may be asked for, with the variables that it must declare and the check of those that are sent. */
+/** The known operations, with the variables that each must declare, and the check of the values that are sent. */
 const operations: Record<string, { declares: string; variables: (json: unknown) => string | null }> = {
   projectToken: { declares: '', variables: fields({}) },
   project: {

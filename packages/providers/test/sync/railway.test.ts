@@ -6,7 +6,7 @@ import { connection, projectId, railwayFake } from './railway-fake.ts'
 
 syncConformance('app-platform-a', railwayFake)
 
-it('reads all pages, and only what is the service’s own', async () => {
+it('the list contains all pages, and only the service’s own variables', async () => {
   const fake = await railwayFake()
   for (let index = 0; index < 150; index++) fake.put(`NAME_${index}`, 'x')
   const session = open(connection, testOutbound({ 'app-platform-a': fake.origin }))
@@ -16,7 +16,7 @@ it('reads all pages, and only what is the service’s own', async () => {
   await fake.stop()
 })
 
-it('a value that would be read as a reference fails alone, and is never sent', async () => {
+it('a value that Railway would read as a reference fails alone, and is never sent', async () => {
   const fake = await railwayFake()
   const session = open(connection, testOutbound({ 'app-platform-a': fake.origin }))
   const write = [
@@ -30,7 +30,7 @@ it('a value that would be read as a reference fails alone, and is never sent', a
   await fake.stop()
 })
 
-it('a project token has a header of its own, and must be of the environment', async () => {
+it('a project token has its own header, and must belong to the environment', async () => {
   const fake = await railwayFake({ 'project-access-token': connection.credential })
   const config = { ...connection.config, tokenKind: 'project' as const }
   const outbound = testOutbound({ 'app-platform-a': fake.origin })

@@ -1,8 +1,8 @@
 import { type FakeRoute, fields, isText, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From the types that Render’s own client is generated with: variables of a service come in pages, those of a group at once;
-// an error has a message. Empty values are refused.
+// From the types from which Render’s own client is generated: variables of a service come in pages, those of a group
+// all at once. An error has a message. Empty values are refused.
 
 export const service = platformSamples['app-platform-b']
 export const group = {

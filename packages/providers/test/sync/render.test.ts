@@ -7,7 +7,7 @@ import { group, renderFake, service } from './render-fake.ts'
 describe('service', () => oneByOneConformance('app-platform-b', async () => await renderFake(service)))
 describe('group', () => oneByOneConformance('app-platform-b', async () => await renderFake(group)))
 
-it('reads all pages of a service', async () => {
+it('the list contains all pages of a service', async () => {
   const fake = await renderFake(service)
   for (let index = 0; index < 200; index++) fake.put(`NAME_${index}`, 'x')
   expect(await open(service, testOutbound({ 'app-platform-b': fake.origin })).list()).toHaveLength(200)

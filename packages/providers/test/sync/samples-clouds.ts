@@ -4,7 +4,7 @@ import type { SyncConnection } from '../../src/sync/provider.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-/** What signs for the service account of the samples. */
+/** The public key of the service account in the samples. */
 export const serviceAccountPublicKey = publicKey.export({ type: 'spki', format: 'pem' }) as string
 
 const serviceAccountKey = {
@@ -15,7 +15,7 @@ const serviceAccountKey = {
   token_uri: 'https://attacker.example/token',
 }
 
-/** A destination of each kind, as the documentation shows it and the fakes hold it. */
+/** A destination of each kind, as the documentation shows it and the fakes use it. */
 export const cloudSamples = {
   'cloud-a-secrets-manager': {
     config: { provider: 'cloud-a-secrets-manager', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },

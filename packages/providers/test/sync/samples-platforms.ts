@@ -4,7 +4,7 @@ import type { SyncConnection } from '../../src/sync/provider.ts'
 const accountId = '0123456789abcdef0123456789abcdef'
 const id = (last: string) => `11111111-2222-4333-8444-55555555555${last}`
 
-/** A whole connection of each platform: what its fake takes, and what the table in the docs is made from. */
+/** A complete connection for each platform. Its fake accepts it, and the table in the docs is generated from it. */
 export const platformSamples = {
   'frontend-cloud': {
     config: { provider: 'frontend-cloud', teamId: 'team_abc' },

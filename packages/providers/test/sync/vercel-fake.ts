@@ -2,8 +2,8 @@ import type { SyncConnection } from '../../src/sync/provider.ts'
 import { type FakeAnswer, fields, isText, listOf, routedFake } from '../http-fake.ts'
 import { platformSamples } from './samples-platforms.ts'
 
-// From Vercel’s OpenAPI document (project env) and the codes that its own client knows: records overlap never, sensitive ones
-// are never for development, lists come in pages.
+// From Vercel’s OpenAPI document (project env) and the codes that its own client knows: records never overlap,
+// sensitive ones are never for development, lists come in pages.
 
 export const connection: SyncConnection<'frontend-cloud'> = platformSamples['frontend-cloud']
 

@@ -16,7 +16,7 @@ const session = (fake: { origin: string }, destination: Partial<typeof connectio
 const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })
 const removal = (name: string) => ({ runId: 'run', write: [], remove: [{ name, memo: null }] })
 
-it('values are sensitive where Vercel has such variables', async () => {
+it('values are sensitive in environments that have sensitive variables', async () => {
   const fake = await vercelFake()
   await session(fake).push(push('NAME'))
   expect(fake.held('NAME')).toEqual(['development encrypted new', 'production,preview sensitive new'])
@@ -25,7 +25,7 @@ it('values are sensitive where Vercel has such variables', async () => {
   await fake.stop()
 })
 
-it('environments that the destination does not name keep their values', async () => {
+it('environments outside of the destination keep their values', async () => {
   const fake = await vercelFake()
   fake.put('NAME', 'theirs')
   await session(fake, { targets: ['production'] }).push(push('NAME'))
@@ -44,7 +44,7 @@ it('separate values of environments stay separate records', async () => {
   await fake.stop()
 })
 
-it('a value that is refused leaves the shared one where it was', async () => {
+it('a refused value leaves the shared record unchanged', async () => {
   const fake = await vercelFake()
   fake.put('NAME', 'theirs')
   fake.refuse('NAME')
@@ -62,7 +62,7 @@ it('a plain variable becomes a sensitive one', async () => {
   await fake.stop()
 })
 
-it('values of a branch leave those of all branches alone', async () => {
+it('values of a branch do not change those of all branches', async () => {
   const fake = await vercelFake()
   fake.add({ key: 'NAME', value: 'theirs', type: 'encrypted', target: ['preview'] })
   const branch = session(fake, { targets: ['preview'], gitBranch: 'staging' })
@@ -74,7 +74,7 @@ it('values of a branch leave those of all branches alone', async () => {
   await fake.stop()
 })
 
-it('a variable of an integration is locked, and one of the system is not shown', async () => {
+it('a variable of an integration is locked, and a system variable is not listed', async () => {
   const fake = await vercelFake()
   fake.add({ key: 'DB', value: 'x', type: 'encrypted', target: ['production'], configurationId: 'icfg' })
   fake.add({ key: 'VERCEL_URL', value: '', type: 'system', target: ['production'] })
@@ -84,14 +84,14 @@ it('a variable of an integration is locked, and one of the system is not shown',
   await fake.stop()
 })
 
-it('reads all pages', async () => {
+it('the list contains all pages', async () => {
   const fake = await vercelFake()
   for (let index = 0; index < 250; index++) fake.put(`NAME_${index}`, 'x')
   expect(await session(fake).list()).toHaveLength(250)
   await fake.stop()
 })
 
-it('a branch goes with preview alone', () => {
+it('a branch is allowed with preview only', () => {
   const destination = { ...connection.destination, gitBranch: 'main' }
   expect(() => factsOf({ ...connection, destination })).toThrow('gitBranch')
 })

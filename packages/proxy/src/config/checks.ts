@@ -2,7 +2,7 @@ import { ConfigError } from './read.ts'
 import { signingProblem } from './signing.ts'
 import type { Check, Written } from './written.ts'
 
-/** What no single value shows: where and why the settings contradict each other. */
+/** Contradictions between settings that are valid alone, each with its field and its problem. */
 const checks: readonly Check[] = [
   ({ route, forward }) => route.length === 0 && forward === null && ['', 'there is neither a [[route]] nor [forward]'],
   ({ route }) => {
@@ -73,7 +73,7 @@ const checks: readonly Check[] = [
     control !== null &&
     control.socket === null &&
     control.allowUid !== null && ['control.allow_uid', 'is for control.socket, which is not set'],
-  // The system lets no other user connect, and tells this proxy nothing more about the one who does.
+  // The system lets no other user connect. It tells the proxy nothing more about the user who connects.
   ({ control }) =>
     control !== null &&
     control.allowUid !== null &&

@@ -8,7 +8,7 @@ const signing = 'sigv4 = { access_key = "A", secret_key = "B" }\n'
 const forward = '[forward]\nlisten = "127.0.0.1:8081"\n'
 const host = `${forward}[[forward.host]]\nmatch = "x"\n`
 
-test('a short file means what the documented defaults say', () => {
+test('a short file gets the documented defaults', () => {
   const config = parseConfig(`${route}allow = ["API_KEY"]\nmethods = ["post"]`, '/etc/proxy')
   expect(config).toMatchObject({
     listen: { host: '127.0.0.1', port: 8080 },
@@ -24,7 +24,7 @@ test('a short file means what the documented defaults say', () => {
   ])
 })
 
-test('the longest prefix comes first, and paths are meant from the folder of the file', () => {
+test('the longest prefix comes first, and relative paths start at the folder of the file', () => {
   const config = parseConfig(
     `${route}[[route]]\nprefix = "/api/v2"\nupstream = "http://127.0.0.1:9"\n${forward}[[forward.host]]\nmatch = "API.example.com"\n`,
     '/etc/proxy',
@@ -47,7 +47,7 @@ test.each([
   expect(parseConfig(`${route}[cache]\nmax_age = ${value}`, '/').cache.maxAge).toBe(seconds)
 })
 
-test('a task is required where tasks are taken, unless the file says otherwise', () => {
+test('a task is required if the file has [tasks], unless the file says otherwise', () => {
   const requires = (toml: string) => parseConfig(toml, '/').requireTask
   const agent = `${route}[policy]\nagent = "builder"\n`
   expect([requires(route), requires(agent), requires(`${agent}[tasks]`)]).toEqual([false, false, true])
@@ -55,7 +55,7 @@ test('a task is required where tasks are taken, unless the file says otherwise',
   expect(requires(`require_task = true\n${agent}[control]`)).toBe(true)
 })
 
-describe('settings that cannot work are refused, and the place is named', () => {
+describe('the proxy refuses, with the name of the field,', () => {
   test.each([
     ['', 'there is neither a [[route]] nor [forward]'],
     ['= 1', 'line 1: is not TOML'],
@@ -114,7 +114,7 @@ describe('settings that cannot work are refused, and the place is named', () => 
     expect(() => parseConfig(toml, '/')).toThrow(problem)
   })
 
-  test('a ratchet that leads back, or to a state that is not there, or has a state twice', () => {
+  test('a ratchet that leads back, leads to an unknown state, or has a state twice', () => {
     const ratchet = (names: string[], to: string) => {
       const states = names.map((name) => `[[ratchet.state]]\nname = "${name}"\n`).join('')
       return () => parseConfig(`${route}${states}[[ratchet.transition]]\nhost = "x"\nto = "${to}"`, '/')

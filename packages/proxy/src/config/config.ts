@@ -8,33 +8,36 @@ import { type Places, ruleOf } from './rules.ts'
 import type { PortRange } from './values.ts'
 import { readWritten, type Written } from './written.ts'
 
-/** Names of the secrets that are the key of AWS with which requests are signed anew. */
+/** Names of the secrets that form the AWS key with which requests are signed again. */
 export type SigningNames = NonNullable<Written['route'][number]['sigv4']>
 
-/** A reverse route: what comes in under its prefix goes to its upstream. */
+/** A reverse route: requests under its prefix go to its upstream. */
 export interface Route {
   prefix: string
   upstream: URL
-  /** Put into each request, in the place of what the client has sent under these names; placeholders are filled in. */
+  /**
+   * Headers for each request. They replace headers of the same names from the client, and their placeholders are filled
+   * in.
+   */
   headers: Readonly<Record<string, string>>
   sigv4: SigningNames | null
   places: Places
-  /** The only rule that decides about it, unless the policy comes from the server. */
+  /** The only rule of the route, unless the policy comes from the server. */
   rule: PolicyRule
 }
 
-/** What holds for all requests to a host of the forward proxy, whichever of its rules decides. */
+/** Settings for all requests to a host of the forward proxy, whichever of its rules decides. */
 interface HostSettings {
   sigv4: SigningNames | null
-  /** Whether secrets may go to it without TLS. */
+  /** Whether secrets may be sent to the host without TLS. */
   allowHttp: boolean
-  /** Null: the port of the scheme alone. */
+  /** Null allows only the usual port of the scheme. */
   ports: readonly PortRange[] | null
 }
 
-/** The settings of a proxy, checked as a whole. Times are in seconds. */
+/** The checked settings of a proxy. Times are in seconds. */
 export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 'approval' | 'requireTask'> {
-  /** Whether a request has to present a task or ticket. So it is where the proxy takes tasks, unless the file says otherwise. */
+  /** Whether a request must present a task or ticket. By default, it must if the proxy accepts tasks. */
   requireTask: boolean
   /** Longest prefix first. */
   routes: Route[]
@@ -48,15 +51,15 @@ export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 
     | null
   ratchet: ReturnType<typeof ratchetOf> | null
   approval: { timeout: number; require: PolicyRule[] } | null
-  /** Every agent that this proxy enforces, the one that stands for requests without a ticket first. */
+  /** Every agent whose policy this proxy enforces. The first one is used for requests without a ticket. */
   agents: string[]
 }
 
 /**
  * Reads `skerry-proxy.toml`.
  *
- * @param folder where the file stands; relative paths in it are meant from there.
- * @throws ConfigError with the place that is wrong.
+ * @param folder the folder of the file, at which relative paths in it start.
+ * @throws ConfigError with the field that is wrong.
  */
 export function parseConfig(toml: string, folder: string): Config {
   const written = readWritten(parseToml(toml), '')
@@ -92,7 +95,8 @@ function routeOf(
   { prefix, upstream, headers, sigv4, in: places, ...rule }: Written['route'][number],
   place: string,
 ): Route {
-  // An address in brackets is no hostname, and a route needs none: it is the only one that its rule decides about.
+  // An address in brackets is no hostname. A route needs no hostname in its rule, because the rule is only for this
+  // route.
   const { host: _, ...checked } = ruleOf({ ...rule, host: 'upstream' }, place)
   const host = upstream.hostname.replace(/^\[|\]$/g, '')
   return { prefix: prefix.replace(/\/+$/, ''), upstream, headers, sigv4, places, rule: { host, ...checked } }

@@ -3,23 +3,23 @@ import { ConfigError } from './read.ts'
 import { ruleOf } from './rules.ts'
 import type { Written } from './written.ts'
 
-/** Where every run begins. */
+/** The state in which every run begins. */
 const baseline = 'baseline'
 
-/** What is left in a state; null: everything that the policy permits. */
+/** The hosts and secrets that a state still allows. Null allows everything that the policy permits. */
 interface RatchetState {
   name: string
   hosts: readonly string[] | null
   secrets: readonly string[] | null
 }
 
-/** `to` counts the states, of which the first is the baseline. */
+/** `to` is an index into `states`. The first state is the baseline. */
 export interface RatchetConfig {
   states: RatchetState[]
   transitions: { rule: PolicyRule; to: number; label: string | null }[]
 }
 
-/** States in their order, and what leads to them. None leads back. */
+/** Returns the states in their order, and the transitions to them. No transition leads back. */
 export function ratchetOf({ state, transition }: NonNullable<Written['ratchet']>): RatchetConfig {
   if (state.length === 0) throw new ConfigError('ratchet.state', 'there is none, so nothing would ever be withdrawn')
   if (transition.length === 0) throw new ConfigError('ratchet.transition', 'there is none, so no state is ever reached')

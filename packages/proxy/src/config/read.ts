@@ -1,4 +1,4 @@
-/** What is wrong with the settings, and where: `forward.host[2].match: is no hostname`. */
+/** An error in the settings, with its field: `forward.host[2].match: is no hostname`. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
@@ -7,10 +7,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads one value, or refuses it at its place. */
+/** Reads one value, or refuses it with the name of its field. */
 export type Read<T> = (value: unknown, place: string) => T
 
-/** A key of a table. Without `otherwise` it has to be there. */
+/** A key of a table. It is required unless `otherwise` is set. */
 interface Field<T> {
   read: Read<T>
   otherwise?: { value: T }
@@ -21,11 +21,11 @@ export const given = <T, D>(read: Read<T>, value: D): Field<T | D> => ({ read, o
 
 type TableOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
-/** A table of known keys: in the file they are written with underscores. A key that nobody reads is a mistake. */
+/** Reads a table with known keys. The file writes them with underscores. An unknown key is an error. */
 export const table = <F extends Record<string, Field<unknown>>>(fields: F): Read<TableOf<F>> =>
   tableOf(fields, underscored)
 
-/** As `table`, of an object whose keys are written as in the program. */
+/** Like `table`, for an object whose keys are written as in the program. */
 export const object = <F extends Record<string, Field<unknown>>>(fields: F): Read<TableOf<F>> =>
   tableOf(fields, (name) => name)
 
@@ -90,7 +90,7 @@ export const oneOf =
     return found
   }
 
-/** A text of a form. */
+/** Reads a text that matches a pattern. */
 export const matching =
   (form: RegExp, otherwise: string): Read<string> =>
   (value, place) => {

@@ -5,15 +5,15 @@ const words = given(list(text), null)
 
 const place = oneOf('path', 'query', 'header', 'body')
 
-/** Where a placeholder can stand in a request. */
+/** A place in a request where a placeholder can be. */
 export type Place = ReturnType<typeof place>
 
-/** Where placeholders are filled; null: everywhere, as the published format of policies has it. */
+/** The places where placeholders are filled in. Null is everywhere, as in the published format of policies. */
 export type Places = readonly Place[] | null
 
 export const places = given(list(place), null)
 
-/** What a rule is made of, wherever it stands in the file. Absent and empty mean the same. */
+/** The fields of every rule in the file. Absent and empty mean the same. */
 export const ruleFields = { allow: words, methods: words, paths: words, label: given(text, null) }
 
 const ceilingRow = table({ host: needed(text), allow: needed(list(text)) })
@@ -41,7 +41,7 @@ interface Written {
   label: string | null
 }
 
-/** A rule of the file, held against what a signed policy has to fulfil, too. */
+/** Reads a rule of the file, and checks it like a rule of a signed policy. */
 export function ruleOf({ host, methods, paths, allow, label }: Written, place: string, hostKey = 'host'): PolicyRule {
   const rule: PolicyRule = {
     host: host.toLowerCase(),

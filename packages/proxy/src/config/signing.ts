@@ -2,10 +2,10 @@ import type { Check, Written } from './written.ts'
 
 type Row = Written['route'][number] | NonNullable<Written['forward']>['host'][number]
 
-/** The signature writes these itself. */
+/** The signature sets these headers itself. */
 const ofSignature = new Set(['authorization', 'date', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'])
 
-/** What contradicts `sigv4` of a route or host. */
+/** Finds a setting that contradicts `sigv4` of a route or host. */
 export const signingProblem: Check = ({ route, forward }) => {
   const hosts = forward?.host ?? []
   const rows: [string, Row][] = [
@@ -16,7 +16,8 @@ export const signingProblem: Check = ({ route, forward }) => {
     const found = problemOf(row)
     if (found) return [`${place}.${found[0]}`, found[1]]
   }
-  // A connection is read before it is known which of its rules decides.
+  // A connection is read before it is known which rule of its host decides, so these settings must be the same in all
+  // of them.
   const at = hosts.findIndex((one) => !isSame(one, hosts.find(({ match }) => isHost(match, one.match))!))
   return (
     at !== -1 && [

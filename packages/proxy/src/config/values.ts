@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { injectableNamePattern } from '@skerry/contract/agents/policy-body'
 import { ConfigError, matching, type Read, text } from './read.ts'
 
-/** Where something listens. */
+/** An address to listen on. */
 export interface ListenAddress {
   host: string
   port: number
 }
 
-/** `127.0.0.1:8080`, `[::1]:8080`. Port 0 takes any that is free. */
+/** `127.0.0.1:8080`, `[::1]:8080`. Port 0 means any free port. */
 export const listenAddress: Read<ListenAddress> = (value, place) => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text(value, place)) ?? []
   const host = bracketed ?? plain ?? ''
@@ -28,13 +28,13 @@ export const duration =
     return seconds
   }
 
-/** Undefined for what is none. */
+/** Undefined if the value is no duration. */
 export function durationSeconds(value: unknown): number | undefined {
   const [, digits, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(String(value)) ?? []
   return digits === undefined ? undefined : Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
-/** Scheme, host and port of an upstream: a path would be one that no rule has seen. */
+/** Scheme, host and port of an upstream. A path is refused, because no rule would check it. */
 export const origin: Read<URL> = (value, place) => {
   const written = text(value, place)
   const url = URL.parse(written)

@@ -6,7 +6,7 @@ import { agentName, duration, listenAddress, network, origin, portRange, secretN
 const day = 86_400
 const mebibyte = 1024 * 1024
 
-/** Names of secrets: the key of AWS that requests are signed with. */
+/** Names of the secrets that form the AWS key with which requests are signed. */
 const sigv4 = given(
   table({ accessKey: needed(secretName), secretKey: needed(secretName), sessionToken: given(secretName, null) }),
   null,
@@ -74,7 +74,7 @@ const redaction = table({
   unsearchable: given(oneOf('refuse', 'pass'), 'refuse'),
 })
 
-/** Every setting there is, with its default. */
+/** Every setting, with its default. */
 export const readWritten = table({
   listen: given(listenAddress, { host: '127.0.0.1', port: 8080 }),
   maxRequestBodyBytes: given(whole(0, 1024 * mebibyte), 2 * mebibyte),
@@ -105,13 +105,13 @@ export const readWritten = table({
   approval: given(table({ timeout: given(duration(5, 900), 120), require: requirements }), null),
 })
 
-/** The file as it was written, each value read and its defaults filled in. */
+/** The file with each value read and its defaults filled in. */
 export type Written = ReturnType<typeof readWritten>
 
-/** What is wrong with settings that are each right by themselves, and where. */
+/** Finds a contradiction between settings that are valid alone, and returns its field and its problem. */
 export type Check = (written: Written) => false | [place: string, problem: string]
 
-/** Headers that a connection needs are not the file's to set. */
+/** The connection needs these headers, so the file cannot set them. */
 const ownHeaders = /^(?:host|content-length|transfer-encoding|connection|upgrade|expect|te|trailer|proxy-.*)$/i
 
 function headers(value: unknown, place: string): Record<string, string> {

@@ -17,7 +17,7 @@ const encoders = {
   zstd: promisify(zlib.zstdCompress),
 } satisfies Record<string, (bytes: Buffer) => Promise<Buffer>>
 
-/** The beginning of what comes out, and how much came. */
+/** Returns the beginning of the output, and its length. */
 async function through(encoding: string | undefined, bytes: Buffer, limits = decompressionLimits, chunkBytes = 1000) {
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, at) =>
     bytes.subarray(at * chunkBytes, (at + 1) * chunkBytes),
@@ -39,12 +39,12 @@ async function through(encoding: string | undefined, bytes: Buffer, limits = dec
 describe('a compressed body', () => {
   const clean = body.toString().replace(value, '[redacted by skerry: KEY]')
 
-  it.each(Object.entries(encoders))('in %s is looked through', async (encoding, compress) => {
+  it.each(Object.entries(encoders))('in %s is searched', async (encoding, compress) => {
     expect((await through(encoding, await compress(body))).text).toBe(clean)
     expect((await through(encoding.toUpperCase(), await compress(body), decompressionLimits, 1)).text).toBe(clean)
   })
 
-  it('is looked through as it is, twice compressed, and in the bare form that some servers call deflate', async () => {
+  it('is searched without compression, with two layers, and in the raw format that some servers call deflate', async () => {
     for (const encoding of [undefined, '', 'identity', ' identity ,'])
       expect((await through(encoding, body)).text).toBe(clean)
     expect((await through('br, gzip', zlib.gzipSync(zlib.brotliCompressSync(body)))).text).toBe(clean)
@@ -52,12 +52,12 @@ describe('a compressed body', () => {
     expect((await through('deflate', Buffer.alloc(0))).text).toBe('')
   })
 
-  it.each(['compress', 'gzip, sdch', 'constructor', 'gzip, gzip, gzip'])('in %s does not pass', (encoding) => {
+  it.each(['compress', 'gzip, sdch', 'constructor', 'gzip, gzip, gzip'])('in %s is refused', (encoding) => {
     expect(() => decompression(encoding)).toThrow(expect.objectContaining({ reason: 'unknown_encoding' }))
   })
 
   it.each(['gzip', 'br', 'deflate', 'zstd'] as const)(
-    'that is damaged or cut ends in an error: %s',
+    'that is damaged or cut off ends in an error: %s',
     async (encoding) => {
       const compressed = await encoders[encoding](body)
       await expect(through(encoding, compressed.subarray(0, compressed.length - 20))).rejects.toThrow()
@@ -66,16 +66,16 @@ describe('a compressed body', () => {
   )
 })
 
-describe('a bomb', () => {
+describe('a decompression bomb', () => {
   const zeros = Buffer.alloc(16 * 1024 * 1024)
 
-  it.each(['gzip', 'br', 'deflate', 'zstd'] as const)('of %s is stopped soon', async (encoding) => {
+  it.each(['gzip', 'br', 'deflate', 'zstd'] as const)('of %s is stopped early', async (encoding) => {
     const bomb = await encoders[encoding](zeros)
     expect(zeros.length / bomb.length).toBeGreaterThan(500)
     await expect(through(encoding, bomb)).rejects.toMatchObject({ reason: 'too_large' })
   })
 
-  it('in two layers is stopped, and one that grows slowly at the most that was allowed', async () => {
+  it('in two layers is stopped, and a slow one is stopped at the size limit', async () => {
     await expect(through('gzip, gzip', zlib.gzipSync(zlib.gzipSync(zeros)))).rejects.toMatchObject({
       reason: 'too_large',
     })
@@ -83,7 +83,7 @@ describe('a bomb', () => {
     await expect(through('gzip', zlib.gzipSync(body), limits)).rejects.toMatchObject({ reason: 'too_large' })
   })
 
-  it('is not what repeats itself within reason', async () => {
+  it('does not include text with ordinary repetition', async () => {
     const text = Buffer.from(Array.from({ length: 400_000 }, (_, at) => `{"id":${at},"name":"the same"},`).join(''))
     expect((await through('gzip', zlib.gzipSync(text))).length).toBe(text.length)
   })

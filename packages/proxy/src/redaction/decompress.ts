@@ -2,21 +2,21 @@ import { Duplex, Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 
 export interface DecompressionLimits {
-  /** Of what comes out, in bytes. */
+  /** The most bytes of output. */
   maxBytes: number
-  /** How many times larger than what came in it may be, once that is more than `freeBytes`. */
+  /** How many times larger than the input the output may be, once the output exceeds `freeBytes`. */
   maxRatio: number
   freeBytes: number
 }
 
-/** Text that repeats itself shrinks a hundredfold; what shrinks more was made to. */
+/** Repetitive text shrinks about a hundredfold. A body that shrinks more was made for an attack. */
 export const decompressionLimits: DecompressionLimits = {
   maxBytes: 4 * 1024 ** 3,
   maxRatio: 250,
   freeBytes: 4 * 1024 ** 2,
 }
 
-/** A body that grows beyond what it may, is in an encoding that nobody here knows, or is damaged. */
+/** A body that grows beyond the limits, or that has an unknown encoding. */
 class DecompressionError extends Error {
   override readonly name = 'DecompressionError'
   readonly reason: 'too_large' | 'unknown_encoding'
@@ -31,19 +31,19 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   gzip: () => unlessEmpty(() => createGunzip()),
   'x-gzip': () => unlessEmpty(() => createGunzip()),
   br: () => unlessEmpty(() => createBrotliDecompress()),
-  // RFC 9110 means the zlib format; some servers send the bare one, whose first byte is never that of a zlib header.
+  // RFC 9110 means the zlib format. Some servers send raw deflate, whose first byte is never that of a zlib header.
   deflate: () => unlessEmpty((first) => (isZlib(first) ? createInflate() : createInflateRaw())),
   zstd: () => unlessEmpty(() => createZstdDecompress()),
 }
 
-/** Encodings are applied one after the other; a body with more of them than anybody needs is taken for an attack. */
+/** The most encodings of one body, because they are undone one after another. More are treated as an attack. */
 const layersMax = 2
 
 /**
- * The streams, one after the other, that undo a `Content-Encoding`; none for a body that has none. What comes out is bounded
- * as it flows, so no body is ever larger in memory than a chunk.
+ * Returns the streams that undo a `Content-Encoding`, one after another. A body without one needs none. The output is
+ * limited as it flows, so no body is larger in memory than a chunk.
  *
- * @throws DecompressionError `unknown_encoding`: such a body cannot be looked through, so it must not pass.
+ * @throws DecompressionError `unknown_encoding`: such a body cannot be searched, so it must not pass.
  * @example await pipeline([createReadStream('body.br.gz'), ...decompression('br, gzip'), process.stdout])
  */
 export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
@@ -57,7 +57,7 @@ export function decompression(encoding: string | undefined, limits = decompressi
   })
 }
 
-/** The codings that a `Content-Encoding` names, in the order in which they were applied. */
+/** The codings in a `Content-Encoding`, in the order in which they were applied. */
 export const codingsOf = (encoding: string | undefined): string[] =>
   (encoding ?? '')
     .toLowerCase()
@@ -68,7 +68,7 @@ export const codingsOf = (encoding: string | undefined): string[] =>
 export const canDecompress = (codings: readonly string[]): boolean =>
   codings.length <= layersMax && codings.every((coding) => Object.hasOwn(decoders, coding))
 
-/** A decoder between two that count. */
+/** Puts a decoder between two streams that count bytes. */
 function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: DecompressionLimits): Duplex[] {
   let [came, left] = [0, 0]
   const before = new Transform({
@@ -88,7 +88,7 @@ function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: Decompressi
   return [before, decoder, after]
 }
 
-/** An answer without a body may name an encoding all the same. A decoder would take no bytes for damaged ones. */
+/** An answer without a body may still name an encoding. A decoder would report the missing bytes as damage. */
 const unlessEmpty = (open: (first: number) => Duplex): Duplex =>
   Duplex.from(async function* (source: AsyncIterable<Buffer>) {
     const chunks = source[Symbol.asyncIterator]()

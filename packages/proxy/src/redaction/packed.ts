@@ -3,10 +3,13 @@ import { Duplex, type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Redactor } from '@skerry/providers/redaction/redactor'
 
-/** Packed bytes that wait for the search. Decoders hold far fewer, so the search is always ahead of what has passed. */
+/**
+ * The most compressed bytes that wait for the search. Decoders buffer far fewer, so the search stays ahead of the bytes
+ * passed on.
+ */
 const heldMaxBytes = 1024 * 1024
 
-/** A secret in a packed body, which cannot be replaced there. */
+/** A secret in a compressed body, where it cannot be replaced. */
 export class FoundInPackedError extends Error {
   override readonly name = 'FoundInPackedError'
   /** The name of the secret. */
@@ -19,12 +22,12 @@ export class FoundInPackedError extends Error {
 }
 
 /**
- * Passes a packed body on byte for byte, once it has been unpacked and searched beside. A body of up to 1 MiB is searched whole
- * before the first byte passes.
+ * Passes a compressed body on byte for byte, after a decompressed copy of it was searched. A body of up to 1 MiB is
+ * searched completely before the first byte passes.
  *
- * @param decoders what undoes the packing.
+ * @param decoders the streams that decompress the body.
  * @param begin sends the head; called once, before the first byte.
- * @throws FoundInPackedError, or the error of a decoder. The body is then not passed any further.
+ * @throws FoundInPackedError, or the error of a decoder. The rest of the body is then not passed on.
  */
 export async function passPacked(
   packed: Readable,
@@ -57,14 +60,14 @@ export async function passPacked(
   ended.end()
 }
 
-/** Waits until more can be written, or nobody takes it any more. */
+/** Waits until more can be written, or until the reader is gone. */
 async function drained(out: Writable): Promise<void> {
   const settled = new AbortController()
   const waits = ['drain', 'close'].map((event) => once(out, event, { signal: settled.signal }))
   await Promise.race(waits).finally(() => settled.abort())
 }
 
-/** Takes unpacked bytes, and fails at the first secret. */
+/** Reads decompressed bytes, and fails at the first secret. */
 function searching({ transform, flush, counts }: Redactor): Writable {
   const check = (): Error | null => {
     const [name] = counts.keys()

@@ -1,18 +1,18 @@
 import { SigningError } from './scope.ts'
 import { sha256 } from './signer.ts'
 
-/** What signs one chunk after the other, each over the signature before it. */
+/** Signs one chunk after another. Each signature covers the one before it. */
 export interface ChunkSigner {
-  /** `20261004T120000Z`, and `20261004/eu-central-1/s3/aws4_request`. */
+  /** For example `20261004T120000Z`, and `20261004/eu-central-1/s3/aws4_request`. */
   longDate: string
   scope: string
-  /** Of the request's own header. */
+  /** The signature in the request's own header. */
   seed: string
   sign: (text: string) => Promise<string>
   hasTrailer: boolean
 }
 
-/** SDKs send 64 KiB to 1 MiB. A chunk is signed in its header, so it stands in memory whole. */
+/** SDKs send 64 KiB to 1 MiB. The signature of a chunk comes before its data, so the whole chunk is in memory. */
 const chunkMaxBytes = 16 * 1024 * 1024
 const lineMaxBytes = 8192
 
@@ -22,10 +22,10 @@ const trailerForm = /^([a-z0-9-]+):([\x21-\x7e]*)$/
 const emptyHash = sha256('')
 
 /**
- * A body in chunks that carry signatures (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`) -> the same body, with other signatures in the
- * same places, so that it stays as long as it was.
+ * Signs the chunks of a body again (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`). The new signatures take the place of the old
+ * ones, so the length of the body does not change.
  *
- * @throws SigningError `malformed`, also in the middle: then the body ends without its last chunk, and is good for nothing.
+ * @throws SigningError `malformed`, also in the middle: the body then ends without its last chunk, and is invalid.
  */
 export async function* signChunks(body: AsyncIterable<Uint8Array>, signer: ChunkSigner): AsyncGenerator<Uint8Array> {
   const { longDate, scope, sign, hasTrailer } = signer
@@ -55,7 +55,10 @@ export async function* signChunks(body: AsyncIterable<Uint8Array>, signer: Chunk
   await bytes.end()
 }
 
-/** The lines behind the last chunk, up to an empty one; without their signature, which must be the last of them. */
+/**
+ * Reads the lines after the last chunk, up to an empty one. Returns them without their signature, which must be the
+ * last of them.
+ */
 async function trailerOf(bytes: Reader): Promise<[name: string, value: string][]> {
   const lines: [string, string][] = []
   for (;;) {
@@ -72,10 +75,10 @@ async function trailerOf(bytes: Reader): Promise<[name: string, value: string][]
 }
 
 interface Reader {
-  /** Up to a line break, without it. */
+  /** Reads up to a line break, and returns the line without it. */
   line: () => Promise<string>
   take: (length: number) => Promise<Uint8Array>
-  /** Nothing must be left. */
+  /** Throws if anything is left. */
   end: () => Promise<void>
 }
 

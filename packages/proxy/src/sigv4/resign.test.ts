@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { resign, type SignedRequest } from './resign.ts'
 
-// The examples of AWS's own documentation: "Signature Calculations for the Authorization Header: Transferring Payload in
-// Multiple Chunks". A request that stand-in credentials have signed comes out with the signatures that are printed there.
+// The examples of AWS's own documentation: "Signature Calculations for the Authorization Header: Transferring Payload
+// in Multiple Chunks". A request with stand-in credentials must get the signatures that are printed there.
 
 const key = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
 const now = new Date('2013-05-24T00:00:00Z')
@@ -48,7 +48,7 @@ const bodyOf = async ({ body }: { body: SignedRequest['body'] }) =>
 
 describe('a body in signed chunks', () => {
   it.each([1_000_000, 1000, 7])(
-    'gets the signatures that AWS has printed, in pieces of %i bytes',
+    'gets the signatures that AWS has published, in pieces of %i bytes',
     async (pieceBytes) => {
       const pieces = Array.from({ length: Math.ceil(chunks.length / pieceBytes) }, (_, at) =>
         Buffer.from(chunks.slice(at * pieceBytes, (at + 1) * pieceBytes)),
@@ -72,7 +72,7 @@ describe('a body in signed chunks', () => {
   it.each([
     ['that is cut off', chunks.slice(0, -100), 'cut off'],
     ['without its end', chunks.slice(0, -2), 'cut off'],
-    ['with something behind it', `${chunks}more`, 'something follows'],
+    ['with bytes after its end', `${chunks}more`, 'something follows'],
     ['whose chunk is longer than it says', chunks.replace('400;', '3ff;'), 'longer than it says'],
     ['whose chunk is not signed', chunks.replace(/400;[^\r]*/, '400'), 'no signature'],
     ['whose chunk is too large', chunks.replace('10000;', 'fffffff;'), 'more than'],
@@ -88,13 +88,13 @@ describe('a body in signed chunks', () => {
   })
 })
 
-describe('what cannot be signed anew is refused', () => {
+describe('signing again refuses a request', () => {
   it.each([
     ['without a signature', { headers: with_('authorization', null) }, 'not_signed'],
-    ['with a bearer', { headers: with_('authorization', 'Bearer abc') }, 'not_signed'],
+    ['with a bearer token', { headers: with_('authorization', 'Bearer abc') }, 'not_signed'],
     ['with a signature of version 2', { headers: with_('authorization', 'AWS AKID:abc=') }, 'not_signed'],
     [
-      'for several regions',
+      'with a signature for several regions',
       { headers: with_('authorization', authorization('host').replace('HMAC', 'ECDSA-P256')) },
       'unsupported',
     ],
@@ -104,23 +104,27 @@ describe('what cannot be signed anew is refused', () => {
       'unsupported',
     ],
     ['with the token of a session', { headers: with_('x-amz-s3session-token', 'abc') }, 'unsupported'],
-    ['in its address', { target: '/a?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0' }, 'unsupported'],
+    [
+      'with a signature in its address',
+      { target: '/a?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=0' },
+      'unsupported',
+    ],
     [
       'as an event stream',
       { headers: with_('x-amz-content-sha256', 'STREAMING-AWS4-HMAC-SHA256-EVENTS') },
       'unsupported',
     ],
     [
-      'by elliptic curves',
+      'with a signature by elliptic curves',
       { headers: with_('x-amz-content-sha256', 'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD') },
       'unsupported',
     ],
     [
-      'a stream without a hash',
+      'with a stream and without its hash',
       { headers: with_('x-amz-content-sha256', null), body: Readable.from([]) },
       'hash_missing',
     ],
-    ['a query that cannot be read', { target: '/a?b=%zz' }, 'malformed'],
+    ['with a query that cannot be read', { target: '/a?b=%zz' }, 'malformed'],
   ])('%s', async (_, more, reason) => {
     await expect(resign(put(more), key, now)).rejects.toMatchObject({ reason })
   })

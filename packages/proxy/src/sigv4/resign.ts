@@ -4,16 +4,16 @@ import { type SigningKey, sha256, signerOf } from './signer.ts'
 
 export type Body = Uint8Array | AsyncIterable<Uint8Array> | null
 
-/** A request as it is to be sent, but for its signature. */
+/** A request to send, without its signature. */
 export interface SignedRequest {
   method: string
-  /** As the Host header will name it. */
+  /** The host as the Host header will name it. */
   host: string
   /** Path and query, as they are sent. */
   target: string
-  /** Without Host; in the spelling and order in which they are sent. */
+  /** The headers without Host, in the spelling and order in which they are sent. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** Whole, or as it comes; null where there is none. */
+  /** The whole body or a stream. Null if there is none. */
   body: Body
 }
 
@@ -21,11 +21,13 @@ type Header = [name: string, value: string]
 
 export interface Resigned {
   headers: Header[]
-  /** Exactly as long as it was. */
+  /** The body has the same length as before. */
   body: Body
 }
 
-/** What a request says of its body, beside the hash of it -> whether its chunks carry signatures. */
+/**
+ * Values that a request can send instead of the hash of its body -> whether the chunks of that body carry signatures.
+ */
 const payloads: Readonly<Record<string, 'as it is' | 'chunks' | 'chunks and trailer'>> = {
   'UNSIGNED-PAYLOAD': 'as it is',
   'STREAMING-UNSIGNED-PAYLOAD-TRAILER': 'as it is',
@@ -36,17 +38,17 @@ const payloads: Readonly<Record<string, 'as it is' | 'chunks' | 'chunks and trai
 const hashForm = /^[0-9a-f]{64}$/
 const payloadHeader = 'x-amz-content-sha256'
 
-/** Of the key that the agent has: the new signature brings its own. */
+/** Headers that belong to the agent's own key. The new signature brings its own. */
 const replaced = new Set(['authorization', 'x-amz-date', 'date', 'x-amz-security-token', 'host'])
 
 /**
- * Signs a request to AWS with another key than it was signed with: for the same region and service, over the same headers, with
- * the time of now. The old signature is not verified: it was made with a key that protects nothing.
+ * Signs a request to AWS again with another key: for the same region and service, over the same headers, with the
+ * current time. The old signature is not verified, because its key protects nothing.
  *
- * A body that comes as a stream is signed as it flows, where the request says its hash, says that it is unsigned, or carries
+ * A streamed body is signed as it flows, if the request contains its hash, says that it is unsigned, or carries
  * signatures in its chunks.
  *
- * @throws SigningError `hash_missing` for a stream of which the request says nothing: such a body is read whole first.
+ * @throws SigningError `hash_missing` for a stream without any of these. Such a body must be read whole first.
  */
 export async function resign(request: SignedRequest, key: SigningKey, now: Date): Promise<Resigned> {
   const { method, host, target, body } = request
@@ -65,7 +67,7 @@ export async function resign(request: SignedRequest, key: SigningKey, now: Date)
       protocol: 'https:',
       hostname: host,
       ...pathOf(target),
-      // The signer reads the hash of the body there, also where the request does not send it.
+      // The signer reads the hash of the body from this header, even if the request does not send it.
       headers: { ...signable(headers, scope), host, [payloadHeader]: payload },
     },
     {
@@ -90,7 +92,7 @@ export async function resign(request: SignedRequest, key: SigningKey, now: Date)
   return { headers: [...headers, ...made], body: signChunks(streamOf(body), chunkSigner) }
 }
 
-/** What is signed of the body: a word about it, or its hash, which is made of the body itself where that is here. */
+/** The value that is signed for the body: a keyword or a hash. The hash is computed if the whole body is here. */
 function payloadOf(said: string | undefined, body: Body): string {
   if (said !== undefined && Object.hasOwn(payloads, said)) return said
   if (said !== undefined && !hashForm.test(said))
@@ -100,7 +102,10 @@ function payloadOf(said: string | undefined, body: Body): string {
   return said
 }
 
-/** What was signed before, as far as it is still there, and all that AWS wants signed. Values of one name stand in one. */
+/**
+ * The headers to sign: those that were signed before and still exist, and all that AWS requires. Values of one name are
+ * joined.
+ */
 function signable(headers: Header[], { signedHeaders }: Scope): Record<string, string> {
   const all = new Map<string, string>()
   for (const [name, value] of headers) {
@@ -111,7 +116,7 @@ function signable(headers: Header[], { signedHeaders }: Scope): Record<string, s
   return Object.fromEntries(all)
 }
 
-/** The signer takes names and values of a query decoded, and several of one name as a list. */
+/** The signer expects names and values of a query decoded, and a list for a name that occurs several times. */
 function pathOf(target: string): { path: string; query: Record<string, string | string[]> } {
   const [path = '', search] = target.split(/\?(.*)/s)
   const query = new Map<string, string[]>()

@@ -1,4 +1,4 @@
-/** A request that cannot be signed anew; the message is for its sender. */
+/** A request that cannot be signed again. The message is for its sender. */
 export class SigningError extends Error {
   override readonly name = 'SigningError'
   readonly reason: 'not_signed' | 'unsupported' | 'malformed' | 'hash_missing'
@@ -9,21 +9,21 @@ export class SigningError extends Error {
   }
 }
 
-/** What a request says of its own signature. */
+/** The scope of the signature that a request carries. */
 export interface Scope {
   region: string
   service: string
-  /** In lowercase. */
+  /** In lower case. */
   signedHeaders: ReadonlySet<string>
 }
 
 const form =
   /^AWS4-HMAC-SHA256 +Credential=[^/,\s]+\/\d{8}\/([a-z0-9-]+)\/([a-z0-9-]+)\/aws4_request *, *SignedHeaders=([a-z0-9;_.-]+) *, *Signature=[0-9a-f]{64}$/
 
-/** Their sessions have keys of their own, which nobody here knows. */
+/** Sessions of these services have keys of their own, which the proxy does not know. */
 const sessionServices = new Set(['s3express'])
 
-/** The scope that a request was signed in: the new signature has the same. */
+/** Reads the scope in which a request was signed. The new signature has the same. */
 export function scopeOf(authorization: string | undefined, target: string): Scope {
   if (/[?&]X-Amz-Signature=/i.test(target))
     throw new SigningError('unsupported', 'a presigned address cannot be signed anew')

@@ -2,15 +2,15 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { Scope } from './scope.ts'
 
-/** A key of AWS that is to sign in the place of the one that the agent has. */
+/** A key of AWS that signs instead of the agent's own key. */
 export interface SigningKey {
   accessKeyId: string
   secretAccessKey: string
-  /** Of temporary keys. */
+  /** Only for temporary keys. */
   sessionToken?: string | undefined
 }
 
-/** The hash as the signer takes it. */
+/** The hash in the form that the signer expects. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 
@@ -36,7 +36,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** S3 alone signs the path as it is; all others sign it encoded once more. */
+/** S3 signs the path as it is. All other services sign it encoded once more. */
 const plainPaths = new Set(['s3', 's3-outposts', 's3-object-lambda'])
 
 export function signerOf(key: SigningKey, { region, service }: Pick<Scope, 'region' | 'service'>): SignatureV4 {

@@ -12,7 +12,7 @@ interface Received {
   body: Buffer
 }
 
-/** A collector that keeps what it gets. */
+/** A collector that stores the requests that it gets. */
 async function startCollector(answer: RequestListener = (_, response) => response.end('{}')) {
   const got: Received[] = []
   const server = createServer(async (request, response) => {
@@ -26,7 +26,7 @@ async function startCollector(answer: RequestListener = (_, response) => respons
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got }
 }
 
-/** Two requests, of which one is refused; the upstream sends back what it got. */
+/** Sends two requests, of which one is refused. The upstream sends back what it got. */
 async function watched(env: Record<string, string>, settings = '') {
   const warnings: string[] = []
   const upstream = await startUpstream()
@@ -39,7 +39,7 @@ async function watched(env: Record<string, string>, settings = '') {
   return { upstream, warnings }
 }
 
-/** The members of OTLP in JSON: every attribute with what it says, wherever it stands. */
+/** Finds every attribute in OTLP JSON, at any depth. */
 function attributesOf(node: unknown): [key: string, value: unknown][] {
   if (typeof node !== 'object' || node === null) return []
   const own = 'key' in node && 'value' in node ? [[String(node.key), node.value] as [string, unknown]] : []
@@ -52,7 +52,7 @@ const known = [
   'skerry.upstream.host',
 ]
 
-test('a collector gets traces and metrics, with names alone: no value, path, query or header', async () => {
+test('a collector gets traces and metrics with names only, and without any value, path, query or header', async () => {
   const { endpoint, got } = await startCollector()
   const headers = 'x-key=collector-key'
   await watched({ OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`, OTEL_EXPORTER_OTLP_HEADERS: headers })
@@ -63,7 +63,7 @@ test('a collector gets traces and metrics, with names alone: no value, path, que
     for (const [key] of attributesOf(JSON.parse(body.toString()))) expect(known).toContain(key)
   }
   const sentTo = (url: string) => got.filter((one) => one.url === url).map(({ body }) => JSON.parse(body.toString()))
-  // Spans go every five seconds, however many there are by then.
+  // Spans are sent every five seconds, however many there are.
   const spans = sentTo('/v1/traces').flatMap(({ resourceSpans }) => resourceSpans[0].scopeSpans[0].spans)
   const said = spans.map((span: { attributes: unknown }) => Object.fromEntries(attributesOf(span.attributes)))
   expect(said).toMatchObject([
@@ -78,7 +78,7 @@ test('a collector gets traces and metrics, with names alone: no value, path, que
   )
 })
 
-test('as Protocol Buffers, too', async () => {
+test('a collector also gets traces and metrics as Protocol Buffers', async () => {
   const { endpoint, got } = await startCollector()
   await watched({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' })
   expect([...new Set(got.map(({ url }) => url))].sort()).toEqual(['/v1/metrics', '/v1/traces'])
@@ -92,7 +92,7 @@ test('as Protocol Buffers, too', async () => {
   }
 })
 
-test('the upstream is told of the trace where the settings say so', async () => {
+test('the upstream gets the id of the trace if the settings say so', async () => {
   const { endpoint, got } = await startCollector()
   const { upstream } = await watched({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, 'propagate_trace_upstream = true\n')
   const [, traceId] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/.exec(String(upstream.got[0]!.headers.traceparent)) ?? []
@@ -100,7 +100,7 @@ test('the upstream is told of the trace where the settings say so', async () => 
   expect(traces.map(({ body }) => body.toString()).join()).toContain(traceId)
 })
 
-test('a collector that refuses, or sends elsewhere, is told of and costs no request', async () => {
+test('a collector that refuses or redirects causes a warning, and no request fails', async () => {
   const other = await startCollector()
   const { endpoint } = await startCollector((_, response) =>
     response.writeHead(307, { location: `${other.endpoint}/v1/traces` }).end(),
@@ -117,6 +117,6 @@ test.each([
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
     'OTEL_EXPORTER_OTLP_PROTOCOL: is none of http/json, http/protobuf',
   ],
-])('%j is refused', (env, message) => {
+])('the setting %j is refused', (env, message) => {
   expect(() => openTelemetry(env, () => {})).toThrow(message)
 })

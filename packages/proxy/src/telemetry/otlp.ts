@@ -23,14 +23,14 @@ const protocols = {
 type Protocol = keyof typeof protocols
 
 const timeoutMs = 10_000
-/** Names of secrets and hosts come from requests; nothing of them has to be longer. */
+/** Names of secrets and hosts come from requests, so their length is limited. */
 const textMax = 256
 
 /**
- * Traces and metrics by OTLP over HTTP, as OpenTelemetry's own variables say: OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _PROTOCOL
- * and OTEL_SERVICE_NAME.
+ * Sends traces and metrics by OTLP over HTTP, as OpenTelemetry's own variables say: OTEL_EXPORTER_OTLP_ENDPOINT,
+ * _HEADERS, _PROTOCOL and OTEL_SERVICE_NAME.
  *
- * @throws Error that names the variable which is wrong.
+ * @throws Error that names the wrong variable.
  */
 export function openTelemetry(env: NodeJS.ProcessEnv, warn: (message: string) => void): Telemetry {
   const { type, traces, metrics } = protocols[protocolOf(env)]
@@ -47,12 +47,12 @@ export function openTelemetry(env: NodeJS.ProcessEnv, warn: (message: string) =>
   const meters = new MeterProvider({ resource, readers: [reader] })
   return {
     ...recording(tracers, meters),
-    // What is lost was told of.
+    // A warning has already reported what was lost.
     close: async () => void (await Promise.allSettled([tracers.shutdown(), meters.shutdown()])),
   }
 }
 
-/** Nothing is kept between two requests to the collector. */
+/** Nothing is buffered between two requests to the collector. */
 const ends = { forceFlush: async () => {}, shutdown: async () => {} }
 
 function protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: wanted = 'http/json' }: NodeJS.ProcessEnv): Protocol {
@@ -60,7 +60,7 @@ function protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: wanted = 'http/json' }: NodeJ
   throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL: is none of ${Object.keys(protocols).join(', ')}`)
 }
 
-/** What a collector answers is not repeated: it may quote what it was sent. */
+/** Warnings never repeat the collector's answer, because it may quote what it received. */
 function exporterOf(env: NodeJS.ProcessEnv, type: string, warn: (message: string) => void) {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))

@@ -1,28 +1,28 @@
 import type { Refusal } from '../refusal.ts'
 
-/** What an operator who watches the proxy is told of a request: no path, no header, no value. */
+/** The telemetry of requests for the operator of the proxy. It contains no path, no header and no value. */
 export interface Telemetry {
   begin(request: { method: string; host: string; routePrefix: string | undefined }): Observed
-  /** An upstream has sent a secret back, so many times. */
+  /** Counts how often an upstream has sent a secret back. */
   redacted(host: string, name: string, times: number): void
-  /** Sends what was not sent yet. */
+  /** Sends the data that is left. */
   close(): Promise<void>
 }
 
-/** One request, while it passes. */
+/** The telemetry of one request while it passes. */
 export interface Observed {
   permitted(by: Permission): void
   sent(): void
   /** The upstream has begun to answer. */
   heard(): void
   refused(refusal: Refusal): void
-  /** Again is fine: the first time counts. */
+  /** May be called again. Only the first call counts. */
   end(status: number): void
-  /** How an upstream that makes traces, too, is told of this one (W3C Trace Context). */
+  /** The trace header (W3C Trace Context) for an upstream that traces too. */
   traceparent: string
 }
 
-/** What a request was permitted by. */
+/** The agent, policy and rule that permitted a request. */
 export interface Permission {
   agent: string | null
   policyVersion: number | undefined

@@ -18,7 +18,7 @@ async function place() {
 
 const mode = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8)
 
-test('a copy survives the process, in a file and a directory that are the userâ€™s alone', async () => {
+test('a copy survives the process, in a file and a directory that only the user can access', async () => {
   const { directory, file, cache } = await place()
   await cache.write(key, 'one')
   await cache.write(key, 'two')
@@ -27,7 +27,7 @@ test('a copy survives the process, in a file and a directory that are the userâ€
   expect(await readdir(directory)).toEqual([`${key}.json`])
 })
 
-test('the mode does not depend on the umask', async () => {
+test('the file modes do not depend on the umask', async () => {
   const { directory, file, cache } = await place()
   const before = process.umask(0)
   onTestFinished(() => void process.umask(before))
@@ -35,7 +35,7 @@ test('the mode does not depend on the umask', async () => {
   expect([await mode(directory), await mode(file)]).toEqual(['700', '600'])
 })
 
-test('an absent copy is none, and deleting it is fine', async () => {
+test('a missing copy is undefined, and deleting it is no error', async () => {
   const { cache } = await place()
   expect(await cache.read(key)).toBeUndefined()
   await cache.delete(key)
@@ -44,7 +44,7 @@ test('an absent copy is none, and deleting it is fine', async () => {
   expect(await cache.read(key)).toBeUndefined()
 })
 
-test('a symbolic link is neither read nor written through', async () => {
+test('the cache neither reads nor writes through a symbolic link', async () => {
   const { root, directory, file, cache } = await place()
   const target = join(root, 'target')
   await writeFile(target, 'theirs')
@@ -57,7 +57,7 @@ test('a symbolic link is neither read nor written through', async () => {
   expect(await cache.read(key)).toBe('ours')
 })
 
-test('a directory that is a link, or open to others, takes no copy', async () => {
+test('the cache writes nothing to a directory that is a link, or that other users can access', async () => {
   const { root, directory, cache } = await place()
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await chmod(directory, 0o750)
@@ -68,7 +68,7 @@ test('a directory that is a link, or open to others, takes no copy', async () =>
   expect(await readdir(directory)).toEqual([])
 })
 
-test('a directory in the place of a copy is no copy, and no temporary file is left behind', async () => {
+test('a directory at the path of a copy counts as no copy, and no temporary file is left behind', async () => {
   const { directory, file, cache } = await place()
   await mkdir(join(file, 'x'), { recursive: true, mode: 0o700 })
   await chmod(directory, 0o700)
@@ -77,7 +77,7 @@ test('a directory in the place of a copy is no copy, and no temporary file is le
   expect(await readdir(directory)).toEqual([`${key}.json`])
 })
 
-test('a key is a file name and no path', async () => {
+test('the cache refuses a key that is not a plain file name', async () => {
   const { cache } = await place()
   for (const bad of ['../x', `${key}/..`, '', key.toUpperCase()]) {
     await expect(cache.read(bad)).rejects.toThrow('not a cache key')
@@ -86,7 +86,7 @@ test('a key is a file name and no path', async () => {
   }
 })
 
-test('old copies and what dead writers left are removed; files of others are not', async () => {
+test('a write removes old copies and the temporary files of dead writers, but no other files', async () => {
   const { directory, file, cache } = await place()
   await cache.write(key, 'old')
   const left = join(directory, `.${key}.json.${crypto.randomUUID()}.tmp`)
@@ -97,7 +97,7 @@ test('old copies and what dead writers left are removed; files of others are not
   expect((await readdir(directory)).sort()).toEqual([`${other}.json`, 'notes.txt'])
 })
 
-test('beyond the limit the oldest copies go', async () => {
+test('above the limit, the oldest copies are deleted', async () => {
   const { directory } = await place()
   const cache = diskCache({ directory, entriesMax: 2 })
   const keys = ['1', '2', '3'].map((digit) => digit.repeat(64))
@@ -108,7 +108,7 @@ test('beyond the limit the oldest copies go', async () => {
   expect((await readdir(directory)).sort()).toEqual(keys.slice(1).map((one) => `${one}.json`))
 })
 
-test('writers at the same time leave one whole copy', async () => {
+test('concurrent writers leave one complete copy', async () => {
   const { directory, cache } = await place()
   const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(100_000))
   await Promise.all(texts.map((text) => cache.write(key, text)))
@@ -116,7 +116,7 @@ test('writers at the same time leave one whole copy', async () => {
   expect(await readdir(directory)).toEqual([`${key}.json`])
 })
 
-test('without a directory, copies are where the XDG base directory specification says', async () => {
+test('without the setting `directory`, copies are where the XDG base directory specification says', async () => {
   const { root } = await place()
   vi.stubEnv('XDG_CACHE_HOME', root)
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -124,7 +124,7 @@ test('without a directory, copies are where the XDG base directory specification
   expect(await readdir(join(root, 'skerry'))).toEqual([`${key}.json`])
 })
 
-test('a program starts from disk while the server is down, and not after the token was revoked', async () => {
+test('a program starts from disk while the server is down, but not after the token was revoked', async () => {
   const { directory } = await place()
   const world = await resolveWorld()
   const start = () =>
@@ -145,7 +145,7 @@ test('a program starts from disk while the server is down, and not after the tok
   await expect(start()).rejects.toMatchObject({ code: 'unavailable' })
 })
 
-test('nothing that is on disk tells a secret, its name or the token', async () => {
+test('the files on disk reveal no secret, no name of a secret and no token', async () => {
   const { directory } = await place()
   const world = await resolveWorld()
   const { token, bearer } = world.reader

@@ -5,26 +5,26 @@ import type { Cache } from '../cache.ts'
 import { ignore, readPrivate, writePrivate } from './private-file.ts'
 
 export interface DiskCacheSettings {
-  /** `$XDG_CACHE_HOME/skerry` or `~/.cache/skerry` unless given. */
+  /** Default: `$XDG_CACHE_HOME/skerry` or `~/.cache/skerry`. */
   directory?: string
-  /** Copies that were not renewed for so long are removed; 30 days unless given. */
+  /** Copies that were not renewed for this long are deleted. Default: 30 days. */
   keepSeconds?: number
-  /** Beyond so many the oldest are removed; 200 unless given. */
+  /** Beyond this number the oldest copies are deleted. Default: 200. */
   entriesMax?: number
 }
 
-/** Twice the longest answer that a client takes: sealing makes a third more of it. */
+/** Twice the longest answer that a client accepts. Encryption makes a copy a third longer. */
 const entryMaxBytes = 128 * 1024 * 1024
 const fileName = /^[0-9a-f]{64}\.json$/
 const temporaryName = /^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}\.tmp$/
-/** No writer needs so long; what is older was left by one that died. */
+/** No write takes this long. An older temporary file was left by a process that died. */
 const temporarySeconds = 3600
 
 /**
- * Last-known-good copies on disk: one file of mode 0600 for each, in a directory of mode 0700. A copy is written beside
- * its place, synced and renamed, so a crash leaves the old or the new one. No symbolic link is followed.
+ * Stores last-known-good copies on disk: one file of mode 0600 for each, in a directory of mode 0700. A copy is written
+ * to a temporary file, synced and renamed, so a crash leaves the old or the new one. Symbolic links are not followed.
  *
- * The operations throw when the directory is not this user's alone, and what the file system throws.
+ * The operations throw if other users can reach the directory or own it. They also throw the errors of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */
@@ -44,10 +44,10 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
   }
 }
 
-/** The XDG base directory specification tells to ignore a relative path. */
+/** Ignores a relative path in XDG_CACHE_HOME, as the XDG base directory specification requires. */
 function defaultDirectory(): string {
   const { XDG_CACHE_HOME: base } = process.env
-  // With HOME empty or relative, copies would lie in whatever folder the program runs in.
+  // If HOME is empty or relative, copies would be stored in the folder that the program runs in.
   const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir
   return join(base && isAbsolute(base) ? base : join(home, '.cache'), 'skerry')
 }

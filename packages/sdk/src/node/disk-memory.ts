@@ -7,10 +7,11 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * A place on disk for what a client has seen, with the care that `diskCache` takes of copies. A memory is worth what it
- * survives: it is kept for years, in a folder that outlives the process and that the server has no say in.
+ * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state helps only for as long
+ * as it survives. So it is kept for 10 years, in a folder that outlives the process and that the server cannot
+ * influence.
  *
- * @param settings.directory `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen` unless given.
+ * @param settings.directory default: `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen`.
  * @example const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })
  */
 export function diskMemory({ directory = defaultDirectory() }: { directory?: string } = {}): Cache {

@@ -3,10 +3,10 @@ import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Writes a file of mode 0600 in a directory of mode 0700, which it makes where there is none. A crash leaves the old file or
- * the new one, and no symbolic link is followed.
+ * Writes a file of mode 0600 in a directory of mode 0700, which it creates if it is missing. A crash leaves the old
+ * file or the new one. Symbolic links are not followed.
  *
- * @throws Error when the directory is not this user's alone, and what the file system throws.
+ * @throws Error if other users can reach the directory or own it; the errors of the file system.
  */
 export async function writePrivate(directory: string, name: string, text: string): Promise<void> {
   await makeDirectory(directory)
@@ -14,14 +14,16 @@ export async function writePrivate(directory: string, name: string, text: string
   await replace(directory, name, text)
 }
 
-/** Not `recursive`, with which Node tries for ever where a directory exists and takes no others: /proc, for one. */
+/**
+ * Avoids `recursive`: Node then retries for ever in a directory that exists but accepts no new entries, such as /proc.
+ */
 async function makeDirectory(directory: string): Promise<void> {
   if (await lstat(directory).catch(ignore('ENOENT'))) return
   if (dirname(directory) !== directory) await makeDirectory(dirname(directory))
   await mkdir(directory, { mode: 0o700 }).catch(ignore('EEXIST'))
 }
 
-/** Others who could write here could not forge a copy, but they could delete it, or put an older one back. */
+/** Other users who can write here cannot forge a copy. But they could delete it, or put an older one back. */
 async function checkPrivate(directory: string): Promise<void> {
   const status = await lstat(directory)
   if (!status.isDirectory()) throw new Error(`${directory} is not a directory`)
@@ -32,10 +34,10 @@ async function checkPrivate(directory: string): Promise<void> {
 }
 
 /**
- * The text of a file that `writePrivate` wrote; undefined where there is none, or something else. O_NONBLOCK: a FIFO in its
- * place must not hang the program.
+ * Reads a file that `writePrivate` wrote. Returns undefined if it is missing or is no regular file. With O_NONBLOCK, a
+ * FIFO at this path does not block the program.
  *
- * @param bytesMax a longer file counts as none
+ * @param bytesMax a longer file counts as missing
  */
 export async function readPrivate(path: string, bytesMax: number): Promise<string | undefined> {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
@@ -52,7 +54,7 @@ export async function readPrivate(path: string, bytesMax: number): Promise<strin
 async function replace(directory: string, name: string, text: string): Promise<void> {
   const temporary = join(directory, `.${name}.${crypto.randomUUID()}.tmp`)
   try {
-    // `wx` creates and never opens what is there, be it a link.
+    // `wx` creates a new file. It never opens an existing one, not even through a link.
     const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(text)
@@ -68,13 +70,13 @@ async function replace(directory: string, name: string, text: string): Promise<v
   await syncDirectory(directory)
 }
 
-/** Makes the rename last. Windows cannot open a directory, and needs none of this. */
+/** Makes the rename durable. Windows cannot open a directory, and does not need this. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY).catch(ignore('EISDIR', 'EPERM', 'EACCES'))
   await handle?.sync().finally(() => handle.close())
 }
 
-/** For `catch`: passes over errors of the file system with these codes. */
+/** For `catch`: ignores file system errors with these codes. */
 export function ignore(...codes: string[]): (error: NodeJS.ErrnoException) => undefined {
   return (error) => {
     if (!codes.includes(error.code ?? '')) throw error

@@ -7,7 +7,7 @@ import { createClient } from '../../src/client.ts'
 import { createPolicySource, type PolicySourceSettings } from '../../src/policy-source.ts'
 import { startServer } from '../server.ts'
 
-// A server that shows an enforcement point what it should not take. What was in force before stays, until it expires.
+// A server that shows invalid policies to an enforcement point. The earlier policy stays in force until it expires.
 
 const agent = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
 const other = 'agt_bbbbbbbbbbbbbbbbbbbbbb'
@@ -41,7 +41,7 @@ const bundleOf = (more: object = {}, by = signer) =>
     by,
   )
 
-/** A server that shows one bundle after another, and a proxy's source of policies. */
+/** A server that shows one bundle after another, and the policy source of a proxy. */
 async function source(more: Partial<PolicySourceSettings> = {}) {
   const server = await startServer()
   const shows = (bundle: string) =>
@@ -56,7 +56,7 @@ async function source(more: Partial<PolicySourceSettings> = {}) {
   return { ...made, shows, server, clock }
 }
 
-test('a lower version than was seen, a forged policy, another agent’s or none changes nothing', async () => {
+test('an older, forged, expired or malformed policy, or that of another agent, does not replace the current one', async () => {
   const { refresh, current, shows, server } = await source()
   shows(await bundleOf())
   const good = await refresh()
@@ -79,7 +79,7 @@ test('a lower version than was seen, a forged policy, another agent’s or none 
   expect(current()).toEqual(good)
 })
 
-test('a policy that is in force permits nothing any more once it has expired, whatever the server does', async () => {
+test('a policy in force permits nothing after it has expired', async () => {
   const { refresh, current, shows, clock } = await source()
   expect(current()).toBeUndefined()
   shows(await bundleOf())
@@ -88,7 +88,7 @@ test('a policy that is in force permits nothing any more once it has expired, wh
   expect(current()).toBeUndefined()
 })
 
-test('the highest version is remembered through a restart, unless going back is accepted', async () => {
+test('the policy source remembers the highest version across restarts, unless a rollback is accepted', async () => {
   const kept = new Map<string, string>()
   const store: Cache = {
     read: async (key) => kept.get(key),
@@ -109,14 +109,14 @@ test('the highest version is remembered through a restart, unless going back is 
   await expect(shown(4, true)).resolves.toMatchObject({ policy_version: 4 })
 })
 
-test('a policy above the ceiling is refused as a whole; without a pinned signer nothing is asked', async () => {
+test('the policy source refuses a policy above the ceiling as a whole, and needs a pinned signer', async () => {
   const { refresh, shows } = await source({ ceiling: [{ host: 'API.example.com', allow: ['OTHER'] }] })
   shows(await bundleOf())
   await expect(refresh()).rejects.toMatchObject({ code: 'policy_above_ceiling' })
   await expect(source({ signers: [] })).rejects.toMatchObject({ code: 'policy_no_signers' })
 })
 
-test('the last good bundle stands in at a start while the server is away, verified again, and not after a refusal', async () => {
+test('at a start without the server the last good bundle is used, verified again, but not after a refusal', async () => {
   const kept = new Map<string, string>()
   const store: Cache = {
     read: async (key) => kept.get(key),
@@ -147,7 +147,7 @@ test('the last good bundle stands in at a start while the server is away, verifi
   await expect(start()).rejects.toMatchObject({ code: 'unavailable' })
 })
 
-test('a disk without room for the copy stops no policy, and somebody is told', async () => {
+test('a full disk stops no policy, and the program is warned', async () => {
   const full = async () => {
     throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
   }

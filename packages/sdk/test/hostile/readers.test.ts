@@ -14,7 +14,8 @@ import { createLeaseTarget } from '../../src/leases.ts'
 import { startServer } from '../server.ts'
 import { ids, now } from '../world.ts'
 
-// A server that adds readers of its own to those to whom a program wraps a key. Each test says what reaches the server.
+// A server that adds readers of its own to those to whom a program wraps a key. Each test checks what reaches the
+// server.
 
 const { orgId, envId, branchId } = ids
 const [me, colleague, mallory] = await Promise.all([newToken('skerry'), newToken('skerry'), newToken('skerry')])
@@ -22,7 +23,7 @@ const principalType = 'service_token' as const
 const shown = ({ tokenId: principalId, publicKeyJwk }: typeof me) => {
   return { principalType, principalId, name: null, publicKeyJwk }
 }
-/** What a program knows of its colleague. */
+/** Accepts the colleague, by id and public key. */
 const isColleague = (one: ParentGrantee) =>
   one.principalId === colleague.tokenId && one.publicKeyJwk === colleague.publicKeyJwk
 
@@ -47,7 +48,7 @@ async function world() {
   return { server, client, posts, readers }
 }
 
-test('a reader that the server adds is given no key of a branch, and no other one of an environment', async () => {
+test('a reader that the server adds gets neither the key of a branch nor the next key of an environment', async () => {
   const forked = await world()
   await createBranch(forked.client, { orgId, envId, slug: 'pr-7', reads: isColleague }, me.publicKeyJwk)
   expect(forked.readers()).toEqual([colleague.tokenId])
@@ -59,7 +60,7 @@ test('a reader that the server adds is given no key of a branch, and no other on
 const accepted = new Map([me, colleague].map(({ tokenId, publicKeyJwk }) => [tokenId, publicKeyJwk]))
 const isAccepted = (one: ParentGrantee) => accepted.get(one.principalId) === one.publicKeyJwk
 
-/** Answers that the caller's id has a key of Mallory's, and that the caller has the id. */
+/** The server lists Mallory's key under the caller's id, and answers `callerId` as the id of the caller. */
 async function worldOfSwappedKey(callerId: string) {
   const answered = await world()
   const swapped = { ...shown(me), publicKeyJwk: mallory.publicKeyJwk }
@@ -71,14 +72,14 @@ async function worldOfSwappedKey(callerId: string) {
   return { ...answered, rekey, fork: () => createBranch(answered.client, branch, me.publicKeyJwk) }
 }
 
-test('no key is given to the caller’s id with another public key', async () => {
+test('the caller’s id with another public key gets no key', async () => {
   const { posts, rekey, fork } = await worldOfSwappedKey(me.tokenId)
   const message = 'the server lists another public key for you than your own'
   for (const act of [rekey, fork]) await expect(act()).rejects.toMatchObject({ code: 'own_key_replaced', message })
   expect(posts()).toEqual([])
 })
 
-test('nor where the server also answers that the caller has another id', async () => {
+test('the caller’s id with another public key gets no key, even if the server says that the caller has another id', async () => {
   const { posts, readers, rekey, fork } = await worldOfSwappedKey(mallory.tokenId)
   const message = 'the server does not list you among the holders of this key'
   await expect(rekey()).rejects.toMatchObject({ code: 'conflict', message })
@@ -87,7 +88,7 @@ test('nor where the server also answers that the caller has another id', async (
   expect(readers()).toEqual([colleague.tokenId])
 })
 
-test('the caller is known by the own key, under whatever id the server shows it', async () => {
+test('the caller is recognized by their own public key, whatever id the server shows', async () => {
   const { server, client, readers } = await world()
   const principal = { type: principalType, id: mallory.tokenId }
   server.on('me.get', () => ({ json: { user: null, orgs: [], principal, session: null } }))
@@ -96,7 +97,7 @@ test('the caller is known by the own key, under whatever id the server shows it'
   expect(readers()).toEqual([me.tokenId, colleague.tokenId])
 })
 
-test('a program that does not decide wraps no key to anybody', async () => {
+test('a program that does not decide who reads wraps the key to nobody', async () => {
   const { client, posts } = await world()
   // @ts-expect-error reads is needed
   const branch: NewBranch = { orgId, envId, slug: 'pr-7' }
@@ -107,7 +108,7 @@ test('a program that does not decide wraps no key to anybody', async () => {
   expect(posts()).toEqual([])
 })
 
-test('an admin credential goes to no provisioner whose key the server alone names', async () => {
+test('an admin credential is not sent to a provisioner whose key only the server names', async () => {
   const { client, posts } = await world()
   const config = {
     ...({ provider: 'postgres', executor: 'provisioner', provisionerTokenId: mallory.tokenId } as const),

@@ -10,9 +10,9 @@ import type { Layer } from '../../src/resolve-body.ts'
 import { wordsOf } from '../../src/rollback.ts'
 import { app, branchBody, type Draft, layer, openSkerry, resolveWorld, shared } from '../world.ts'
 
-// A server that makes up what it answers to a program which uses the SDK. Each test says what the program is told.
+// A server that sends false answers to a program that uses the SDK. Each test checks what the program gets.
 
-/** A program that has resolved once, with a memory on disk that the next process finds again. */
+/** A program that has resolved once. Its known state is on disk, where the next process finds it. */
 async function world(more: Partial<KnownStateSettings> = {}) {
   const directory = join(await mkdtemp(join(tmpdir(), 'skerry-memory-')), 'seen')
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
@@ -37,7 +37,7 @@ async function world(more: Partial<KnownStateSettings> = {}) {
 const refusal = (message: string) => ({ code: 'rollback', message })
 
 describe('a server that answers a bound token', () => {
-  test('from another environment, made for it: refused, by the next process too', async () => {
+  test('from another environment is refused, by the next process too', async () => {
     const { start, answerWith, forge } = await world()
     const environmentId = newId('environment')
     const forged = await forge({ ...app, environmentId }, { URL: 'evil' })
@@ -54,7 +54,7 @@ describe('a server that answers a bound token', () => {
     }
   })
 
-  test('from a branch of its environment: refused', async () => {
+  test('from a branch of its environment is refused', async () => {
     const { start, reader, world: made } = await world()
     const body = await branchBody(reader.publicKeyJwk)
     made.answer = () => ({ json: body })
@@ -63,7 +63,7 @@ describe('a server that answers a bound token', () => {
     })
   })
 
-  test('under another organization: refused', async () => {
+  test('under another organization is refused', async () => {
     const { start, answerWith } = await world()
     answerWith((lie) => {
       lie.scope.orgId = newId('organization')
@@ -73,7 +73,7 @@ describe('a server that answers a bound token', () => {
     )
   })
 
-  test('with a group of its own in the place of a known one: refused', async () => {
+  test('with an invented group in place of a known group is refused', async () => {
     const { start, answerWith, forge } = await world()
     const forged = await forge({ ...shared, environmentId: newId('environment') }, { HOST: 'evil' })
     answerWith((lie) => {
@@ -85,7 +85,7 @@ describe('a server that answers a bound token', () => {
   })
 })
 
-describe('a server that adds a layer', () => {
+describe('an added layer', () => {
   const extra = {
     source: 'group',
     environmentId: newId('environment'),
@@ -93,7 +93,7 @@ describe('a server that adds a layer', () => {
     groupSlug: 'extra',
   } as const
 
-  test('tells the program, and its code reaches no environment', async () => {
+  test('is reported to the program, and a name in it that loads code reaches no process environment', async () => {
     const told: string[] = []
     const { start, answerWith, forge } = await world({ onChanged: (changes) => told.push(wordsOf(changes)) })
     const forged = await forge(extra, { NODE_OPTIONS: '--import=data:text/javascript,evil()' })
@@ -105,7 +105,7 @@ describe('a server that adds a layer', () => {
     expect(withheld).toEqual([{ name: 'NODE_OPTIONS', reason: 'Node.js loads code from it' }])
   })
 
-  test('and takes a name over: refused where strict', async () => {
+  test('is refused in strict mode if it takes over a name', async () => {
     const { start, answerWith, forge } = await world({ strict: true })
     const forged = await forge(extra, { URL: 'evil' })
     answerWith((lie) => {
@@ -118,7 +118,7 @@ describe('a server that adds a layer', () => {
   })
 })
 
-test('a memory on disk is its owner’s alone, and holds no value', async () => {
+test('known state on disk is readable for its owner only, and contains no value', async () => {
   const { directory } = await world()
   expect((await stat(directory)).mode & 0o777).toBe(0o700)
   const files = await readdir(directory)

@@ -7,7 +7,7 @@ import { createLease, findLeaseTarget, replaceAdminSecret } from '../../src/leas
 import { startServer } from '../server.ts'
 import { ids } from '../world.ts'
 
-// A server that shows another address for a lease target. Each test says what the program is told.
+// A server that shows another address for a lease target. Each test checks what the program gets.
 
 const { orgId } = ids
 const me = await newToken('skerry')
@@ -42,7 +42,7 @@ test.each([
   ['host', { host: 'evil.example.com' }, 'connection.host is evil.example.com (was db.example.com)'],
   ['port', { port: 1 }, 'connection.port is 1 (was 5432)'],
   ['TLS mode', { tls: 'disable' }, 'connection.tls is disable (was verify-full)'],
-])('a target with another %s is asked for no lease', async (_, changed, told) => {
+])('a target with another %s is not asked for a lease', async (_, changed, told) => {
   const { server, make } = await world()
   const message = `lease target shop has other settings than before: ${told}`
   for (const id of [target.id, 'ltg_0000000000000000000002'])
@@ -50,7 +50,7 @@ test.each([
   expect(server.requests).toEqual([])
 })
 
-test('nor is it given an admin credential', async () => {
+test('a target with another host gets no admin credential', async () => {
   const { server, client, knownState } = await world()
   const settings = { orgId, adminSecret: 'postgres://a:b@h/d', knownState }
   await expect(replaceAdminSecret(client, at({ host: 'evil.example.com' }), settings)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test('nor is it given an admin credential', async () => {
   expect(server.requests).toEqual([])
 })
 
-test('a target is not found under a name that the server gives it as its id', async () => {
+test('a target is not found by a name that the server gave it as its id', async () => {
   const { server, client } = await world()
   const other = { ...at({ host: 'evil.example.com' }, 'shop'), name: 'other' }
   const answer = (...targets: unknown[]) =>
@@ -71,7 +71,7 @@ test('a target is not found under a name that the server gives it as its id', as
   await expect(findLeaseTarget(client, orgId, 'shop')).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('a target is the same under another name and in another order of its settings; what was accepted is known', async () => {
+test('a target is the same under another name or order of settings, and an accepted change is known', async () => {
   const told: string[] = []
   const { knownState } = await world({ onRollback: ({ message }) => void told.push(message) })
   const { host, ...rest } = connection

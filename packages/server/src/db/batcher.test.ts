@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Batcher, openBatcher, openBatcherPerKey } from './batcher.ts'
 
-/** Groups as they were sent; each is answered, or refused, when the test says so. */
+/** A batcher that records its groups. The test decides when each group is answered or refused. */
 function recording({ itemsMax = 10, isAhead = false }) {
   const sent: { items: string[]; answer: (results: string[]) => void; refuse: (error: Error) => void }[] = []
   const batcher: Batcher<string, string> = openBatcher({
@@ -12,7 +12,7 @@ function recording({ itemsMax = 10, isAhead = false }) {
     send: (items) => new Promise((answer, refuse) => sent.push({ items, answer, refuse })),
   })
   const add = (...items: string[]) => items.map((item) => batcher.add(item))
-  /** Answers the group that is on its way, once it is. */
+  /** Answers the latest group, once it has been sent. */
   const answer = async (results?: string[]) => {
     await tick()
     const last = sent.at(-1)
@@ -22,14 +22,14 @@ function recording({ itemsMax = 10, isAhead = false }) {
   return { sent, add, answer, itemsOf: () => sent.map(({ items }) => items) }
 }
 
-/** A group goes in the turn after that in which it may. */
+/** A group is sent one event loop turn after the first turn in which it could be sent. */
 const tick = async () => {
   await setImmediate()
   await setImmediate()
 }
 
 describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead)', ({ isAhead }) => {
-  test('takes what comes in the same turn, and each gets its own answer', async () => {
+  test('takes all items that were added in one event loop turn, and each gets its own answer', async () => {
     const { add, answer, itemsOf } = recording({ isAhead })
     const answers = add('a', 'b', 'c')
     await answer()
@@ -37,7 +37,7 @@ describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead
     expect(itemsOf()).toEqual([['a', 'b', 'c']])
   })
 
-  test('waits for the one before it, and takes all that came meanwhile', async () => {
+  test('waits for the group before it, and takes all items that arrived meanwhile', async () => {
     const { add, answer, itemsOf } = recording({ isAhead })
     add('a')
     await tick()
@@ -49,7 +49,7 @@ describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead
     expect(itemsOf()).toEqual([['a'], ['b', 'c']])
   })
 
-  test('holds no key twice: the second of a key goes with the next, in the order of coming', async () => {
+  test('has no key twice: a second item with the same key waits for the next group', async () => {
     const { add, answer, itemsOf } = recording({ isAhead })
     const answers = add('a1', 'a2', 'b1', 'a3')
     for (let i = 0; i < 3; i++) await answer()
@@ -57,14 +57,14 @@ describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead
     expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!'])
   })
 
-  test('is no larger than it may be', async () => {
+  test('has at most itemsMax items', async () => {
     const { add, answer, itemsOf } = recording({ itemsMax: 2, isAhead })
     add('a', 'b', 'c', 'd', 'e')
     for (let i = 0; i < 3; i++) await answer()
     expect(itemsOf()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
-  test('that fails fails for each of it, and for none of the next', async () => {
+  test('that fails rejects each of its items, and no item of the next group', async () => {
     const { add, answer, sent } = recording({ isAhead })
     const failing = Promise.allSettled(add('a', 'b'))
     await tick()
@@ -77,8 +77,8 @@ describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead
 })
 
 test.each([
-  { isAhead: true, of: 'a database that works by itself is sent the next before the last is answered' },
-  { isAhead: false, of: 'one that works in this process gets the next when the last has been answered' },
+  { isAhead: true, of: 'a database in its own process gets the next group before the last one is answered' },
+  { isAhead: false, of: 'a database in this process gets the next group after the last one is answered' },
 ])('$of', async ({ isAhead }) => {
   const { add, answer, sent } = recording({ isAhead })
   const [first] = add('a')
@@ -104,7 +104,7 @@ describe('a batcher for each key', () => {
     return { batchers, opened }
   }
 
-  test('delays no item of another key, and fails for none', async () => {
+  test('neither delays nor rejects an item of another key', async () => {
     const { batchers, opened } = perKey()
     const slow = batchers.add('a1')
     const prompt = batchers.add('b1')
@@ -115,7 +115,7 @@ describe('a batcher for each key', () => {
     await failed
   })
 
-  test('is one batcher while an item is in it, and is dropped after the last', async () => {
+  test('is reused while it has an item, and is dropped after the last one', async () => {
     const { batchers, opened } = perKey()
     const [first, second] = [batchers.add('a1'), batchers.add('a2')]
     expect(opened).toHaveLength(1)

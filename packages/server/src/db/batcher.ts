@@ -1,23 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Group commit: what arrives while a group is on its way goes with the next one, so that many share the cost of one
- * statement and of its fsync. One group at a time: measured with 32 writers, two at a time are smaller and slower.
+ * Group commit: items that arrive while a group is being written form the next group. So many items share the cost of
+ * one statement and of its fsync. Only one group runs at a time: measured with 32 writers, two at a time are smaller
+ * and slower.
  */
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>
 }
 
 export interface BatcherOptions<Item, Result> {
-  /** No group holds two items of one key: the second waits for the next. */
+  /** No group contains two items with the same key: the second item waits for the next group. */
   keyOf: (item: Item) => string
   itemsMax: number
   /**
-   * Whether the database works by itself, as PostgreSQL does: it is given the next group before the last one is answered,
-   * so that it does not wait meanwhile (10 per cent more writes). The embedded one would keep the callers of the last waiting.
+   * True if the database runs in its own process, like PostgreSQL. It then gets the next group before the callers of
+   * the last group are answered, so that it never idles (10 per cent more writes). With the embedded database this
+   * would delay those callers.
    */
   isAhead: boolean
-  /** Gives results in the order of the items. When it fails, each of the group does. */
+  /** Returns results in the order of the items. If it throws, every item of the group fails. */
   send: (items: Item[]) => Promise<Result[]>
 }
 
@@ -46,7 +48,7 @@ export function openBatcher<Item, Result>({
     })
     return [...group.values()]
   }
-  /** -> what answers each of the group. */
+  /** -> a function that answers each caller of the group. */
   const sendGroup = async (group: Waiting<Item, Result>[]): Promise<() => void> => {
     try {
       const results = await send(group.map(({ item }) => item))
@@ -60,12 +62,12 @@ export function openBatcher<Item, Result>({
     }
   }
   const run = async () => {
-    // After the sockets that are ready have been read: requests that came together go together.
+    // Wait until all ready sockets have been read, so that requests that arrived together share a group.
     await setImmediate()
     let answer = nothing
     while (waiting.length > 0) {
       const sent = sendGroup(takeGroup())
-      // In the next turn it is on its way.
+      // The group has been sent by the next turn of the event loop.
       await setImmediate()
       answer()
       answer = await sent
@@ -89,8 +91,8 @@ export function openBatcher<Item, Result>({
 }
 
 /**
- * Opens a batcher for each key, and drops it when nothing is in it. A group holds items of one key, so that it succeeds or
- * fails by itself, and a slow group delays no item of another key.
+ * Opens a batcher for each key, and drops it when it is empty. All items of a group have the same key. So a group fails
+ * alone, and a slow group delays no item of another key.
  */
 export function openBatcherPerKey<Item, Result>(
   keyOf: (item: Item) => string,

@@ -31,7 +31,7 @@ for (const engine of engines) {
     const insert = 'insert into items (id, owner) values ($1, $2) returning id'
 
     describe('an error', () => {
-      it('leaves the handle usable, and says which constraint was violated', async () => {
+      it('leaves the handle usable, and names the violated constraint', async () => {
         await db.rows(insert, [100, 'ann'])
         const duplicate = await refusal(db.rows(insert, [101, 'ann']))
         expect([isUniqueViolation(duplicate), isUniqueViolation(duplicate, 'items_owner')]).toEqual([true, true])
@@ -52,20 +52,20 @@ for (const engine of engines) {
         expect(await db.row('select 1 as one')).toEqual({ one: 1 })
       })
 
-      it('does not hold the values of its statement', async () => {
+      it('does not contain the values of its statement', async () => {
         const error = await refusal(db.rows('select $1::jsonb, $2::text', ['{"broken', 'sk_planted_value']))
         const shown = JSON.stringify({ ...error }) + error.message + error.stack
         expect(shown).not.toContain('sk_planted_value')
       })
 
-      it('in foreign SQL that began a transaction of its own leaves none open', async () => {
+      it('in foreign SQL with its own BEGIN leaves no transaction open', async () => {
         expect(await refusal(db.foreign('begin; select 1 / 0; commit'))).toMatchObject({ code: '22012' })
         expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
       })
     })
 
     describe('a transaction', () => {
-      it('that returns is there, for everybody, with what it returned', async () => {
+      it('that returns is visible to other connections, and passes its result on', async () => {
         const answer = await db.transaction(async (tx) => {
           await tx.rows(insert, [1, 'one'])
           return await tx.row<{ id: number }>(insert, [2, 'two'])
@@ -77,7 +77,7 @@ for (const engine of engines) {
         ])
       })
 
-      it('that throws leaves nothing, and passes the error on', async () => {
+      it('that throws leaves no rows, and passes the error on', async () => {
         const before = await count()
         const reason = new Error('refused')
         const failed = db.transaction(async (tx) => {
@@ -89,7 +89,7 @@ for (const engine of engines) {
         expect(await count()).toBe(before)
       })
 
-      it('in which a statement failed does not commit, even if the failure was swallowed', async () => {
+      it('with a failed statement does not commit, even if the code caught the error', async () => {
         const before = await count()
         const failed = db.transaction(async (tx) => {
           await tx.rows(insert, [5, 'five'])
@@ -100,7 +100,7 @@ for (const engine of engines) {
         expect(await count()).toBe(before)
       })
 
-      it('whose first statement failed runs nothing outside of itself', async () => {
+      it('whose first statement failed runs no later statement outside the transaction', async () => {
         const before = await count()
         const failed = db.transaction(async (tx) => {
           await tx.rows('select * from nowhere').catch(() => {})
@@ -112,7 +112,7 @@ for (const engine of engines) {
         expect(await count()).toBe(before)
       })
 
-      it('that fails at COMMIT is an error and leaves nothing', async () => {
+      it('that fails at COMMIT throws and leaves no rows', async () => {
         const failed = db.transaction(async (tx) => {
           await tx.rows('insert into notes values (-5, 1)')
         })
@@ -120,7 +120,7 @@ for (const engine of engines) {
         expect(await db.rows('select * from notes')).toEqual([])
       })
 
-      it('commits what was put off, in order, and fails with it', async () => {
+      it('commits the statements of `later` in order, and fails if one of them fails', async () => {
         await db.transaction(async (tx) => {
           tx.later(insert, [20, 'before'])
           expect(await tx.row('select owner from items where id = 20')).toEqual({ owner: 'before' })
@@ -137,7 +137,7 @@ for (const engine of engines) {
         expect(await db.rows('select id from items where id = 21')).toEqual([])
       })
 
-      it('runs statements that were started together in order, and none after one that failed', async () => {
+      it('runs statements that were started together in order, and none after a failed one', async () => {
         const [first, second] = await db.transaction((tx) =>
           Promise.all([tx.row(insert, [30, 'a']), tx.row('select owner from items where id = 30')]),
         )
@@ -149,7 +149,7 @@ for (const engine of engines) {
         expect(await db.rows('select id from items where id in (31, 32)')).toEqual([])
       })
 
-      it('without statements is fine', async () => {
+      it('may have no statements', async () => {
         expect(await db.transaction(async () => 'nothing')).toBe('nothing')
       })
 
@@ -162,14 +162,14 @@ for (const engine of engines) {
         expect(() => kept?.later('select 1')).toThrow('This transaction has ended')
       })
 
-      it('refuses the outer handle inside of it, which would wait for ever', async () => {
+      it('refuses the outer handle inside, which would wait forever', async () => {
         const failed = db.transaction(() => db.rows('select 1'))
         await expect(failed).rejects.toThrow('Inside of a transaction')
         const nested = db.transaction(() => db.transaction(async () => {}))
         await expect(nested).rejects.toThrow('Inside of a transaction')
       })
 
-      it.each(['40001', '40P01'])('runs again, as a whole, after %s', async (state) => {
+      it.each(['40001', '40P01'])('runs again from the start after the error %s', async (state) => {
         await db.rows(`select setval('attempts', 1, false)`)
         let runs = 0
         const answer = await db.transaction(async (tx) => {
@@ -180,7 +180,7 @@ for (const engine of engines) {
         expect([runs, answer]).toEqual([3, { n: 3 }])
       })
 
-      it('gives up when it fails again and again', async () => {
+      it('throws after the sixth serialization failure', async () => {
         await db.rows(`select setval('attempts', 1, false)`)
         let runs = 0
         const failed = db.transaction(async (tx) => {
@@ -191,7 +191,7 @@ for (const engine of engines) {
         expect(runs).toBe(6)
       })
 
-      it('is atomic among many at once', async () => {
+      it('is atomic when many run at once', async () => {
         await db.rows(insert, [50, '0'])
         const add = `update items set owner = (owner::int + 1)::text where id = 50`
         await Promise.all(
@@ -207,7 +207,7 @@ for (const engine of engines) {
         expect(await db.row('select owner from items where id = 50')).toEqual({ owner: '40' })
       })
 
-      it('is not seen from outside before it has committed', async () => {
+      it('is invisible to others before it has committed', async () => {
         let seen: Promise<unknown[]> | undefined
         const outside = (text: string) => db.rows(text)
         const reader = readerOutside(outside)
@@ -217,12 +217,12 @@ for (const engine of engines) {
           if (engine.name === 'postgres') await seen
           await tx.rows('select 1')
         })
-        // Embedded, it waited and sees it; on PostgreSQL it ran at once and does not. Never half.
+        // The embedded database makes the reader wait, so it sees the row. On PostgreSQL it ran at once and does not.
         expect(await seen).toEqual(engine.name === 'embedded' ? [{ id: 60 }] : [])
       })
     })
 
-    it('a statement goes on working after its table was changed', async () => {
+    it('a statement still works after its table was changed', async () => {
       await db.script('create table wide (a integer); insert into wide values (1)')
       const all = 'select * from wide'
       expect(await db.rows(all)).toEqual([{ a: 1 }])
@@ -233,7 +233,7 @@ for (const engine of engines) {
       expect(await db.transaction((tx) => tx.rows(all))).toEqual([{ bC: 2 }])
     })
 
-    it('foreign SQL keeps column names, gives Dates, and takes several statements', async () => {
+    it('foreign SQL keeps column names, returns Dates, and may hold several statements', async () => {
       const [row] = await db.foreign<{ created_at: Date }>('select $1::timestamptz as created_at', [
         '2026-11-20T00:00:00Z',
       ])
@@ -250,7 +250,10 @@ for (const engine of engines) {
   })
 }
 
-/** Asks outside of a transaction although it is called inside: its calls run in the context in which it was made. */
+/**
+ * Runs the query outside the transaction although `ask` is called inside: it runs in the async context of this
+ * function.
+ */
 function readerOutside(run: (text: string) => Promise<unknown[]>) {
   let ask: ((text: string) => void) | undefined
   const asked = new Promise<string>((resolve) => {

@@ -1,81 +1,90 @@
 /**
- * What the server asks of its database. Two engines stand behind it, PostgreSQL over `pg` and PGlite in process, and
- * nothing above this line knows which: the SQL is the same, rows come back with camelCase keys, instants as ISO
- * strings, bigint counts as numbers, jsonb parsed.
+ * The interface between the server and its database. Two engines implement it: PostgreSQL over `pg`, and PGlite in
+ * process. The code above does not know which of them runs: the SQL is the same, rows have camelCase keys, instants are
+ * ISO strings, bigint counts are numbers, and jsonb is parsed.
  */
 export interface Sql {
-  /** Runs one statement. Texts are constants, never built from input: each is prepared once per connection. */
+  /**
+   * Runs one statement. The text must be a constant, never built from input: each text is prepared once per connection.
+   */
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
   /** The first row, or undefined. */
   row<Row>(text: string, values?: readonly unknown[]): Promise<Row | undefined>
   /**
-   * SQL that a library brings: not prepared, column names as they are, instants as Date. Several statements are
-   * possible when there are no values, and give the rows of all.
+   * Runs the SQL of a library: not prepared, with the column names unchanged and instants as Date. Without values, the
+   * text may hold several statements. Their rows are returned together.
    */
   foreign<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
 declare const inTransaction: unique symbol
 /**
- * A handle inside a transaction. Mutations see only this, so that nothing of theirs can land outside of it. Statements
- * started together (`Promise.all`) share one round trip to PostgreSQL.
+ * A handle inside a transaction. Mutations get only this handle, so none of their statements can run outside the
+ * transaction. Statements started together (`Promise.all`) share one round trip to PostgreSQL.
  */
 export interface Tx extends Sql {
   readonly [inTransaction]: true
   /**
-   * A statement whose rows nobody needs, such as an audit entry. It travels with the next statement or with COMMIT
-   * and so costs no round trip; when it fails, so does that statement, and the transaction.
+   * Queues a statement whose rows nobody needs, such as an audit entry. It is sent with the next statement or with
+   * COMMIT, so it costs no round trip. If it fails, that statement fails too, and the transaction with it.
    */
   later(text: string, values?: readonly unknown[]): void
-  /** Several statements without values, for migrations. */
+  /** Runs several statements without values, for migrations. */
   script(text: string): Promise<void>
 }
 
-/** One of the things that a snapshot reads, in its order. */
+/** One query of a snapshot. */
 export interface Reading {
   text: string
   values: readonly unknown[]
 }
 
-/** Everything as it was at one moment. Rows come as they are asked for, and no more of them are in memory. */
+/** The database as it was at one moment. Rows are fetched in portions, so that only one portion is in memory. */
 export interface Snapshot {
-  /** The next rows of one of its readings; none when it has come to its end. */
+  /** Fetches the next rows of one reading. An empty array means that the reading has ended. */
   next<Row>(reading: number, take: number): Promise<Row[]>
-  /** Always, or a connection is lost. */
+  /** Must always be called. Otherwise a connection stays in use for good. */
   close(): Promise<void>
 }
 
 export interface Database extends Sql {
   readonly engine: 'postgres' | 'embedded'
   /**
-   * For statements that a batcher sends, one after the other. On PostgreSQL they have a connection of their own: its
-   * process has their plan and the pages of their indexes at hand, where the pool would hand them from one process to the
-   * next, which costs PostgreSQL 15 per cent more for each write.
+   * For the statements of a batcher, which run one after the other. On PostgreSQL they have their own connection, whose
+   * process keeps their plan and their index pages at hand. Over the pool they would move from one process to the next,
+   * and each write would cost PostgreSQL 15 per cent more.
    */
   readonly batches: Sql
-  /** For the poll of invalidations and `/ready`: a connection of its own, so that they are answered while the pool is full. */
+  /**
+   * For the poll of invalidations and for `/ready`. It has its own connection, so that both work while the pool is
+   * full.
+   */
   readonly watch: Sql
-  /** For finding out who asks: the pool, or while that is full a connection of its own. Read it anew for each look-up. */
+  /**
+   * For authenticating callers: the pool, or a separate connection while the pool is full. Read this property again for
+   * each look-up.
+   */
   readonly lookups: Sql
   /**
-   * For heavy reads (http/heavy-reads.ts), outside of the pool. Each statement has a short timeout, and is cancelled when the
-   * signal aborts. The embedded database cannot cancel: there no further statement begins.
+   * For heavy reads (http/heavy-reads.ts), outside the pool. Each statement has a short timeout, and is cancelled when
+   * the signal aborts. The embedded database cannot cancel a statement: it only starts no further one.
    */
   reads(signal: AbortSignal): Sql
   /**
    * Commits when `work` returns and rolls back when it throws. Never use the outer handle inside: it deadlocks. After a
-   * deadlock or a failed serialization `work` runs again as a whole, so it must have no effects but its SQL.
+   * deadlock or a serialization failure `work` runs again from the start, so SQL must be its only effect.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * For what takes longer to read than a transaction may last: others go on writing meanwhile. PostgreSQL keeps the moment
-   * for as long as one connection is in a transaction; the embedded database, which has but one, lays the rows aside.
+   * For reads that take longer than a transaction may last. Other callers can write meanwhile. PostgreSQL keeps the
+   * snapshot as long as one connection stays in a transaction. The embedded database has only one connection, so it
+   * copies the rows to temporary files.
    *
-   * @param choose looks at that moment and says what is to be read
-   * @param signal cancels what it reads at that time, as that of `reads` does
+   * @param choose queries that moment and returns the readings
+   * @param signal cancels the running read, like the signal of `reads`
    */
   openSnapshot(choose: (db: Sql) => Promise<Reading[]>, signal?: AbortSignal): Promise<Snapshot>
-  /** Several statements without values, for migrations. */
+  /** Runs several statements without values, for migrations. */
   script(text: string): Promise<void>
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ interface Stream {
   node: { name: string }
 }
 
-/** The parts of the emscripten module that concern fsync and the end of PostgreSQL. */
+/** The parts of the emscripten module that concern fsync and PostgreSQL's exit. */
 interface EmscriptenModule {
   stackRestore(pointer: number): void
   NODEFS: {
@@ -20,11 +20,11 @@ interface EmscriptenModule {
 type InitOptions = Parameters<NodeFS['init']>[1]
 
 /**
- * PGlite's file system on node:fs, with the callback it lacks: emscripten's file system for Node has no fsync, so
- * PostgreSQL's fsync(2) does nothing and an acknowledged commit is lost when the machine stops. Failures go to
- * PostgreSQL as errno, which stops rather than trusts a page cache that failed to write (data_sync_retry = off).
+ * PGlite's file system on node:fs, with fsync added. emscripten's file system for Node has no fsync callback, so
+ * PostgreSQL's fsync(2) does nothing, and an acknowledged commit is lost when the machine crashes. PostgreSQL gets
+ * failures as errno. It then panics, because it cannot trust a page cache that failed to write (data_sync_retry = off).
  *
- * When PostgreSQL panics, as it does then, its call ends with an exception.
+ * When PostgreSQL panics, the call into it ends with an exception.
  *
  * emscripten's fdatasync ignores even this callback, so PostgreSQL must run with wal_sync_method = fsync.
  */
@@ -52,8 +52,8 @@ export class DurableFs extends NodeFS {
     }
     const { emscriptenOpts } = result
     emscriptenOpts.onAbort = () => {
-      // PGlite swallows the exception and would call the dead PostgreSQL for ever, for the rest of the message. This is
-      // the one call in its loop that is outside of its try.
+      // PGlite catches the exception and would call the dead PostgreSQL again and again for the rest of the message.
+      // This is the only call in its loop outside its try block.
       module.stackRestore = () => {
         throw new Error('PostgreSQL has ended')
       }
@@ -63,7 +63,7 @@ export class DurableFs extends NodeFS {
   }
 }
 
-/** Makes a finished directory tree survive a power cut, before it is renamed into place. */
+/** Syncs a finished directory tree, so that it survives a power cut. Call it before the tree is renamed into place. */
 export function fsyncTree(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
@@ -73,13 +73,13 @@ export function fsyncTree(path: string): void {
   fsyncDirectory(path)
 }
 
-/** After a rename, which is an entry of the directory above. */
+/** Syncs the parent directory. A rename changes an entry there. */
 export function fsyncParent(path: string): void {
   fsyncDirectory(dirname(path))
 }
 
 function fsyncDirectory(path: string): void {
-  if (process.platform === 'win32') return // has no such thing; NTFS journals its directories
+  if (process.platform === 'win32') return // Windows cannot sync a directory; NTFS journals its directories
   fsyncPath(path, 'r')
 }
 

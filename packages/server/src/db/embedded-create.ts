@@ -5,8 +5,8 @@ import { fsyncParent, fsyncTree } from './durable-fs.ts'
 import { unpackTemplate } from './embedded-template.ts'
 
 /**
- * Makes a new PostgreSQL data directory, complete or not at all: it is written under another name, synced and then renamed. The
- * caller holds the owner lock of the parent directory.
+ * Creates a new PostgreSQL data directory, complete or not at all: it is written under another name, synced and then
+ * renamed. The caller must have the owner lock of the parent directory.
  */
 export function createPgDir(pgDir: string, log?: (message: string) => void): void {
   if (existsSync(pgDir)) return
@@ -26,7 +26,7 @@ export function createPgDir(pgDir: string, log?: (message: string) => void): voi
   }
 }
 
-/** Removes the drafts of earlier attempts that were killed. */
+/** Removes the drafts of earlier attempts whose process was killed. */
 function removeDrafts(directory: string, prefix: string): void {
   for (const name of readdirSync(directory))
     if (name.startsWith(prefix)) rmSync(join(directory, name), { recursive: true, force: true })

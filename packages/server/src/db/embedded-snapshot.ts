@@ -10,8 +10,9 @@ interface Parts {
 let snapshots = 0
 
 /**
- * Cursors that outlive their transaction: at its end PostgreSQL copies their rows to temporary files, so that between two
- * looks at them everyone else has the connection. Copying 1,000,000 versions takes about 2 s, in which nothing else runs.
+ * The cursors outlive their transaction. At its end PostgreSQL copies their rows to temporary files, so that other
+ * callers can use the connection between two fetches. Copying 1,000,000 versions takes about 2 s, during which no other
+ * statement runs.
  */
 export async function openEmbeddedSnapshot(
   { connection, exclusive, transact }: Parts,

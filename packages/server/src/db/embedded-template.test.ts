@@ -12,11 +12,11 @@ function newFolder(): string {
   return folder
 }
 
-test('the database template is of the installed PGlite (else: npm run database-template)', () => {
+test('the database template was made by the installed PGlite release (if not, run: npm run database-template)', () => {
   expect(readTemplate().index.pglite).toBe(manifest.dependencies['@electric-sql/pglite'])
 })
 
-test('the files of the template are unpacked whole, and only their owner can read them', () => {
+test('unpacking writes every file of the template completely, and only their owner can read them', () => {
   const folder = newFolder()
   unpackTemplate(folder)
   const { index } = readTemplate()
@@ -27,7 +27,7 @@ test('the files of the template are unpacked whole, and only their owner can rea
   expect([...modes].sort()).toEqual([0o600, 0o700])
 })
 
-test('a new database holds no data and takes the settings of Skerry', async () => {
+test('a new database contains no data and has the settings of Skerry', async () => {
   const db = await openEmbedded(newFolder())
   onTestFinished(() => db.close())
   expect(await db.rows('select datname from pg_database')).toEqual([{ datname: 'postgres' }])

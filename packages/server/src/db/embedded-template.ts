@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 
 /**
- * A new PostgreSQL data directory as one file of 1 MB, made by `npm run database-template`. initdb, which PGlite would run
- * instead, needs 450 MB of memory. The file fits the data format of one release of PGlite.
+ * A new PostgreSQL data directory as one file of 1 MB, made by `npm run database-template`. PGlite would run initdb
+ * instead, which needs 450 MB of memory. The file fits the data format of only one release of PGlite.
  */
 export const templateFile = join(import.meta.dirname, 'embedded-template.br')
 
-/** The first line of the template. The bytes of the files follow it, in this order and with nothing between them. */
+/** The first line of the template. The bytes of the files follow it, in this order and without separators. */
 export interface TemplateIndex {
   /** The release of PGlite that made the directory. */
   pglite: string
@@ -17,7 +17,7 @@ export interface TemplateIndex {
   files: { path: string; size: number }[]
 }
 
-/** Reads the template whole, which takes 17 MB of memory. */
+/** Reads the whole template, which takes 17 MB of memory. */
 export function readTemplate(file = templateFile): { index: TemplateIndex; bytes: Buffer } {
   const text = brotliDecompressSync(readFileSync(file))
   const end = text.indexOf('\n')

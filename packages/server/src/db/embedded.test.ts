@@ -43,7 +43,7 @@ async function open(dataDir: string, options: EmbeddedOptions = {}): Promise<Emb
   return db
 }
 
-/** A process of its own that opens the data directory, and the lines that it prints. */
+/** Starts a process that opens the data directory, and reads the lines that it prints. */
 function spawnOwner(dataDir: string, ...args: string[]) {
   const child = spawn(process.execPath, [ownerProgram, dataDir, ...args])
   children.push(child)
@@ -62,20 +62,20 @@ const modeOf = (path: string) => statSync(path).mode & 0o777
 const insert = 'insert into items values ($1, $2)'
 
 describe('the data directory', () => {
-  it('that another process owns is refused, with its pid', async () => {
+  it('that another process has open is refused, with the pid of that process', async () => {
     const dataDir = await template.copy()
     const { child, nextLine } = spawnOwner(dataDir)
     expect(await nextLine()).toBe('ready')
     await expect(openEmbedded(dataDir)).rejects.toThrow(`is in use by process ${child.pid}, running since`)
   })
 
-  it('that this process owns already is refused', async () => {
+  it('that this process already has open is refused', async () => {
     const dataDir = await template.copy()
     await open(dataDir)
     await expect(openEmbedded(dataDir)).rejects.toThrow(`is in use by process ${process.pid}`)
   })
 
-  it('that cannot be written to is refused by its name, with what to do', async () => {
+  it('that cannot be written to is refused with its path and the reason', async () => {
     const root = mkdtempSync(join(tmpdir(), 'skerry-refused-'))
     mkdirSync(join(root, 'owner.lock'))
     await expect(openEmbedded(root)).rejects.toThrow(`The data directory ${root} cannot be written to (EISDIR`)
@@ -85,7 +85,7 @@ describe('the data directory', () => {
     rmSync(root, { recursive: true })
   })
 
-  it('of an owner that was killed is free at once, with every acknowledged row and no half of one', async () => {
+  it('of a killed process can be opened at once, with every acknowledged row and no partial transaction', async () => {
     const dataDir = await template.copy()
     for (let round = 0, before = 0; round < 3; round++) {
       const { child, nextLine } = spawnOwner(dataDir, 'write')
@@ -105,7 +105,7 @@ describe('the data directory', () => {
     }
   })
 
-  it('that others may enter keeps them out of what is in it, also where an earlier release did not', async () => {
+  it('that other users may enter protects its files from them, even if an earlier release did not', async () => {
     const dataDir = await template.copy()
     chmodSync(join(dataDir, 'postgres'), 0o755)
     writeFileSync(join(dataDir, 'owner.lock'), '', { mode: 0o644 })
@@ -114,7 +114,7 @@ describe('the data directory', () => {
     expect(modes).toEqual([0o700, 0o600, 0o600])
   })
 
-  it('that PostgreSQL refuses is refused with its words, and is free again', async () => {
+  it('that PostgreSQL refuses is reported with its error text, and can be opened once it is repaired', async () => {
     const dataDir = await template.copy()
     const version = join(dataDir, 'postgres', 'PG_VERSION')
     const right = readFileSync(version)
@@ -124,7 +124,7 @@ describe('the data directory', () => {
     expect(await (await open(dataDir)).rows('select id from items')).toEqual([])
   })
 
-  it('is given up by close, even when it is opened again at once', async () => {
+  it('is unlocked by close, and can be opened again at once', async () => {
     const dataDir = await template.copy()
     const db = await open(dataDir)
     await db.rows(insert, [1, 'kept'])
@@ -134,7 +134,7 @@ describe('the data directory', () => {
 })
 
 describe('creating a database', () => {
-  it('starts again after one that was killed, and removes its files', async () => {
+  it('starts over after a killed attempt, and removes its files', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
     const draft = join(dataDir, 'postgres.new-killed')
     mkdirSync(join(draft, 'base'), { recursive: true })
@@ -149,7 +149,7 @@ describe('creating a database', () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  it('and using it stays below 250 MB', async () => {
+  it('and using it takes less than 250 MB', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
     const { child, nextLine } = spawnOwner(dataDir, 'write')
     expect(await nextLine()).toBe('ready')
@@ -189,7 +189,7 @@ describe('a commit', () => {
     expect(synced).toEqual([expect.stringMatching(walFile)])
   })
 
-  it('of nothing costs no sync: reading and rolling back', async () => {
+  it('is not needed for reads and rollbacks, which cost no sync', async () => {
     synced = []
     await db.rows('select * from items')
     await db
@@ -201,7 +201,7 @@ describe('a commit', () => {
     expect(synced).toEqual([])
   })
 
-  it('reaches the table files, synced too, with a checkpoint', async () => {
+  it('reaches the table files at a checkpoint, which syncs them too', async () => {
     const file = await db.row<{ file: string }>(`select split_part(pg_relation_filepath('items'), '/', 3) as file`)
     synced = []
     await db.rows(insert, [40, 'd'])
@@ -209,7 +209,7 @@ describe('a commit', () => {
     expect(synced).toEqual(expect.arrayContaining([file?.file, 'pg_control']))
   })
 
-  it('that could not be synced is not acknowledged, and nothing is until a restart', async () => {
+  it('that could not be synced is not acknowledged, and every later call fails until a restart', async () => {
     const dataDir = await template.copy()
     let failing = false
     const stopped: string[] = []
@@ -232,7 +232,7 @@ describe('a commit', () => {
 })
 
 describe('one connection', () => {
-  it('lets rows outside wait for a running transaction', async () => {
+  it('makes statements outside wait for a running transaction', async () => {
     const db = await open(await template.copy())
     const order: string[] = []
     const { promise: started, resolve: start } = Promise.withResolvers<void>()
@@ -255,7 +255,7 @@ describe('one connection', () => {
     ])
   })
 
-  it('leaves room for other work between statements', async () => {
+  it('lets the event loop run between statements', async () => {
     const db = await open(await template.copy())
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
@@ -264,7 +264,7 @@ describe('one connection', () => {
     expect(ticks).toBeGreaterThan(3)
   })
 
-  it('begins no statement of a heavy read whose caller has hung up while it waited', async () => {
+  it('starts no statement of a heavy read whose caller hung up while it waited', async () => {
     const db = await open(await template.copy())
     const caller = new AbortController()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -278,7 +278,7 @@ describe('one connection', () => {
     expect(await db.reads(new AbortController().signal).rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('finishes what was asked before close, and refuses what is asked after it', async () => {
+  it('finishes the statements that came before close, and refuses later ones', async () => {
     const db = await open(await template.copy())
     const pending = Promise.all([db.rows(insert, [1, 'a']), db.rows('select id from items')])
     const closed = db.close()
@@ -289,7 +289,7 @@ describe('one connection', () => {
 })
 
 describe('maintenance', () => {
-  it('keeps the write-ahead log small and gives back the room of dead rows', async () => {
+  it('keeps the write-ahead log small and reuses the space of dead rows', async () => {
     const dataDir = await template.copy()
     const db = await open(dataDir)
     const sizeOf = async () => (await db.row<{ size: number }>(`select pg_relation_size('items') as size`))?.size

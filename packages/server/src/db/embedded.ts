@@ -10,10 +10,10 @@ import { createGuard, retryTransaction } from './transaction-guard.ts'
 
 export interface EmbeddedOptions {
   log?: (message: string) => void
-  /** Called after each file or directory that PostgreSQL has synced; for tests, which may let the sync fail here. */
+  /** Called after PostgreSQL has synced a file or directory. For tests, which may throw here to fail the sync. */
   onFsync?: (file: string) => void
   /**
-   * PostgreSQL has ended itself, as it does when its log cannot be written or synced: the disk is full or broken.
+   * Called when PostgreSQL has stopped by itself, because it cannot write or sync its log: the disk is full or broken.
    * Every call fails from now on, and only a new process can recover.
    */
   onStopped?: (error: Error) => void
@@ -21,13 +21,18 @@ export interface EmbeddedOptions {
 
 export interface EmbeddedDatabase extends Database {
   readonly engine: 'embedded'
-  /** There is no checkpointer in process: without this the write-ahead log, and the start after a crash, only grow. */
+  /**
+   * PGlite has no checkpointer. Without this call the write-ahead log keeps growing, and so does the start after a
+   * crash.
+   */
   checkpoint(): Promise<void>
-  /** There is no autovacuum in process: reclaims dead rows and refreshes the planner's statistics. */
+  /** PGlite has no autovacuum. This call reclaims dead rows and refreshes the planner's statistics. */
   vacuum(): Promise<void>
 }
 
-/** PostgreSQL in this process, in `<dataDir>/postgres`. Fails when another process has the data directory open. */
+/**
+ * Opens PostgreSQL in this process, in `<dataDir>/postgres`. Fails when another process has the data directory open.
+ */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const directory = resolve(dataDir)
   const lock = lockDataDir(directory)
@@ -43,9 +48,9 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
 }
 
 /**
- * PGlite makes files that everybody may write, so the folder above them keeps others out: also in a data directory that
- * was there before and is open, and where an earlier release left it so. File systems without modes, as some shares of a
- * network are, refuse; there it is for the mount to say who may do what.
+ * PGlite creates files that everybody may write, so the folder above them keeps other users out. This also repairs an
+ * existing data directory that is open to others, for example from an earlier release. File systems without modes, such
+ * as some network shares, refuse. There the mount decides about access.
  */
 function keepToOwner(path: string, mode: number, { log }: EmbeddedOptions): void {
   try {
@@ -91,7 +96,7 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
       })
     return { ...sql, rows: wanted, row: async (text, values) => (await wanted<never>(text, values))[0] }
   }
-  /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
+  /** Runs texts that may contain their own BEGIN. A failure rolls back, because that transaction may still be open. */
   const loose = async <T>(run: () => Promise<T>) =>
     exclusive(async () => {
       try {
@@ -138,7 +143,7 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
 
 type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
-/** One connection: transactions and single statements take turns, in the order in which they were asked for. */
+/** Runs work on the only connection one after the other, in the order of the calls. */
 function mutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -175,7 +180,7 @@ function transactionHandle(connection: Connection, state: TxState): Tx {
   const inside = async <T>(run: () => Promise<T>): Promise<T> => {
     if (state.ended) throw new Error('This transaction has ended')
     return await state.turn(async () => {
-      // As on PostgreSQL: nothing more runs, and COMMIT refuses with the first failure.
+      // Like PostgreSQL: after a failure nothing more runs, and COMMIT fails with the first failure.
       if (state.failures.length > 0) throw state.failures[0]
       return await run().catch((error: unknown) => {
         state.failures.push(error)

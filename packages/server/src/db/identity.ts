@@ -1,21 +1,23 @@
 /**
- * Tells one database from another: the start of the PostgreSQL server, whether it is a standby, and the database's oid and
- * name. The system identifier and the timeline of a server change only when it starts again or is promoted, so they need no
- * columns of their own; and a restart counts too, because it may have lost commits where synchronous_commit is off.
+ * Identifies the database by the start time of the PostgreSQL server, whether it is a standby, and the oid and name of
+ * the database. The system identifier and the timeline change only at a restart or a promotion, so they need no
+ * columns. A restart counts as another identity, because it may have lost commits where synchronous_commit is off.
  */
 export const identityColumn = `(
   select concat_ws(' ', extract(epoch from pg_postmaster_start_time()), pg_is_in_recovery(), oid, datname)
     from pg_database where datname = current_database()) as identity`
 
-/** The database behind the address, as its answers identify it. */
+/** Tracks which database is behind the address, by the identity in its answers. */
 export interface Identity {
-  /** Notes an answer's identity. If it differs from the one before, the database was exchanged. */
+  /** Records the identity in an answer. If it differs from the previous one, the database was exchanged. */
   note(identity: string): void
-  /** The database is an earlier state of itself, which its identity does not show. */
+  /** Records an exchange that the identity does not show: the database was reset to an earlier state. */
   noteExchange(): void
-  /** Counts exchanges. What was learned in an earlier generation says nothing about the database of now. */
+  /** The number of exchanges. Knowledge from an earlier generation says nothing about the current database. */
   generation(): number
-  /** The listener runs within the call that notes the exchange, before anyone uses the other database. */
+  /**
+   * Adds a listener. It runs within the call that records the exchange, before any other code uses the new database.
+   */
   onExchange(listener: () => void): void
 }
 

@@ -8,7 +8,10 @@ afterEach(() => void vi.useRealTimers())
 
 const invalidation = { horizon: '7', identity: 'server 1', orgId: 'org_a', environmentId: 'env_a' }
 
-/** A cache that is in use, and a database that answers each poll with one invalidation, until `answer` is replaced. */
+/**
+ * Starts polling with a cache in use. The database answers each poll with one invalidation, until the test replaces
+ * `answer`.
+ */
 async function startPolling() {
   const clock = { ms: 1_000_000 }
   const done: string[] = []
@@ -16,7 +19,7 @@ async function startPolling() {
     clock,
     done,
     answer: async () => [invalidation],
-    /** What the next poll does to the cache. */
+    /** Runs the next poll -> its calls to the cache. */
     async next() {
       done.length = 0
       await vi.advanceTimersToNextTimerAsync()
@@ -43,14 +46,14 @@ async function startPolling() {
 const evicted = ['evict org_a env_a', 'polled 0']
 const cleared = ['clear', 'polled 0']
 
-test('the first poll clears the cache, and each one after it evicts what has changed', async () => {
+test('the first poll clears the cache, and each later poll evicts the changed entries', async () => {
   const { done, next, stop } = await startPolling()
   expect(done).toEqual(cleared)
   for (let polls = 0; polls < 2; polls++) expect(await next()).toEqual(evicted)
   await stop()
 })
 
-test('after polls that failed the next one clears the cache, because what they missed may no longer be kept', async () => {
+test('the first poll after failed ones clears the cache, because missed invalidations may be deleted by then', async () => {
   const { world, next, stop } = await startPolling()
   const { answer } = world
   world.answer = () => Promise.reject(new Error('no database'))
@@ -63,7 +66,7 @@ test('after polls that failed the next one clears the cache, because what they m
 test.each([
   ['another server or database answers', { identity: 'server 2' }],
   ['the horizon goes back', { horizon: '6' }],
-])('when %s, although no poll failed, everything is forgotten', async (_, changed) => {
+])('when %s, the cache is cleared and everything is forgotten, although no poll failed', async (_, changed) => {
   const { world, next, stop } = await startPolling()
   expect(await next()).toEqual(evicted)
   world.answer = async () => [{ ...invalidation, ...changed }]
@@ -71,7 +74,7 @@ test.each([
   await stop()
 })
 
-test('when a connection has found another database, the next poll does not trust the horizon of the one before', async () => {
+test('when a connection has found another database, the next poll does not trust the old horizon', async () => {
   const { world, identity, next, stop } = await startPolling()
   expect(await next()).toEqual(evicted)
   identity.note('server 2')
@@ -80,7 +83,7 @@ test('when a connection has found another database, the next poll does not trust
   await stop()
 })
 
-test('after more than a minute without a poll the next one clears the cache', async () => {
+test('after more than a minute without a poll, the next poll clears the cache', async () => {
   const { clock, next, stop } = await startPolling()
   clock.ms += 60_000
   expect(await next()).toEqual(evicted)
@@ -89,7 +92,7 @@ test('after more than a minute without a poll the next one clears the cache', as
   await stop()
 })
 
-test('a poll counts from its start: what changes while it runs may be missing in it', async () => {
+test('a poll is dated by its start, because it may miss a change that commits while it runs', async () => {
   const { world, clock, next, stop } = await startPolling()
   const { answer } = world
   world.answer = () => {

@@ -1,7 +1,7 @@
 import type { Sql } from './database.ts'
 import { type Identity, identityColumn } from './identity.ts'
 
-/** What is invalidated: the resolve cache. */
+/** The cache that is invalidated: the resolve cache. */
 interface Invalidated {
   readonly askedAtMs: number
   evict(orgId: string, environmentId: string | null): void
@@ -10,9 +10,12 @@ interface Invalidated {
 }
 
 const intervalMs = 200
-/** A process that nobody has asked anything for this long stops polling, and clears its cache. */
+/** After this long without a request, a process stops polling and clears its cache. */
 const idleAfterMs = 30_000
-/** A process that stood still for this long, with its machine for example, may have missed more rows than are kept. */
+/**
+ * A process that was suspended for this long, for example with its machine, may have missed rows that are deleted by
+ * now.
+ */
 const stoodStillMs = 60_000
 
 interface InvalidationRow {
@@ -23,9 +26,9 @@ interface InvalidationRow {
 }
 
 /**
- * All invalidations of transactions that the previous poll could not see. Every transaction that was not visible then has an
- * id at or above the horizon of that poll, whatever order they commit in, so nothing is missed; some invalidations are read
- * twice while an old writer is open, which only costs a reload.
+ * Selects all invalidations of transactions that the previous poll could not see. Every transaction that was not
+ * visible then has an id at or above the horizon of that poll, whatever the commit order. So no invalidation is missed.
+ * While an old writer is open, some are read twice, which only costs a reload.
  */
 const selectInvalidations = `
   select s.horizon, s.identity, c.org_id, c.environment_id
@@ -33,11 +36,13 @@ const selectInvalidations = `
     left join (select distinct org_id, environment_id from cache_invalidations where xid >= $1::text::xid8) c on true`
 
 /**
- * Keeps the caches of several servers on one database fresh by reading invalidations a few times a second, while requests
- * come in. After a poll that fails or comes late the cache does not answer: staleness is bounded by the clock, not by trust
- * in a connection that may have died in silence. Rows that were missed meanwhile may be deleted by then: after a failure the
- * whole cache is cleared. A database that was exchanged between two polls makes none fail, and does not have the rows that
- * contradict the cache: its identity shows it, or a horizon that went back.
+ * Keeps the caches of several servers on one database fresh. It reads the invalidations a few times a second while
+ * requests come in. After a failed or late poll the cache does not answer. The clock limits staleness, so a connection
+ * that died without notice cannot extend it.
+ *
+ * Rows that were missed during a failure may be deleted by then, so a failure clears the whole cache. If the database
+ * is exchanged between two polls, no poll fails, but the new database may lack rows that make the cache stale. The
+ * identity of the database shows the exchange, or a horizon that went back does.
  */
 export function pollInvalidations(
   db: Sql,
@@ -100,7 +105,7 @@ export function pollInvalidations(
   }
 }
 
-/** No poll reads further back than this: a process that misses this much has long stopped answering. */
+/** No poll reads further back than this: a process that misses this much stopped answering long ago. */
 const keptMinutes = 10
 
 export const deleteOldInvalidations = (db: Sql) =>

@@ -8,12 +8,12 @@ import { listDeadLetters } from '../jobs/dead-letters.ts'
 import type { Database } from './database.ts'
 import { findSchemaFault, migrate } from './migrate.ts'
 
-// A migration that makes something unique meets databases in which it is not. Each test fills a database of the release
-// before, and looks at the rows afterwards.
+// A migration that adds a unique constraint may meet databases with duplicates. Each test fills a database of the
+// previous release, and checks the rows after the migration.
 
 const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** The migrations of this release up to a number. */
+/** Copies the migrations of this release up to a number into a new folder. */
 function migrationsUntil(number: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-old-data-'))
   for (const name of readdirSync(ownFolder))
@@ -79,7 +79,7 @@ for (const engine of engines) {
         `insert into organizations (id, name, slug, created_at, updated_at) values ('org_1', 'Acme', 'acme', $1, $1)`,
         [at(0)],
       )
-      // Two spellings of one server, and another server.
+      // Two spellings of the same server, and a different server.
       await insertTarget(db, 'tgt_a', 'postgres', 'DB.example.com.')
       await insertTarget(db, 'tgt_b', 'postgres', 'db.example.com')
       await insertTarget(db, 'tgt_c', 'postgres', 'other.example.com')
@@ -116,7 +116,7 @@ for (const engine of engines) {
     })
     afterAll(() => running?.stop())
 
-    test('the older of two policies keeps an account, and the other one is paused with the reason', async () => {
+    test('the older of two policies keeps the account, and the other policy is paused with a reason', async () => {
       const rows = await db.rows<{ id: string; status: string; next: string | null; error: string | null }>(
         'select id, status, next_run_at::text as next, last_error as error from rotation_policies order by id',
       )
@@ -132,7 +132,7 @@ for (const engine of engines) {
       for (const { next, error } of active) expect([next === null, error]).toEqual([false, null])
     })
 
-    test('each account belongs to one policy, whatever the spelling of its server', async () => {
+    test('each account belongs to one policy, however its server is spelled', async () => {
       const rows = await db.rows(
         'select server, account, rotation_id as policy from rotation_accounts order by server, account',
       )
@@ -146,7 +146,7 @@ for (const engine of engines) {
       ])
     })
 
-    test('the latest lease keeps an account name, and the others are revoked with the reason', async () => {
+    test('the latest lease keeps the account name, and the other leases are revoked with a reason', async () => {
       const rows = await db.rows(
         'select id, status, last_error as error, next_try_at is null as rests from leases order by id',
       )
@@ -169,14 +169,14 @@ for (const engine of engines) {
       ])
     })
 
-    test('the later migrations of this release apply to these rows too', async () => {
+    test('the later migrations of this release apply to these rows, too', async () => {
       await migrate(db)
       expect(await db.rows('select count(*)::int as count from rotation_policies')).toEqual([{ count: 7 }])
     })
   })
 }
 
-/** The columns that the migration reads, of the table that a library kept until then. */
+/** The columns that the migration reads from the table of the former queue library. */
 const oldQueue = `
   create table jobs.job (
     id uuid primary key, name text not null, data jsonb, group_id text, state text not null, retry_count integer not null,
@@ -217,7 +217,7 @@ for (const engine of engines) {
     })
     afterAll(() => running?.stop())
 
-    test('jobs that wait or were cut off wait in the new queue, with their key and attempts', async () => {
+    test('jobs that were waiting or interrupted wait in the new queue, with their key and attempts', async () => {
       const rows = await db.rows(
         `select name, data, key, attempts, due_at from jobs where state = 'waiting' order by number`,
       )
@@ -229,7 +229,7 @@ for (const engine of engines) {
       ])
     })
 
-    test('jobs that failed for good stay with their last error, and the schema of the library is gone', async () => {
+    test('jobs that failed for good are kept with their last error, and the schema of the library is dropped', async () => {
       expect(await listDeadLetters(db)).toMatchObject([
         { job: 'mail', data: { to: 'bob@example.com' }, attempts: 4, error: { error: 'TypeError' }, failedAt: at(7) },
       ])
@@ -250,7 +250,7 @@ for (const engine of engines) {
     afterEach(() => running?.stop())
     const hasSchema = async () => (await db.row(`select 1 from pg_namespace where nspname = 'jobs'`)) !== undefined
 
-    test('applies where 0036 was applied in its former wording', async () => {
+    test('applies to a database on which an earlier text of 0036 was applied', async () => {
       await db.rows('update schema_migrations set sha256 = $1 where number = 36', [
         '087758d6293f0c04348e16c6d79cee766e820062687a14675722036887e37efc',
       ])
@@ -259,13 +259,13 @@ for (const engine of engines) {
       expect(await findSchemaFault(db)).toBeNull()
     })
 
-    test('drops the schema of a former queue that never ran', async () => {
+    test('drops the schema of the former queue if it was never used', async () => {
       expect(await hasSchema()).toBe(true)
       await migrate(db)
       expect(await hasSchema()).toBe(false)
     })
 
-    test('leaves a schema of the same name that another program uses', async () => {
+    test('keeps a schema with the same name that another program uses', async () => {
       await db.script('create table jobs.theirs (id integer); insert into jobs.theirs values (1)')
       await migrate(db)
       expect(await db.rows('select id from jobs.theirs')).toEqual([{ id: 1 }])

@@ -35,7 +35,7 @@ for (const engine of engines) {
     })
     afterAll(() => running?.stop())
 
-    it('applies all to an empty database, in order, and records them', async () => {
+    it('applies all migrations to an empty database, in order, and records them', async () => {
       const lines: string[] = []
       expect(await pendingMigrations(db, { folder })).toEqual(['0001-items', '0002-notes'])
       await migrate(db, { folder, log: (line) => lines.push(line) })
@@ -49,7 +49,7 @@ for (const engine of engines) {
       ])
     })
 
-    it('applies only what is new, when it runs again', async () => {
+    it('applies only new migrations when it runs again', async () => {
       await migrate(db, { folder })
       add('0003-more', 'insert into items values (2);')
       expect(await pendingMigrations(db, { folder })).toEqual(['0003-more'])
@@ -58,7 +58,7 @@ for (const engine of engines) {
       expect(await db.rows('select id from items order by id')).toEqual([{ id: 1 }, { id: 2 }])
     })
 
-    it('leaves nothing of a migration that failed, keeps those before it, and can go on', async () => {
+    it('rolls back a failed migration, keeps the earlier ones, and continues once it is fixed', async () => {
       add('0003-broken', 'insert into items values (3); insert into items values (1 / 0);')
       await expect(migrate(db, { folder })).rejects.toThrow('Migration 0003-broken failed: division by zero')
       expect(await db.rows('select id from items')).toEqual([{ id: 1 }])
@@ -74,7 +74,7 @@ for (const engine of engines) {
       await expect(migrate(db, { folder })).rejects.toThrow(/0001-items is not the one that was applied/)
     })
 
-    it('takes a file with other line ends for the same migration', async () => {
+    it('accepts a file with other line ends as the same migration', async () => {
       await migrate(db, { folder })
       add('0001-items', 'create table items (id integer primary key);\r\ninsert into items values (1);')
       await migrate(db, { folder })
@@ -87,11 +87,11 @@ for (const engine of engines) {
       await expect(migrate(db, { folder })).rejects.toThrow(
         'The database schema is newer than this server: it has migration 0003-future',
       )
-      // A server of the older release that runs already goes on serving during an upgrade.
+      // A running server of the older release keeps serving during an upgrade.
       expect(await pendingMigrations(db, { folder })).toEqual([])
     })
 
-    it('refuses a folder with a gap or a misnamed file, before it touches the database', async () => {
+    it('refuses a folder with a gap or a misnamed file before it changes the database', async () => {
       add('0004-late', 'select 1;')
       await expect(migrate(db, { folder })).rejects.toThrow('0004-late.sql is out of order: expected number 3')
       rmSync(join(folder, '0004-late.sql'))
@@ -100,12 +100,12 @@ for (const engine of engines) {
       expect(await db.rows(`select to_regclass('schema_migrations') as found`)).toEqual([{ found: null }])
     })
 
-    it('of this release apply to an empty database', async () => {
+    it('applies the migrations of this release to an empty database', async () => {
       await migrate(db)
       expect(await pendingMigrations(db)).toEqual([])
     })
 
-    it.runIf(engine.name === 'postgres')('ten servers that start at once apply each migration once', async () => {
+    it.runIf(engine.name === 'postgres')('applies each migration once when ten servers start together', async () => {
       add('0003-slow', 'select pg_sleep(0.1); insert into items values (3);')
       const servers = [db, ...(await Promise.all(Array.from({ length: 9 }, () => running.openSecond())))]
       const lines: string[] = []

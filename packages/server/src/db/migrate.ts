@@ -6,7 +6,7 @@ import type { Database, Sql, Tx } from './database.ts'
 import { isUndefinedTable } from './sql-errors.ts'
 
 export interface MigrateOptions {
-  /** Another folder than this release's own, for tests. */
+  /** A folder to use instead of this release's own, for tests. */
   folder?: string
   log?: (message: string) => void
 }
@@ -26,12 +26,12 @@ interface Applied {
 
 const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url))
 
-/** Any number, the same in every release. */
+/** An arbitrary number, the same in every release. */
 const ADVISORY_LOCK = 7_536_791_120_417
 
 /**
- * Brings the schema to this release. Servers that start at once may all call it: each migration runs in a transaction
- * of its own that first takes a lock and then looks again, so the first one applies it and the others find it done.
+ * Upgrades the schema to this release. Several servers may call it at once. Each migration runs in its own transaction,
+ * which first takes a lock and then checks again. The first server applies it, and the others skip it.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<void> {
   readOwnMigrations()
@@ -51,13 +51,13 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   for (const migration of migrations) await applyOnce(db, migration, migrations, options.log)
 }
 
-/** Whether no release has ever started on this database. */
+/** True if no release has ever started on this database. */
 export async function isEmptyDatabase(db: Sql): Promise<boolean> {
   const row = await db.row<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`)
   return row?.found !== true
 }
 
-/** Refuses a database that is not of this release, older or newer: who changes nothing of the schema needs just this one. */
+/** Throws unless the schema is exactly that of this release. For callers that must not change the schema. */
 export async function checkMigrated(db: Sql): Promise<void> {
   const pending = await pendingMigrations(db)
   if (pending.length > 0)
@@ -68,8 +68,8 @@ export async function checkMigrated(db: Sql): Promise<void> {
 export type SchemaFault = 'older' | 'newer' | 'different'
 
 /**
- * Compares the schema with this release -> null where they match. The release is read once: its files may be replaced by an
- * upgrade while the process still runs the old code.
+ * Compares the schema with this release -> null if they match. The migrations are read only once, because an upgrade
+ * may replace the files while the process still runs the old code.
  */
 export async function findSchemaFault(db: Sql, options: MigrateOptions = {}): Promise<SchemaFault | null> {
   const own = options.folder === undefined ? readOwnMigrations() : readMigrations(options.folder)
@@ -93,7 +93,7 @@ function readOwnMigrations(): readonly Applied[] {
   return ownMigrations
 }
 
-/** Names of the migrations that this release has and the database has not. */
+/** Returns the names of the migrations that this release has and the database lacks. */
 export async function pendingMigrations(db: Sql, options: MigrateOptions = {}): Promise<string[]> {
   const names = migrationFiles(options.folder ?? ownFolder)
   try {
@@ -131,7 +131,7 @@ async function applyOnce(
   if (done) log?.(`Applied migration ${migration.name}`)
 }
 
-/** Waits for other servers. A migration, or the wait for one, may take longer than any statement of a request may. */
+/** Waits for other servers that migrate. A migration, or this wait, may take longer than the timeout of a request. */
 async function lockSchema(db: Database, tx: Tx): Promise<void> {
   if (db.engine === 'embedded') return // one process, one connection
   await tx.script(
@@ -139,7 +139,7 @@ async function lockSchema(db: Database, tx: Tx): Promise<void> {
   )
 }
 
-/** The hash of a former wording of 0036-jobs -> the hash of today's. Both wordings leave the same tables. */
+/** The hash of an earlier text of 0036-jobs -> the hash of the current text. Both create the same tables. */
 const formerWordings: Readonly<Record<string, string>> = {
   '087758d6293f0c04348e16c6d79cee766e820062687a14675722036887e37efc':
     '4473d78f4a7a48e6a25be7d7db5ce3037b1b3deb0d86f638b314609420e0a1bf',
@@ -168,13 +168,16 @@ function check(migrations: readonly Migration[], applied: readonly Applied[]): v
 
 function readMigrations(folder: string): Migration[] {
   return migrationFiles(folder).map((name) => {
-    // A checkout on Windows may have changed the line ends, which is no other migration.
+    // A checkout on Windows may change the line ends. The migration is still the same.
     const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').replaceAll('\r\n', '\n')
     return { number: numberOf(name), name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
   })
 }
 
-/** `0001-first`, `0002-second`, ...: numbered without gaps, so that what is applied is always the beginning of the list. */
+/**
+ * Lists `0001-first`, `0002-second`, ... The numbers have no gaps, so the applied migrations are always the start of
+ * the list.
+ */
 function migrationFiles(folder: string): string[] {
   const names = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))

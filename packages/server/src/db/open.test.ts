@@ -17,7 +17,7 @@ function collector() {
   return { lines, log: { info: add, warn: add, error: add } }
 }
 
-it('without a URL the database is embedded, in the data directory', async () => {
+it('without a URL openDatabase opens the embedded database in the data directory', async () => {
   const template: Template = await makeTemplate()
   const db = await openDatabase({ databaseUrl: null, dataDir: await template.copy() }, collector().log)
   expect([db.engine, await db.rows('select 1 as one')]).toEqual(['embedded', [{ one: 1 }]])
@@ -25,7 +25,7 @@ it('without a URL the database is embedded, in the data directory', async () => 
   await template.remove()
 })
 
-it('a URL that is none is refused without showing it', async () => {
+it('openDatabase refuses an invalid URL without showing it', async () => {
   const { lines, log } = collector()
   for (const databaseUrl of [`postgres://a:${password}@host:port/x`, password, `mysql://a:${password}@host/x`]) {
     const failure = await openDatabase({ databaseUrl, dataDir: '' }, log).catch((error: Error) => error)
@@ -46,7 +46,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
   })
   afterAll(() => service?.dispose())
 
-  it('waits for a database that comes up later, and says so without the password', async () => {
+  it('waits for a database that starts later, and logs this without the password', async () => {
     await service.stop()
     const { lines, log } = collector()
     let restarted: Promise<void> | undefined
@@ -63,12 +63,12 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(lines.join()).not.toContain(password)
   })
 
-  it('gives up after the time that it was given', async () => {
+  it('throws if the database does not answer within waitMs', async () => {
     await service.stop()
     const { lines, log } = collector()
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    // The time is over between the first try and the second, and not earlier because the machine is busy.
+    // The time ends between the first try and the second. A busy machine cannot end it earlier.
     const warn = (line: string) => {
       log.warn(line)
       vi.setSystemTime(Date.now() + 60_000)
@@ -79,7 +79,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     await service.restart()
   })
 
-  it('does not wait where waiting cannot help', async () => {
+  it('does not wait if the role does not exist', async () => {
     const wrong = url.replace('//postgres:', '//no_such_role:')
     const { lines, log } = collector()
     const failed = openDatabase({ databaseUrl: wrong, dataDir: '' }, log)
@@ -87,7 +87,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(lines).toEqual([])
   })
 
-  it('waits for an answer as long as it is told to before it takes a connection for dead', async () => {
+  it('waits for an answer for databaseSilentMs before it closes the connection', async () => {
     const wire = await openWire(url)
     let looks = 0
     const identity: Identity = { ...openIdentity(), note: () => void looks++ }
@@ -98,7 +98,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     const refused = db.rows('select 1').catch(() => {
       isRefused = true
     })
-    // The first look would close the connection if the answer were late by then.
+    // If the answer were already late, the first check would close the connection.
     const before = looks
     await until('two looks', () => looks >= before + 2 || isRefused)
     expect(isRefused).toBe(false)
@@ -107,7 +107,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     await db.close()
   })
 
-  it('refuses a database that cannot hold every text', async () => {
+  it('refuses a database whose encoding cannot store every text', async () => {
     const admin = openPostgres(service.url)
     await admin.script(`create database narrow encoding 'SQL_ASCII' template template0`)
     await admin.close()

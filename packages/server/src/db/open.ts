@@ -5,30 +5,33 @@ import { openPostgres } from './postgres.ts'
 import { isAccessRefused } from './sql-errors.ts'
 
 export interface DatabaseConfig {
-  /** postgres://...; without it the database is embedded, in `dataDir`. */
+  /** postgres://...; if unset, the database is embedded, in `dataDir`. */
   databaseUrl?: string | null | undefined
   dataDir: string
   /** Connections to PostgreSQL for ordinary work and batches. */
   poolSize?: number | undefined
   /** Connections to PostgreSQL for heavy reads. */
   readsSize?: number | undefined
-  /** For a connection, or a place among them, default 5,000. */
+  /** Timeout for getting a connection, new or from the pool, default 5,000. */
   connectTimeoutMs?: number | undefined
-  /** An answer of PostgreSQL that takes longer makes a new connection look, default 2,000. */
+  /** After this long without an answer from PostgreSQL, a new connection checks it, default 2,000. */
   databaseSilentMs?: number | undefined
-  /** Learns which database answers. */
+  /** Records which database answers. */
   identity?: Identity | undefined
-  /** For one statement of a heavy read, default 5,000. */
+  /** Timeout for one statement of a heavy read, default 5,000. */
   readTimeoutMs?: number | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
-  /** The embedded database has stopped for good, say because the disk is full: the process should end. */
+  /**
+   * Called when the embedded database has stopped for good, for example because the disk is full. The process should
+   * end.
+   */
   onStopped?: ((error: Error) => void) | undefined
-  /** A connection broke while nobody used it. Unless given, the log says so. */
+  /** Called when an idle connection breaks. By default, the server logs it. */
   onIdleError?: ((error: Error) => void) | undefined
 }
 
-/** The server's log fits. */
+/** The part of a logger that this module needs. The server's log has this shape. */
 export interface DatabaseLog {
   info(message: string): void
   warn(message: string): void
@@ -38,7 +41,7 @@ export interface DatabaseLog {
 /** Opens the configured engine and returns once it has answered. */
 export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Promise<Database> {
   if (!config.databaseUrl) {
-    // Imported here: beside PostgreSQL it would only take memory.
+    // Imported only here: with PostgreSQL it would waste memory.
     const { openEmbedded } = await import('./embedded.ts')
     return await openEmbedded(config.dataDir, {
       log: (message) => log.info(message),
@@ -50,7 +53,7 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
   }
   const place = placeOf(config.databaseUrl)
   const db = openPostgres(config.databaseUrl, {
-    // One of them is that of batches.
+    // One connection of the pool size is for batches.
     ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize - 1 }),
     ...(config.readsSize === undefined ? {} : { readsSize: config.readsSize }),
     ...(config.readTimeoutMs === undefined ? {} : { readTimeoutMs: config.readTimeoutMs }),
@@ -103,10 +106,10 @@ async function checkFitness(db: Database, place: string): Promise<void> {
   if (row.encoding !== 'UTF8') throw new Error(`The database ${place} is encoded in ${row.encoding}; Skerry needs UTF8`)
 }
 
-/** Host, port and database of a connection URL: never user, password or parameters. */
+/** Returns host, port and database of a connection URL: never user, password or parameters. */
 function placeOf(url: string): string {
   const parsed = URL.parse(url)
-  // Without a cause: that of the parser shows the whole URL.
+  // No `cause` here: the error of the parser contains the whole URL.
   if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {
     throw new Error('SKERRY_DATABASE_URL is not of the form postgres://user:password@host:port/database')
   }
@@ -114,7 +117,7 @@ function placeOf(url: string): string {
 }
 
 function reasonOf(error: unknown): string {
-  // Node reports a refusal on both localhost addresses as an AggregateError without a message.
+  // If both localhost addresses refuse, Node reports an AggregateError without a message.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
   return error instanceof Error ? error.message : String(error)
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /**
- * One process owns a data directory. Two PGlite processes on one directory corrupt it silently, so the lock must hold
- * on every machine and must not need cleaning up: it is the operating system's lock on a file (taken by SQLite, which
- * Node carries: fcntl, or LockFileEx on Windows). It ends with its process, also after kill -9, and needs no pid to be
- * compared: in containers every server is pid 1.
+ * One process owns a data directory. Two PGlite processes on one directory corrupt it silently. The lock must therefore
+ * work on every machine, and need no clean-up. It is a file lock of the operating system (fcntl, or LockFileEx on
+ * Windows), which SQLite takes; Node includes SQLite. The lock ends with its process, also after kill -9. It compares
+ * no process ids: in containers every server has pid 1.
  */
 export interface OwnerLock {
   release(): void
@@ -20,7 +20,7 @@ interface Owner {
 const LOCK = 'owner.lock'
 const OWNER = 'owner.json'
 
-/** Makes the data directory where there is none, and takes it for this process. */
+/** Creates the data directory if it is missing, and locks it for this process. */
 export function lockDataDir(dataDir: string): OwnerLock {
   const lock = takeLock(dataDir)
   return {
@@ -46,13 +46,13 @@ function takeLock(dataDir: string): DatabaseSync {
   }
 }
 
-/** SQLite gives its journal the mode of the file that it belongs to. An earlier release made that file readable to all. */
+/** SQLite gives its journal the mode of its database file. An earlier release made that file readable to everybody. */
 function makePrivate(path: string): void {
   const file = openSync(path, 'a', 0o600)
   try {
     fchmodSync(file, 0o600)
   } catch {
-    // A file system without modes. The folder of the database says so in the log (embedded.ts).
+    // The file system has no modes. The log reports this for the database folder (embedded.ts).
   } finally {
     closeSync(file)
   }
@@ -68,7 +68,10 @@ function refusal(dataDir: string, error: Error & { errcode?: number }): string {
   return `The data directory ${dataDir} is in use by ${who}. Stop it first, or set SKERRY_DATA_DIR to another directory.`
 }
 
-/** Only for the words of a refusal: the lock does not depend on this file, so it may be stale or missing. */
+/**
+ * Writes who owns the directory, for error messages only. The lock does not need this file, so it may be stale or
+ * missing.
+ */
 function writeOwner(dataDir: string): void {
   const owner: Owner = { pid: process.pid, startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString() }
   writeFileSync(join(dataDir, OWNER), `${JSON.stringify(owner)}\n`, { mode: 0o600 })
@@ -80,13 +83,13 @@ function readOwner(dataDir: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Owner
   } catch {
-    return undefined // being written at this moment
+    return undefined // the owner process is writing the file right now
   }
 }
 
 /**
- * In the first releases of Node 24 loading node:sqlite prints an ExperimentalWarning, which tells our users nothing they
- * can use. Loading it is synchronous, so no other warning can fall into the gap.
+ * The first releases of Node 24 print an ExperimentalWarning when node:sqlite is loaded. Users can do nothing about it,
+ * so it is suppressed. Loading is synchronous, so no other warning can be lost meanwhile.
  */
 function openSqlite(path: string): DatabaseSync {
   const { emitWarning } = process

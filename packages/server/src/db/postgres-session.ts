@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Bound, bindAll, camel, foreignParserOf, parserOf, toRows } from './rows.ts'
 
-/** One statement on its way, with the ends of the promise that its caller waits for. */
+/** A statement to send, with the callbacks of the promise that its caller awaits. */
 export interface Statement {
   text: string
   values: Bound[]
@@ -16,14 +16,17 @@ export interface Answer {
   tag: string
 }
 
-/** What a prepared statement returns. It cannot change: PostgreSQL refuses a plan whose result type did. */
+/**
+ * The columns that a prepared statement returns. They cannot change: PostgreSQL refuses a plan whose result type
+ * changed.
+ */
 interface Shape {
   name: string
   keys: string[]
   parsers: ((text: string) => unknown)[]
 }
 
-/** The driver's connection, as it hands it to a query object (pg-cursor is another one). */
+/** The driver's connection, as the driver passes it to a query object. (pg-cursor is such a query object, too.) */
 interface Wire {
   stream: { cork(): void; uncork(): void; destroy(error: Error): void }
   parse(statement: { name: string; text: string }): void
@@ -41,14 +44,15 @@ interface Handlers {
 }
 
 /**
- * Sends statements as one group: one write, one answer, and after a failure PostgreSQL skips the rest of the group.
- * The driver's own query() describes a statement again at each run and waits for each answer. Measured with 16
- * connections on 2 cores, in transactions of BEGIN, select, two inserts, COMMIT against one autocommit insert over
- * pool.query: five query() calls reach 0.35 of its throughput; BEGIN with the first statement and COMMIT with the last,
- * 0.49; two groups, 0.64.
+ * Sends statements as one group with one write and one answer. After a failure PostgreSQL skips the rest of the group.
+ * The driver's own query() describes a statement again at each run, and waits for each answer.
  *
- * A failure of one statement is that of all in its group, and is also returned.
- * Outside of a transaction a group must be a single statement: PostgreSQL would make a longer one a transaction.
+ * Measured with 16 connections on 2 cores: transactions of BEGIN, select, two inserts and COMMIT, relative to one
+ * autocommit insert over pool.query. Five query() calls reach 0.35 of its throughput. BEGIN with the first statement
+ * and COMMIT with the last reach 0.49. Two groups reach 0.64.
+ *
+ * If one statement fails, all statements of its group fail, and the failure is also returned. Outside a transaction a
+ * group must be a single statement: PostgreSQL would make a longer one a transaction.
  */
 export async function send(
   client: pg.ClientBase,
@@ -67,7 +71,8 @@ export async function send(
         values = []
       },
     })
-    // Not before: outside of a transaction PostgreSQL commits, or fails to, after it has reported the statement done.
+    // Resolve only now. Outside a transaction PostgreSQL first reports the statement as done, and then commits or fails
+    // to.
     statements.forEach((statement, index) => {
       statement.resolve(answers[index] as Answer)
     })
@@ -118,10 +123,10 @@ async function prepare(client: pg.ClientBase, text: string, limitMs: number): Pr
 
 const unanswered = new WeakMap<pg.ClientBase, number>()
 
-/** Since when a connection waits for an answer, by `performance.now()`; undefined while it waits for none. */
+/** When a connection began to wait for an answer, by `performance.now()`; undefined if it does not wait. */
 export const unansweredSince = (client: pg.ClientBase): number | undefined => unanswered.get(client)
 
-/** Notes that a connection waits for the answer to a query of the driver's own. */
+/** Records that a connection waits for the answer to one of the driver's own queries. */
 export async function whileUnanswered<T>(client: pg.ClientBase, answer: Promise<T>): Promise<T> {
   unanswered.set(client, performance.now())
   try {
@@ -131,13 +136,16 @@ export async function whileUnanswered<T>(client: pg.ClientBase, answer: Promise<
   }
 }
 
-/** Gives the driver a query object that writes with `write` and listens until the server is ready for the next one. */
+/**
+ * Passes the driver a query object that writes with `write` and listens until the server is ready for the next query.
+ */
 function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) => void, on: Handlers): Promise<void> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined
     const query = {
       submit(wire: Wire) {
-        // The server ends slow statements itself; this is for a server that fell silent, which TCP notices after minutes.
+        // The server ends slow statements itself. This timer is for a server that stops answering, which TCP notices
+        // only after minutes.
         timer = setTimeout(() => wire.stream.destroy(new Error('Connection terminated: no answer')), limitMs)
         unanswered.set(client, performance.now())
         wire.stream.cork()
@@ -166,7 +174,7 @@ function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) =>
         reject(error)
       },
     }
-    // By the driver's types, its connection wants arguments that it does not look at.
+    // The driver's types require arguments that it does not read.
     client.query(query as unknown as pg.Submittable)
   })
 }
@@ -192,7 +200,7 @@ export async function foreignRows<Row>(
 
 const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig
 
-/** The next rows of a cursor. Not prepared: a cursor lives once. */
+/** Fetches the next rows of a cursor. The statement is not prepared, because each cursor is used only once. */
 export async function fetchRows<Row>(
   client: pg.ClientBase,
   cursor: string,

@@ -3,7 +3,7 @@ import type { Reading, Snapshot, Sql } from './database.ts'
 import { fetchRows } from './postgres-session.ts'
 import { beginLazily } from './postgres-transaction.ts'
 
-/** A connection that is the snapshot's alone until `release`, which hears whether it can be used again. */
+/** A connection for the snapshot alone. `release` returns it, and closes it if `spoilt` is true. */
 export interface Lent {
   client: pg.ClientBase
   limitMs: number
@@ -11,9 +11,9 @@ export interface Lent {
 }
 
 /**
- * One transaction that sees one moment, with a cursor for each reading.
+ * Opens one transaction with a constant view of the data, and a cursor for each reading.
  *
- * @param statementTimeoutMs longer than that of other heavy reads: the first rows of a cursor may have to be sorted
+ * @param statementTimeoutMs longer than for other heavy reads, because the first rows of a cursor may have to be sorted
  */
 export async function openPostgresSnapshot(
   { client, limitMs, release }: Lent,

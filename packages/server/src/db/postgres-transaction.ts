@@ -6,18 +6,18 @@ import { bindAll, toRows } from './rows.ts'
 export interface Transaction {
   tx: Tx
   commit(): Promise<void>
-  /** False when the connection can no longer be trusted. */
+  /** Returns false if the connection cannot be used again. */
   rollback(): Promise<boolean>
 }
 
 type Begin = 'READ COMMITTED' | 'REPEATABLE READ READ ONLY'
 
 /**
- * A transaction that spends no round trip of its own: BEGIN travels with the first statement, COMMIT with those that
- * nobody waits for, and statements started together (Promise.all) share one.
+ * Begins a transaction that costs no extra round trip. BEGIN is sent with the first statement, and COMMIT with the
+ * statements that nobody waits for. Statements started together (Promise.all) share one round trip.
  *
- * Nothing may run outside of it: within a group PostgreSQL runs nothing after a failure, and once anything has failed
- * (perhaps BEGIN's own group, before BEGIN) no further statement is sent but ROLLBACK.
+ * No statement may run outside the transaction. Within a group PostgreSQL runs nothing after a failure. After any
+ * failure (perhaps in BEGIN's own group, before BEGIN) only ROLLBACK is sent.
  */
 export function beginLazily(client: pg.ClientBase, limitMs: number, begin: Begin = 'READ COMMITTED'): Transaction {
   const line = openLine(client, limitMs, `BEGIN ISOLATION LEVEL ${begin}`)
@@ -36,11 +36,11 @@ export function beginLazily(client: pg.ClientBase, limitMs: number, begin: Begin
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     later(text: string, values?: readonly unknown[]) {
       checkOpen()
-      // A failure fails whatever travels with it: the next statement, or COMMIT.
+      // A failure also fails the statement that is sent with it: the next one, or COMMIT.
       line.put(text, values).catch(() => {})
     },
     async foreign(text: string, values?: readonly unknown[]) {
-      await rows('SELECT 1') // begins, and sends what waits: the driver's own queries must not overtake it
+      await rows('SELECT 1') // begins, and sends the queue first: the driver's own queries must not overtake it
       return await line.failing(foreignRows(client, text, values, limitMs))
     },
     async script(text: string) {
@@ -55,7 +55,8 @@ export function beginLazily(client: pg.ClientBase, limitMs: number, begin: Begin
       if (!line.isBegun()) return
       const answer = line.put('COMMIT')
       line.flush()
-      // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: that is not a commit.
+      // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error, although nothing was
+      // committed.
       if ((await answer).tag !== 'COMMIT') throw new Error('The transaction was rolled back')
     },
     rollback() {
@@ -65,7 +66,7 @@ export function beginLazily(client: pg.ClientBase, limitMs: number, begin: Begin
   }
 }
 
-/** Statements on their way, in the order in which they were put. */
+/** The queue of statements, sent in the order of the `put` calls. */
 function openLine(client: pg.ClientBase, limitMs: number, begin: string) {
   let queue: Statement[] = []
   let sending: Promise<void> | undefined
@@ -98,7 +99,7 @@ function openLine(client: pg.ClientBase, limitMs: number, begin: string) {
       begun = true
       return new Promise((resolve, reject) => queue.push({ text, values: bound, resolve, reject }))
     },
-    /** In a microtask, so that what is started in the same step travels together. */
+    /** Sends in a microtask, so that statements started in the same step share one group. */
     flush() {
       sending ??= Promise.resolve().then(sendAll)
     },

@@ -3,13 +3,14 @@ import { type Identity, identityColumn } from './identity.ts'
 import { unansweredSince } from './postgres-session.ts'
 
 /**
- * Watches the connections of all pools for those that died in silence, after a power cut or because an address moved: TCP
- * notices after minutes. While an answer is late, a new connection looks whether the database still works on it.
+ * Watches the connections of all pools. A connection may die without notice, after a power cut or because an address
+ * moved, and TCP notices that after minutes. While an answer is late, a new connection checks whether the database
+ * still works on it.
  */
 export interface Watch {
-  /** Runs the settings of a new session, and notes which database it leads to. */
+  /** Applies the settings of a new session, and records which database it leads to. */
   admit(client: pg.ClientBase, settings: string, limitMs: number): Promise<void>
-  /** True of a connection to a database that another one has replaced. */
+  /** True if the connection leads to a database that was replaced. */
   isOutdated(client: pg.ClientBase): boolean
   /** Watches the connections of a pool. */
   follow(pool: pg.Pool): void
@@ -17,26 +18,29 @@ export interface Watch {
 }
 
 export interface WatchOptions {
-  /** Opens a connection beside the pools. */
+  /** Opens a connection outside the pools. */
   connect: () => pg.Client
   identity: Identity
-  /** An answer that takes longer makes a new connection look. */
+  /** After this long without an answer, a new connection checks the database. */
   silentMs: number
-  /** A new connection looks this often where all answers come in time: a database that was replaced may go on answering. */
+  /**
+   * How often a new connection checks the database when all answers arrive in time. A replaced database may go on
+   * answering.
+   */
   lookEveryMs: number
-  /** For the answer to a look. */
+  /** Timeout for the answer to such a check. */
   limitMs: number
 }
 
 interface Link {
   generation: number
-  /** The id of the server process; null behind a pooler, which hides it. */
+  /** The id of the server process; null behind a connection pooler, which hides it. */
   pid: number | null
 }
 
 const selectSession = `select pg_backend_pid() as pid, ${identityColumn}`
 
-/** A process that became idle within the last second may have its answer on the way. */
+/** The answer of a process that became idle within the last second may still be under way. */
 const selectLook = `
   select ${identityColumn},
          array(select pid from pg_stat_activity
@@ -65,8 +69,8 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
       closeNow(client, 'Connection terminated: it was silent, and a new connection is answered')
     }
   }
-  // The database that was replaced may wait for them, to shut down. One that is lent is closed when it comes back:
-  // the pool lends the latest first, so nobody might look at it again.
+  // The replaced database may wait for these connections before it shuts down. A lent connection is closed when it
+  // comes back: the pool lends the latest one first, so this one might never be checked again.
   identity.onExchange(() => {
     for (const client of links.keys()) if (!lent.has(client)) closeNow(client)
   })
@@ -78,7 +82,7 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
     if (looking || links.size === 0) return
     if (sinceMs < lookEveryMs && (sinceMs < silentMs || silent().length === 0)) return
     looking = look()
-      // A new connection that fails is no better than those that there are.
+      // If the new connection fails, nothing is known about the existing ones, so they stay open.
       .catch(() => {})
       .finally(() => {
         looking = undefined
@@ -91,7 +95,7 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
         text: `${settings}; ${selectSession}`,
         query_timeout: limitMs,
       }
-      // Several statements have several results, of which the types of the driver know nothing.
+      // Several statements return several results, which the types of the driver do not express.
       const results = (await client.query(query)) as unknown as pg.QueryResult<{ pid: number; identity: string }>[]
       const session = results.at(-1)?.rows[0]
       if (session === undefined) throw new Error('Connection terminated: the session did not say where it is')
@@ -117,7 +121,9 @@ export function watchConnections({ connect, identity, silentMs, lookEveryMs, lim
   }
 }
 
-/** Asks over a connection of its own who the database is, and which of these processes work -> those that do. */
+/**
+ * Asks over a new connection which database answers and which of these processes work -> the ids of those processes.
+ */
 async function askAnew(client: pg.Client, identity: Identity, pids: number[], limitMs: number): Promise<Set<number>> {
   client.on('error', () => {})
   try {
@@ -142,7 +148,7 @@ export function closeNow(client: pg.ClientBase, reason?: string): void {
   streamOf(client).destroy(reason === undefined ? undefined : new Error(reason))
 }
 
-/** The driver keeps its socket to itself. */
+/** The driver does not expose its socket. */
 const streamOf = (client: pg.ClientBase) =>
   (client as unknown as { connection: { stream: { bytesRead: number; destroy(error?: Error): void } } }).connection
     .stream

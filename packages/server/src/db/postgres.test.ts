@@ -37,12 +37,12 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     closing.push(() => opened.close())
     return opened
   }
-  /** However long the database takes to let it in, and its limits are short. */
+  /** Waits until a connection succeeds, because the short limits may end the first attempts. */
   const untilConnected = (db: Sql) => until('it is connected', () => db.rows('select 1').catch(() => false as const))
   const pidOf = async (db: Sql) => (await db.row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
   const insert = 'insert into items (id, note) values ($1, $2)'
 
-  it('gives an error per call while the database is down, and recovers by itself when it is back', async () => {
+  it('fails each call while the database is down, and recovers by itself when it is back', async () => {
     const idle: Error[] = []
     const db = open(service.url, { onIdleError: (error) => idle.push(error) })
     await Promise.all([1, 2, 3].map(() => db.rows('select pg_sleep(0.01)')))
@@ -55,7 +55,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(idle.length).toBeGreaterThan(0)
   })
 
-  it('keeps one process for batches, which nothing else is given and for which no other connection has to be free', async () => {
+  it('keeps a separate connection for batches, which works while the pool is full', async () => {
     const db = open(service.url, { poolSize: 2 })
     const own = await pidOf(db.batches)
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await Promise.all(busy)).not.toContain(own)
   })
 
-  it('recovers after the database was killed in the middle of transactions, which leave nothing', async () => {
+  it('recovers after the database was killed in the middle of transactions, which leave no rows', async () => {
     const db = open()
     let written = 0
     const { promise: killed, resolve } = Promise.withResolvers<void>()
@@ -90,22 +90,22 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.rows('select * from items')).toEqual([])
   })
 
-  it('throws when the connection broke during COMMIT, for nobody knows whether it happened', async () => {
+  it('throws if the connection breaks during COMMIT, because nobody knows whether it succeeded', async () => {
     const network = await wire()
     const db = open(network.url, { poolSize: 1 })
-    await db.transaction((tx) => tx.rows(insert, [9, 'prepares'])) // so that COMMIT needs one round trip
+    await db.transaction((tx) => tx.rows(insert, [9, 'prepares'])) // so that COMMIT needs only one round trip
     const outcome = db.transaction(async (tx) => {
       await tx.rows(insert, [10, 'unknown'])
       network.cutAtNextAnswer()
       return 'committed'
     })
     expect(isConnectionError(await refusal(outcome))).toBe(true)
-    // It did, which is exactly why this must not be reported as a failure to write either.
+    // It succeeded. So the error must not say that the write failed.
     const direct = open()
     expect(await direct.rows('select note from items where id = 10')).toEqual([{ note: 'unknown' }])
   })
 
-  it('throws when the connection broke during a statement outside of a transaction, and does not run it again', async () => {
+  it('throws if the connection breaks during a statement outside a transaction, and does not run it again', async () => {
     const network = await wire()
     const db = open(network.url)
     await db.rows('update items set note = note || $1 where id = 11', ['!'])
@@ -117,7 +117,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await open().rows('select note from items where id = 11')).toEqual([{ note: 'once!' }])
   })
 
-  it('gives up on a database that falls silent', async () => {
+  it('fails the call if the database stops answering', async () => {
     const network = await wire()
     const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     await untilConnected(db)
@@ -126,7 +126,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
   })
 
-  it('gives up on a database that falls silent while a library asks it', async () => {
+  it('fails the SQL of a library if the database stops answering', async () => {
     const network = await wire()
     const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     await untilConnected(db)
@@ -134,22 +134,22 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(isConnectionError(await refusal(db.foreign('select 1')))).toBe(true)
   })
 
-  it('gives up, in a transaction too, on what a library asks and nobody answers', async () => {
+  it('fails the SQL of a library in a transaction if no answer comes', async () => {
     const db = open(service.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     const outcome = db.transaction(async (tx) => {
-      await tx.rows('set local statement_timeout = 0') // or the database itself would end it
+      await tx.rows('set local statement_timeout = 0') // otherwise the database would cancel it first
       await tx.foreign('select pg_sleep(3600)')
     })
     expect(isConnectionError(await refusal(outcome))).toBe(true)
   })
 
-  it('ends a statement that takes too long, and goes on', async () => {
+  it('cancels a statement that takes too long, and stays usable', async () => {
     const db = open(service.url, { statementTimeoutMs: 1000, poolSize: 1 })
     expect(await refusal(db.rows('select pg_sleep(3600)'))).toMatchObject({ code: '57014' })
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('ends a statement of a heavy read sooner than any other', async () => {
+  it('cancels a statement of a heavy read earlier than other statements', async () => {
     const limitOf = async (sql: Sql) =>
       (await sql.row<{ ends: string }>(`select current_setting('statement_timeout') as ends`))?.ends
     const usual = open()
@@ -161,7 +161,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await reads.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('keeps its connection after an error in SQL, also in a transaction', async () => {
+  it('keeps its connection after an SQL error, also in a transaction', async () => {
     const db = open(service.url, { poolSize: 1 })
     const pid = await pidOf(db)
     await db.rows(insert, [20, 'first'])
@@ -174,7 +174,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await pidOf(db)).toBe(pid)
   })
 
-  it('drops a connection that its administrator ended, and rolls back what was on it', async () => {
+  it('drops a connection that an administrator terminated, whose transaction is rolled back', async () => {
     const db = open(service.url, { poolSize: 1 })
     const other = open()
     const failed = db.transaction(async (tx) => {
@@ -188,7 +188,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await other.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('closes connections that died in silence as soon as a new one is answered', async () => {
+  it('closes connections that died without notice as soon as a new one gets an answer', async () => {
     const network = await wire()
     const db = open(network.url, { silentMs: 200, statementTimeoutMs: longMs, poolSize: 3 })
     await Promise.all([1, 2, 3].map(() => db.rows('select pg_sleep(0.05)')))
@@ -204,7 +204,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  it('waits for a statement that is slow on a database that works on it', async () => {
+  it('waits for a slow statement while the database works on it', async () => {
     let looks = 0
     const identity: Identity = { ...openIdentity(), note: () => void looks++ }
     const db = open(service.url, { silentMs: 100, identity })
@@ -216,7 +216,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await slow).toEqual({ one: 1 })
   })
 
-  it('looks as often as it is told to where an answer may take long', async () => {
+  it('checks the database every lookEveryMs, even if an answer may take long', async () => {
     let looks = 0
     const identity: Identity = { ...openIdentity(), note: () => void looks++ }
     const db = open(service.url, { silentMs: longMs, lookEveryMs: 100, identity })
@@ -225,7 +225,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     await until('several looks', () => looks > before + 3)
   })
 
-  it('leaves connections to a database that another one has replaced, although they still answer', async () => {
+  it('stops using connections to a replaced database, although they still answer', async () => {
     const network = await wire()
     let exchanges = 0
     const identity = openIdentity()
@@ -243,7 +243,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(exchanges).toBe(1)
   })
 
-  it('closes what was lent of a database that another one has replaced, once it comes back', async () => {
+  it('closes a lent connection to a replaced database once it is returned', async () => {
     const network = await wire()
     const identity = openIdentity()
     const db = open(network.url, { lookEveryMs: 100, poolSize: 3, identity })
@@ -261,7 +261,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     await until('no session is left on the replaced database', async () => (await left()).length === 0)
   })
 
-  it('looks for the primary with a new connection when its server has become read-only', async () => {
+  it('looks for the primary over a new connection when its server has become read-only', async () => {
     const url = await service.createDatabase('demoted')
     const db = open(url, { poolSize: 1 })
     await db.script('create table items (id integer)')
@@ -274,7 +274,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('runs a transaction of one read and two writes in two round trips', async () => {
     const network = await wire()
-    // A look is one more connection, whose round trips are not counted here.
+    // Each check opens another connection, whose round trips must not count here.
     const db = open(network.url, { poolSize: 1, silentMs: longMs, lookEveryMs: longMs })
     const put = (id: number) =>
       db.transaction(async (tx) => {
@@ -289,7 +289,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.rows('select note from items where id = 41')).toEqual([{ note: 'b' }])
   })
 
-  it('sessions run in UTC with ISO dates and read committed, however the database is configured', async () => {
+  it('runs sessions in UTC with ISO dates and read committed, however the database is configured', async () => {
     const url = await service.createDatabase('elsewhere')
     const admin = open(url)
     await admin.script(`
@@ -307,7 +307,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.transaction((tx) => tx.row(isolation))).toEqual({ level: 'read committed' })
   })
 
-  it('serves more callers at once than it has connections', async () => {
+  it('serves more concurrent callers than it has connections', async () => {
     const db = open(service.url, { poolSize: 2 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) => db.row<{ n: number }>('select $1::int as n', [n])),

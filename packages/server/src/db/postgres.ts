@@ -11,27 +11,27 @@ import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 import { createGuard, type Guard, retryTransaction } from './transaction-guard.ts'
 
 export interface PostgresOptions {
-  /** Connections for ordinary work. Batches, heavy reads, polls and look-ups have others. */
+  /** Connections for ordinary work. Batches, heavy reads, polls and look-ups have their own. */
   poolSize?: number
   /** Connections for heavy reads. */
   readsSize?: number
   connectTimeoutMs?: number
   statementTimeoutMs?: number
-  /** An answer that takes longer makes a new connection look whether the database still works on it. */
+  /** After this long without an answer, a new connection checks whether the database still works on the statement. */
   silentMs?: number
-  /** A new connection looks this often whether the address leads to the same database. */
+  /** How often a new connection checks that the address leads to the same database. */
   lookEveryMs?: number
-  /** Learns which database answers. */
+  /** Records which database answers. */
   identity?: Identity
-  /** For one statement of a heavy read, default 5,000. */
+  /** Timeout for one statement of a heavy read, default 5,000. */
   readTimeoutMs?: number
-  /** Hears of connections that broke while idle. The next call simply opens another. */
+  /** Called when an idle connection breaks. The next call opens another one. */
   onIdleError?: (error: Error) => void
 }
 
 interface Pool {
   pg: pg.Pool
-  /** For one answer, if the server falls silent. */
+  /** Timeout for one answer, in case the server stops answering. */
   limitMs: number
   guard: Guard
   watch: Watch
@@ -40,7 +40,7 @@ interface Pool {
 /** Heavy reads are rare, so their connections are closed after a minute without one. */
 const readsIdleMs = 60_000
 
-/** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
+/** Opens no connection: the first statement does. If the database is down, each call fails on its own. */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
@@ -58,7 +58,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     const settingsOf = (client: pg.ClientBase) =>
       sessionSettings({
         statement_timeout: timeoutMs,
-        // A heavy read is one process of PostgreSQL: parallel workers would come on top of its places.
+        // Without parallel workers, a heavy read is one PostgreSQL process. Workers would exceed the limit of
+        // concurrent heavy reads.
         ...(isForReads && { application_name: readNameOf(client), max_parallel_workers_per_gather: 0 }),
       })
     const pool = createPool({ url, size, connectTimeoutMs, idleMs, watch, settingsOf })
@@ -109,10 +110,10 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   }
 }
 
-/** Whether the next statement would have to wait for a connection. */
+/** True if the next statement would have to wait for a connection. */
 const isFull = ({ idleCount, totalCount, options }: pg.Pool): boolean => idleCount === 0 && totalCount >= options.max
 
-/** @param watched begins to watch over a statement of this connection, and gives what ends that */
+/** @param watched starts to watch a statement of this connection, and returns a function that stops the watch */
 function sqlOf(pool: Pool, watched?: (client: pg.ClientBase) => () => { cancelled: boolean }): Sql {
   const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values, watched)
   return {
@@ -134,7 +135,10 @@ interface PoolParts {
   url: string
   size: number
   connectTimeoutMs: number
-  /** After so long without work a connection is closed. 0 keeps it open: a timer for each statement would cost more. */
+  /**
+   * Closes a connection after this long without work. 0 keeps it open, because a timer for each statement would cost
+   * more.
+   */
   idleMs: number
   watch: Watch
   settingsOf: (client: pg.ClientBase) => string
@@ -150,8 +154,8 @@ const createPool = ({ url, size, connectTimeoutMs, idleMs, watch, settingsOf }: 
   })
 
 /**
- * The parsers rely on the first three, however role and database are configured. No statement of the server is meant to
- * take as long as the timeouts; one that does would hold its connection and its locks.
+ * The parsers need the first three settings, however the role and the database are configured. No statement of the
+ * server should last as long as the timeouts: it would keep its connection and its locks.
  */
 function sessionSettings(more: Record<string, string | number>): string {
   const settings = {
@@ -166,7 +170,7 @@ function sessionSettings(more: Record<string, string | number>): string {
     .join('; ')
 }
 
-/** A connection to the database that answers now. Those to a database that it has replaced are closed. */
+/** Returns a connection to the current database. Connections to a database that was replaced are closed. */
 async function connect({ pg, watch }: Pool): Promise<pg.PoolClient> {
   for (;;) {
     const client = await pg.connect()
@@ -183,7 +187,7 @@ async function outsideRows<Row>(
   watched?: (client: pg.ClientBase) => () => { cancelled: boolean },
 ): Promise<Row[]> {
   const bound = bindAll(values)
-  // After any of these failures the statement has left nothing.
+  // None of the failures that are retried leaves any effect of the statement.
   return await retryTransaction(async () => {
     const answer = await borrowed(pool, async (client, spoil) => {
       const stop = watched?.(client)
@@ -199,7 +203,7 @@ async function outsideRows<Row>(
   })
 }
 
-/** Unlike pool.query, which drops its connection after any SQL error, a unique violation for instance. */
+/** Lends a connection to `use`. pool.query would drop it after any SQL error, such as a unique violation. */
 async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
   pool.guard.checkOutside()
   const client = await connect(pool)
@@ -234,7 +238,10 @@ async function lend(pool: Pool): Promise<Lent> {
   return { client, limitMs: pool.limitMs, release }
 }
 
-/** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
+/**
+ * Runs texts that may contain their own BEGIN. A failure closes the connection, because that transaction may still be
+ * open.
+ */
 function loose<T>(pool: Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return borrowed(pool, async (client, spoil) => {
     try {
@@ -246,7 +253,7 @@ function loose<T>(pool: Pool, use: (client: pg.PoolClient) => Promise<T>): Promi
   })
 }
 
-/** A server that has become read-only is no longer the primary: only a new connection may find the one that is. */
+/** A server that became read-only is no longer the primary. Only a new connection may find the new primary. */
 function spoilsConnection(error: unknown): boolean {
   return isConnectionError(error) || isStalePlan(error) || isReadOnly(error)
 }
@@ -263,7 +270,7 @@ async function attempt<T>(
     await commit()
     return result
   } catch (error) {
-    // Otherwise PostgreSQL ends the transaction with its connection.
+    // If there is no rollback, PostgreSQL ends the transaction when its connection closes.
     if (!spoilsConnection(error) && !(await rollback())) spoil()
     throw error
   }

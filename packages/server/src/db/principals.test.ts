@@ -9,7 +9,7 @@ import { migrate } from './migrate.ts'
 
 const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url))
 
-/** An organization as the schema before principals had it: people, tokens in every state, a decoy, and what they hold. */
+/** An organization in the schema before principals: people, tokens in every state, a decoy, and their grants. */
 const before = `
   insert into organizations (id, name, slug, created_at, updated_at) values ('org_1', 'One', 'one', now(), now()), ('org_2', 'Two', 'two', now(), now());
   insert into users (id, issuer, subject, created_at) values ('usr_1', 'i', '1', now()), ('usr_2', 'i', '2', now());
@@ -71,12 +71,12 @@ for (const engine of engines) {
       'org_2 user usr_1',
     ]
 
-    it('a database with rows migrates: each member and token is a principal, and keeps what it held', async () => {
+    it('a database with rows migrates: each member and token becomes a principal, and keeps its grants', async () => {
       expect(await principals()).toEqual(migrated)
       expect(await grants()).toEqual(['ek_bound', 'ek_live', 'ek_revoked', 'ek_user'])
     })
 
-    it('nobody but a principal of the same organization can be granted anything', async () => {
+    it('only a principal of the same organization can get a grant', async () => {
       const strangers = [
         ['user', 'usr_2'],
         ['service_token', 'skt_deleted'],
@@ -88,19 +88,19 @@ for (const engine of engines) {
       await expect(db.rows(grant('service_token', 'skt_live', 'org_2'))).rejects.toThrow(/foreign key/)
     })
 
-    it('what a principal holds goes with it, however it goes', async () => {
+    it('the grants of a principal are deleted with it, whatever deletes it', async () => {
       await db.rows(`update service_tokens set name = 'renamed' where id = 'skt_live'`)
       expect(await principals()).toEqual(migrated)
       await db.rows(`update service_tokens set deleted_at = now() where id = 'skt_revoked'`)
       expect(await grants()).toEqual(['ek_bound', 'ek_live', 'ek_user'])
-      await db.rows(`delete from environments where id = 'env_2'`) // with the token that is bound to it
+      await db.rows(`delete from environments where id = 'env_2'`) // also deletes the token that is bound to it
       expect(await grants()).toEqual(['ek_live', 'ek_user'])
       await db.rows(`delete from memberships where org_id = 'org_1'`)
       await db.rows(`delete from service_tokens where id = 'skt_live'`)
       expect([await grants(), await principals()]).toEqual([[], ['org_2 user usr_1']])
     })
 
-    it('a server-side reader is a principal for as long as it has a key, and a broker never is', async () => {
+    it('a server-side reader is a principal as long as it has a key, and a broker never is', async () => {
       await db.script(
         [
           keypair('broker', 'org_1'),
@@ -123,7 +123,7 @@ for (const engine of engines) {
       expect(await grants()).toEqual(['ek_sync_connection_syn_2'])
     })
 
-    it('every type of principal has a table that adds and drops it', async () => {
+    it('every type of principal has a trigger that adds it and one that drops it', async () => {
       const [check] = await db.rows<{ text: string }>(
         `select pg_get_constraintdef(oid) as text from pg_constraint where conrelid = 'principals'::regclass and contype = 'c'`,
       )

@@ -29,7 +29,7 @@ for (const engine of engines) {
         })
       })
 
-      it('hold instants as ISO strings with milliseconds and Z', async () => {
+      it('have instants as ISO strings with milliseconds and Z', async () => {
         const times = ['2026-11-20 20:12:33+00', '2026-11-20 20:12:33.5+00', '2026-11-20 23:12:33.123456+03:30']
         const row = await db.row('select $1::timestamptz as a, $2::timestamptz as b, $3::timestamptz as c', times)
         expect(row).toEqual({
@@ -43,7 +43,7 @@ for (const engine of engines) {
         })
       })
 
-      it('hold bigint counts as numbers, JSON parsed and bytes as a Buffer', async () => {
+      it('have bigint counts as numbers, JSON parsed and bytes as a Buffer', async () => {
         const bytes = Buffer.from([0, 1, 255, 92])
         const text = 'select count(*) as n, $1::jsonb as j, $2::bytea as bytes, 9007199254740991::bigint as big'
         const row = await db.row<{ bytes: Buffer }>(text, [{ a: [1, null] }, bytes])
@@ -51,7 +51,7 @@ for (const engine of engines) {
         expect(Buffer.isBuffer(row?.bytes)).toBe(true)
       })
 
-      it('give back every value as it was', async () => {
+      it('return every value unchanged', async () => {
         const texts = ['', `it's "quoted" \\ {x} , NULL`, 'snow ☃ and 🌊', '\n\t\r', 'NULL']
         const instant = new Date('2026-11-20T20:12:33.120Z')
         const row = await db.row(
@@ -88,12 +88,12 @@ for (const engine of engines) {
         })
       })
 
-      it('carry megabytes both ways', async () => {
+      it('carry megabytes in both directions', async () => {
         const large = 'a☃'.repeat(1_000_000)
         expect((await db.row<{ text: string }>('select $1::text as text', [large]))?.text === large).toBe(true)
       })
 
-      it('are many, or none, and row gives the first or undefined', async () => {
+      it('come as a list that may be empty, and `row` returns the first one or undefined', async () => {
         expect(await db.rows('select n from generate_series(1, 3) n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
         expect(await db.rows('select 1 as n where false')).toEqual([])
         expect(await db.row('select 1 as n where false')).toBeUndefined()

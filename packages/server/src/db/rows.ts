@@ -1,6 +1,6 @@
 /**
- * How values go in and rows come out, the same for both engines: both speak PostgreSQL's text format, so one table of
- * parsers serves both and neither driver's own conversions (local-time Dates, bigint strings) are used.
+ * Converts values and rows, in the same way for both engines. Both engines speak PostgreSQL's text format, so one table
+ * of parsers serves both. The conversions of the drivers (local-time Dates, bigint strings) are not used.
  */
 
 const INT2 = 21
@@ -31,7 +31,7 @@ const scalars = new Map<number, Parse>([
   [BYTEA, (text) => Buffer.from(text.slice(2), 'hex')],
 ])
 
-/** Array type to element type, for the element types above and those that stay text. */
+/** Array type to element type, for the types above and for those that stay text. */
 const elements = new Map<number, number>([
   [1000, BOOL],
   [1001, BYTEA],
@@ -64,19 +64,20 @@ function asIs(text: string): unknown {
   return text
 }
 
-/** The parser of a column type. Types not listed (text, uuid, numeric, date, ...) stay what PostgreSQL wrote. */
+/** Returns the parser of a column type. Other types (text, uuid, numeric, date, ...) stay as PostgreSQL wrote them. */
 export function parserOf(typeOid: number): Parse {
   return parsers.get(typeOid) ?? asIs
 }
 
-/** For SQL of libraries, which expect a Date as drivers give it. */
+/** The parser for the SQL of libraries, which expect a Date as drivers return it. */
 export function foreignParserOf(typeOid: number): Parse {
   return typeOid === TIMESTAMPTZ ? (text) => new Date(instant(text)) : parserOf(typeOid)
 }
 
 /**
- * `2026-11-20 20:12:33.5+00` to `2026-11-20T20:12:33.500Z`. Sessions run in UTC, so slicing is enough and is several
- * times cheaper than a Date; anything unusual (another offset, infinity, years beyond four digits) takes the long way.
+ * Converts `2026-11-20 20:12:33.5+00` to `2026-11-20T20:12:33.500Z`. Sessions run in UTC, so slicing is enough, and it
+ * is several times cheaper than a Date. Unusual values (another offset, infinity, years beyond four digits) are parsed
+ * as a Date.
  */
 function instant(text: string): string {
   const end = text.length - 3
@@ -92,9 +93,9 @@ function unusualInstant(text: string): string {
   return Number.isNaN(date.getTime()) ? text : date.toISOString()
 }
 
-/** PostgreSQL's array literal: `{a,"b \"c\"",NULL,{nested}}`. */
+/** Parses PostgreSQL's array literal: `{a,"b \"c\"",NULL,{nested}}`. */
 function parseArray(text: string, parse: Parse): unknown[] {
-  let at = text.indexOf('{') + 1 // past explicit bounds such as [0:2]=
+  let at = text.indexOf('{') + 1 // skips explicit bounds such as [0:2]=
   const array = (): unknown[] => {
     const items: unknown[] = []
     while (at < text.length) {
@@ -128,7 +129,7 @@ function parseArray(text: string, parse: Parse): unknown[] {
 
 const camelNames = new Map<string, string>()
 
-/** `created_at` to `createdAt`; each name is worked out once per process, never per row. */
+/** Converts `created_at` to `createdAt`. Each name is converted once per process, not once per row. */
 export function camel(column: string): string {
   let name = camelNames.get(column)
   if (name === undefined) {
@@ -157,8 +158,8 @@ export function toRows<Row>({ shape: { keys, parsers }, values }: TextRows): Row
 export type Bound = string | Buffer | null
 
 /**
- * A value as PostgreSQL's text format (bytes as binary). An array is a PostgreSQL array, a plain object is JSON. For a
- * JSON column that may hold an array, a string or a number, pass `JSON.stringify(value)`.
+ * Converts a value to PostgreSQL's text format (bytes to binary). An array becomes a PostgreSQL array, a plain object
+ * becomes JSON. For a JSON column that may hold an array, a string or a number, pass `JSON.stringify(value)`.
  */
 function bind(value: unknown): Bound {
   if (typeof value === 'string') return value

@@ -17,7 +17,7 @@ for (const engine of engines) {
     })
     afterAll(() => running?.stop())
 
-    /** All that is left of a reading. */
+    /** Reads the remaining rows of a reading. */
     async function rest(snapshot: Snapshot, reading = 0): Promise<{ id: number; name: string }[]> {
       const found = []
       for (;;) {
@@ -27,7 +27,7 @@ for (const engine of engines) {
       }
     }
 
-    it('is one moment, although others write and delete while it is read', async () => {
+    it('shows one moment, although other callers write and delete while it is read', async () => {
       const snapshot = await db.openSnapshot(async () => [everything])
       const first = await snapshot.next<{ id: number }>(0, 2)
       await db.rows("update things set name = 'changed' where id > 1")
@@ -38,7 +38,7 @@ for (const engine of engines) {
       expect(found).toEqual(Array.from({ length: 10 }, (_, n) => ({ id: n + 1, name: `thing ${n + 1}` })))
     })
 
-    it('has readings that are taken in any order, each with values of its own, and none after its end', async () => {
+    it('has readings that can be read in any order, each with its own values, and returns no rows after their end', async () => {
       const named = (id: number) => ({ text: 'select name from things where id = $1', values: [id] })
       const snapshot = await db.openSnapshot(async (sql) => {
         const row = await sql.row<{ id: number }>('select min(id) as id from things')
@@ -50,8 +50,8 @@ for (const engine of engines) {
       await snapshot.close()
     })
 
-    it('gives its connection back, however often it is closed and whatever went wrong', async () => {
-      // More often than there are connections.
+    it('returns its connection, however often it is closed, and after any failure', async () => {
+      // More rounds than there are connections.
       for (let n = 0; n < 30; n++) {
         const snapshot = await db.openSnapshot(async () => [everything])
         await snapshot.next(0, 1)

@@ -1,4 +1,4 @@
-/** What went wrong, for both engines: each throws errors that carry PostgreSQL's SQLSTATE in `code`. */
+/** Classifies the errors of both engines, which carry PostgreSQL's SQLSTATE in `code`. */
 
 interface SqlError extends Error {
   code: string
@@ -26,40 +26,45 @@ export function isUndefinedTable(error: unknown): boolean {
   return hasState(error, '42P01')
 }
 
-/** Wrong password, unknown role, no such access: waiting does not help. */
+/** Wrong password, unknown role or no permission: waiting does not help. */
 export function isAccessRefused(error: unknown): boolean {
   return isSqlError(error) && error.code.startsWith('28')
 }
 
-/** read_only_sql_transaction: this server is a standby, perhaps since a moment ago. */
+/** read_only_sql_transaction: the database server is a standby. It may have become one only now. */
 export function isReadOnly(error: unknown): boolean {
   return hasState(error, '25006')
 }
 
-/** disk_full: nothing was written, and nothing can be until somebody makes room. */
+/** disk_full: nothing was written, and writes keep failing until somebody frees space. */
 export function isDiskFull(error: unknown): boolean {
   return hasState(error, '53100')
 }
 
-/** query_canceled: it took longer than its timeout, or was cancelled. */
+/** query_canceled: the statement exceeded its timeout or was cancelled. */
 export function isCanceled(error: unknown): boolean {
   return hasState(error, '57014')
 }
 
-/** serialization_failure and deadlock_detected: nothing was written and the same work may succeed when run again. */
+/**
+ * serialization_failure and deadlock_detected: nothing was written, and the same work may succeed when it runs again.
+ */
 export function isTransient(error: unknown): boolean {
   return hasState(error, '40001') || hasState(error, '40P01')
 }
 
 /**
- * A prepared statement outlived a change of the table behind it (another server migrated). PostgreSQL refuses it before
- * it runs, and would do so for ever on that connection.
+ * A prepared statement is older than a change of its table (another server migrated). PostgreSQL refuses it before it
+ * runs, and would always refuse it on that connection.
  */
 export function isStalePlan(error: unknown): boolean {
   return hasState(error, '0A000') && (error as Error).message.includes('cached plan must not change result type')
 }
 
-/** PostgreSQL itself has refused: nothing was written. A connection that was lost says nothing about that. */
+/**
+ * True if PostgreSQL itself refused, so nothing was written. After a lost connection nobody knows whether the commit
+ * happened.
+ */
 export function isRolledBack(error: unknown): boolean {
   return isSqlError(error) && /^[0-9A-Z]{5}$/.test(error.code) && !isConnectionError(error)
 }
@@ -77,11 +82,11 @@ const socketCodes = new Set([
   'EAI_AGAIN',
   'ENOENT', // the socket file of a local server
 ])
-/** The driver gives these no code. */
+/** The driver sets no code on these errors. */
 const driverMessages =
   /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
 
-/** The database could not be reached, went away, or has no connection to give: not the statement's fault. */
+/** The database is unreachable, closed the connection, or has no free connection. The statement is not the cause. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionError)
   if (!(error instanceof Error)) return false

@@ -4,7 +4,10 @@ import { isStalePlan, isTransient } from './sql-errors.ts'
 
 const RETRIES = 5
 
-/** Runs a transaction again, as a whole, after failures that say nothing against it. */
+/**
+ * Runs the whole transaction again after failures that a retry can solve: deadlocks, serialization failures, stale
+ * plans.
+ */
 export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
@@ -15,7 +18,9 @@ export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T>
   }
 }
 
-/** Turns the deadlock of using the outer handle inside a transaction into an error at the place of the mistake. */
+/**
+ * Throws when code inside a transaction uses the outer handle, which would deadlock. The error shows the wrong call.
+ */
 export interface Guard {
   checkOutside(): void
   inside<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T>
@@ -23,7 +28,10 @@ export interface Guard {
 
 const current = new AsyncLocalStorage<{ open: boolean; guard: Guard }>()
 
-/** Throws inside of any transaction: a call to the outside would hold its locks for as long as the other side likes. */
+/**
+ * Throws inside any transaction. A network call there would keep the locks for as long as the other side delays its
+ * answer.
+ */
 export function checkNoTransaction(): void {
   if (current.getStore()?.open) throw new Error('Nothing outside is called while a transaction is open: it would wait')
 }
@@ -36,7 +44,7 @@ export function createGuard(): Guard {
         throw new Error('Inside of a transaction use the handle that it was given: the outer one would wait for ever')
     },
     async inside(work, tx) {
-      // What a transaction started and did not wait for may outlive it, and is then outside.
+      // Work that a transaction started and did not await may outlive it. Such work then counts as outside.
       const scope = { open: true, guard }
       try {
         return await current.run(scope, () => work(tx))

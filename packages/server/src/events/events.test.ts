@@ -15,7 +15,7 @@ const facts = { sessionId: 'skc_x', userId: 'usr_x', deviceLabel: 'laptop', clie
 const approved = { ...facts, expiresAt: '2026-01-02T03:04:05.000Z' }
 type Approved = Event<'cli_session.approved'>
 
-/** A server's half that delivers events, beside the world's own: it starts and ends within a test. */
+/** A second queue with its own subscribers. It starts and ends within one test. */
 function openHalf(subscribers: Subscriber<KernelContext>[]) {
   const { context } = world.server
   const queue = openQueue(
@@ -26,10 +26,10 @@ function openHalf(subscribers: Subscriber<KernelContext>[]) {
   return { queue, events, context: { ...context, queue, events } }
 }
 
-/** Lets what waits between two attempts be due now. */
+/** Makes jobs due that wait for their retry. */
 const endPause = () => world.server.context.db.rows(`update jobs set due_at = now() where state = 'waiting'`)
 
-test('an event is told of to each subscriber of its type, with its facts, and to no other', async () => {
+test('an event is delivered with its facts to each subscriber of its type, and to no other', async () => {
   const told: [string, Approved][] = []
   const hears = (name: string) =>
     subscriber(name, ['cli_session.approved'], async (_, event) => void told.push([name, event]))
@@ -45,7 +45,7 @@ test('an event is told of to each subscriber of its type, with its facts, and to
   await queue.stop()
 })
 
-test('a subscriber that fails is told again, and one that has been told is not', async () => {
+test('an event is delivered again to a subscriber that failed, and not to the others', async () => {
   const told: string[] = []
   const sound = subscriber('sound', ['cli_session.approved'], async (_, { id }) => void told.push(`sound ${id}`))
   const failing = subscriber('failing', ['cli_session.approved'], async (_, { id }) => {
@@ -70,7 +70,7 @@ test('a subscriber that fails is told again, and one that has been told is not',
   await queue.stop()
 })
 
-test('a server that ends between the commit and the delivery loses nothing: the next one delivers', async () => {
+test('if a server ends between commit and delivery, the next server delivers the event', async () => {
   const told: string[] = []
   const row = subscriber('patient', ['cli_session.approved'], async (_, { facts }) => void told.push(facts.sessionId))
   const first = openHalf([row])

@@ -5,29 +5,32 @@ import type { Queue } from '../jobs/queue.ts'
 import type { KernelContext } from '../kernel/context.ts'
 import type { EventFacts, EventType } from './types.ts'
 
-/** Something that has happened, as a subscriber is told of it. */
+/** An event, as a subscriber receives it. */
 export interface Event<T extends EventType> {
-  /** The same each time that it is delivered. */
+  /** The id is the same at each delivery. */
   id: string
   type: T
-  /** null for what concerns a person outside of any organization. */
+  /** null for an event about a person outside any organization. */
   orgId: string | null
   at: string
   facts: EventFacts[T]
 }
 
-/** One of several types, so that `event.type` tells which facts it has. */
+/** An event of one of several types. `event.type` decides which facts it has. */
 export type EventOf<T extends EventType> = { [K in T]: Event<K> }[T]
 
 export interface Subscriber<Context> {
   types: readonly EventType[]
-  /** Delivers one event to this subscriber alone: it is tried again, and kept when it fails, without the others. */
+  /**
+   * Delivers one event to this subscriber. Each subscriber has its own job, which is retried, and kept after it fails
+   * for good.
+   */
   job: Job<never, Context>
 }
 
 /**
- * One row of a feature's subscribers. It hears of an event at least once, soon after its transaction was committed, and of
- * several in any order.
+ * Creates one row of a feature's subscribers. The subscriber receives each event at least once, soon after its
+ * transaction was committed. The order of several events is not defined.
  */
 export function subscriber<T extends EventType, Context = KernelContext>(
   name: string,
@@ -43,13 +46,13 @@ export function subscriber<T extends EventType, Context = KernelContext>(
   return { types, job: deliver }
 }
 
-/** How a handler tells of what happens, of the organization in its path or another one. */
+/** Emits an event for the organization of the handler's path, or for another one. */
 export type Emit = <T extends EventType>(type: T, facts: EventFacts[T], orgId?: string) => Promise<void>
 
 export interface Events {
   /**
-   * Tells of what happens in the transaction of `db`, if that is committed. Gives the jobs that deliver it, which can be
-   * nudged then. The input of a handler has an `emit` that does so.
+   * Emits an event in the transaction of `db`. It is delivered only if that commits. Returns the jobs that deliver it,
+   * so that they can be nudged after the commit. The input of a handler has an `emit` that does all this.
    */
   emit<T extends EventType>(db: Sql, type: T, orgId: string | null, facts: EventFacts[T]): Promise<AnyJob[]>
 }

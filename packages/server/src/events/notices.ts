@@ -2,22 +2,22 @@ import type { NotificationType } from '@skerry/contract/notifications/types'
 import type { Event } from './events.ts'
 import type { EventType } from './types.ts'
 
-/** A mail before its recipients are known. A feature's descriptor says which notice an event becomes. */
+/** A mail before its recipients are known. The descriptor of a feature defines which notice an event becomes. */
 export type Notice = { [T in NotificationType]: { type: T; to: Audience; facts: NoticeFacts[T] } }[NotificationType]
 
-/** A row for each event that anyone is mailed about. A row that answers null sends no mail about this one. */
+/** A row for each event that causes a mail. A row that returns null sends no mail for this event. */
 export type Notices = { [E in EventType]?: (event: Event<E>) => Notice | null }
 
 type Audience =
   | { userId: string }
   /** Every owner and admin of the event's organization except one: the person who caused the event. */
   | { adminsExcept: string | null }
-  /** The admins of the event's organization, and the custodians, who hold the shares of its recovery key. */
+  /** The admins of the organization of the event, and the custodians, who have the shares of its recovery key. */
   | 'adminsAndCustodians'
-  /** An address, which may belong to no account yet. */
+  /** An address that may not have an account yet. */
   | { address: string }
 
-/** The facts of each mail: names and instants, never a value and never the error text of another system. */
+/** The facts for each mail: names and instants, never a value or the error text of another system. */
 export interface NoticeFacts {
   invitation: { inviteId: string; orgName: string; until: string }
   change_request_opened: ChangeFacts

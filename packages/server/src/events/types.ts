@@ -2,18 +2,18 @@ import type { VaultConnection } from '@skerry/contract/vault/schemas'
 import type { Static } from 'typebox'
 
 /**
- * Everything that is told of while it happens, and what is told: ids, names and instants, never a secret. What is added
- * here must stay readable for as long as an event of the release before may wait in a database.
+ * All event types and their facts: ids, names and instants, never a secret. Events of the previous release may still
+ * wait in the database, so changes must keep them readable.
  */
 export interface EventFacts {
   'vault.connection.ready': ConnectionFacts
   'vault.connection.reauth_required': ConnectionFacts
   'vault.connection.revoked': ConnectionFacts
-  /** After many failures in a row; `host` is that of its URL. */
+  /** Emitted after many failures in a row; `host` is the host of its URL. */
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
   'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string }
   'change_request.opened': ChangeRequestFacts
-  /** Applied, rejected or superseded; `decidedById` is the principal that caused it. */
+  /** `status` is applied, rejected or superseded; `decidedById` is the principal that caused it. */
   'change_request.decided': ChangeRequestFacts & { status: string; decidedById: string }
   'env.protection_disabled': {
     environmentId: string
@@ -23,22 +23,22 @@ export interface EventFacts {
     ipAddress: string | null
     userAgent: string | null
   }
-  /** In one organization of the person, with how many of its environments they can no longer read. */
+  /** Emitted for each organization of the person, with how many of its environments they can no longer read. */
   'user.keys_replaced': { userId: string; person: string; environments: number }
   'honey_token.tripped': { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
-  /** Given up: `account` may still be on the target. */
+  /** The lease could not be ended: `account` may still exist on the target. */
   'lease.orphaned': { leaseId: string; target: string; account: string | null }
-  /** `target` is its name. */
+  /** `target` is the name of the target. */
   'lease_target.paused': { targetId: string; target: string; reason: string }
   /** `targetId` is null for a drill. */
   'recovery_request.opened': { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
   'recovery_request.completed': { requestId: string; targetId: string; environments: number }
-  /** Sent no more, because the collector refused what it was sent. */
+  /** The server stopped sending, because the collector refused the entries. */
   'log_sink.disabled': { endpoint: string; error: string }
   'token.exposed': { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
-  /** For the third time in a row; `environment` is its slug. */
+  /** Emitted after the third failure in a row; `environment` is its slug. */
   'rotation.failed': { rotationId: string; environmentId: string; environment: string; secretName: string }
-  /** Several times in a row. */
+  /** Emitted after several failures in a row. */
   'sync.failed': { connectionId: string; connection: string; bindingId: string; cause: 'credential' | 'failure' }
   'cli_session.approved': {
     sessionId: string
@@ -50,7 +50,7 @@ export interface EventFacts {
   }
 }
 
-/** The connection as it was then: its products are told the same, however late. */
+/** The connection at the time of the event. Its products get the same data, however late the delivery is. */
 interface ConnectionFacts {
   projectId: string
   connection: Static<typeof VaultConnection>
@@ -62,7 +62,7 @@ interface ChangeRequestFacts {
   /** Its slug. */
   environment: string
   secretName: string
-  /** How many changes of other secrets were proposed with it, and are decided with it. */
+  /** How many changes of other secrets belong to the same proposal, and are decided with it. */
   others: number
   proposedByType: string
   proposedById: string

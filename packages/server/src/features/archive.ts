@@ -43,7 +43,7 @@ type SectionName = (typeof sectionOrder)[number]
 /** Tables or columns that no archive holds, each with the reason. */
 type Withheld = Readonly<Record<string, string>>
 
-/** Rows of one kind, of one table. */
+/** Rows of one kind. They all come from one table. */
 export interface Section {
   /** The key in `data`. */
   name: SectionName

@@ -5,25 +5,28 @@ import type { RateName } from '../kernel/rate-limits.ts'
 import type { Context } from './context.ts'
 import type { Access, Call } from './route.ts'
 
-// Who is calling, and the ways to combine parsers. What they may touch, each feature parses in its `scope.ts`. A parser
-// either gives the handler what it may touch, or refuses; another tenant's object does not exist here.
+// Parsers for the caller, and ways to combine them. Each feature parses in its `scope.ts` what the caller may use. A
+// parser returns what the handler may use, or refuses. To a caller, objects of other organizations do not exist.
 
 declare const checked: unique symbol
-/** A row that an access has found. Only a check can make one, so a store that takes an Env gets no id that nobody checked. */
+/**
+ * A row that an access check has found. Only such a check can create one, so a store that takes an Env never gets an
+ * unchecked id.
+ */
 export type Checked<T> = T & { readonly [checked]: true }
 
 export interface Caller {
   principal: Principal
 }
 
-/** A parser that stands by itself: its word in the access matrix, what it asks of a caller, and the check. */
+/** A parser without a base: its word in the access matrix, what it requires of a caller, and the check. */
 export const accessOf = <S extends object, N extends string = never>(
   word: string,
   means: string,
   resolve: Access<S, N>['resolve'],
 ): Access<S, N> => ({ name: word, words: { [word]: means }, resolve })
 
-/** A parser that asks for more than another one, and may give more. */
+/** A parser that requires more than its base, and may return more. */
 export const narrowed = <S extends object, N extends string, Narrowed extends object, More extends string = never>(
   word: string,
   means: string,
@@ -35,14 +38,14 @@ export const narrowed = <S extends object, N extends string, Narrowed extends ob
   resolve: async (call, params) => narrow(await base.resolve(call, params), call, params),
 })
 
-/** No credential needed. The reason stands beside the route. */
+/** No credential needed. The reason is written at the route. */
 export const open = (reason: string): Access<object> => ({
   name: `open: ${reason}`,
   words: { open: 'No credential; the reason follows' },
   resolve: async () => ({}),
 })
 
-/** Takes one request from the caller's address. */
+/** Counts the request against the rate limit of the caller's address. */
 export const limited = <S extends object>(rate: RateName, base: Access<S>): Access<S> => ({
   name: `limited(${rate}, ${base.name})`,
   words: { ...base.words, limited: 'As inside, and a rate limit for the address of the caller' },
@@ -52,7 +55,7 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
   },
 })
 
-/** Any valid credential, even of a person whose second factor is still to be entered. */
+/** Any valid credential, even of a person who has not yet entered the second factor. */
 export const authenticated = accessOf<Caller>(
   'authenticated',
   'Any valid credential, even of a person whose second factor is still to be entered',
@@ -63,8 +66,9 @@ export const authenticated = accessOf<Caller>(
 )
 
 /**
- * Any valid credential. A mail alone signs nobody in who has a second factor here: until it is entered, once, the session
- * is good for entering it. An external issuer asks for its own before it lets anyone come back.
+ * Any valid credential. A person with a second factor on this server is not signed in by a mailed link alone: until
+ * they have entered the factor once, the session can only be used to enter it. An external identity provider checks its
+ * own second factor at each sign-in.
  */
 export const signedIn = accessOf<Caller>(
   'signedIn',
@@ -76,14 +80,14 @@ export const signedIn = accessOf<Caller>(
   },
 )
 
-/** A person at a browser who has a second factor here, and has yet to enter it in this session. */
+/** True for a person in a browser who has a second factor here and has not yet entered it in this session. */
 export function isHalfSignedIn({ oidc }: Context, principal: Principal): boolean {
   if (principal.type !== 'user' || oidc) return false
   const { kind, secondFactor, mfaAt } = principal.session
   return kind === 'browser' && secondFactor && mfaAt === null
 }
 
-/** A signed-in person: no machine, no token. */
+/** A signed-in person: no machine client, no service token. */
 export const person = accessOf<{ principal: UserPrincipal }>(
   'person',
   'A signed-in person: no service token, no machine client',
@@ -94,7 +98,7 @@ export const person = accessOf<{ principal: UserPrincipal }>(
   },
 )
 
-/** A person at a browser. A CLI session acts for that person too, but cannot approve others of its kind. */
+/** A person in a browser. A CLI session acts for that person too, but cannot approve other CLI sessions. */
 export const browser = accessOf<{ principal: UserPrincipal }>(
   'browser',
   'A person at a browser: no CLI session, no service token, no machine client',
@@ -105,7 +109,7 @@ export const browser = accessOf<{ principal: UserPrincipal }>(
   },
 )
 
-/** A person at a browser whose second factor may still have to be entered. */
+/** A person in a browser who may still have to enter the second factor. */
 export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
   'awaitingSecondFactor',
   'A person at a browser, whose second factor may still have to be entered',
@@ -117,7 +121,7 @@ export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
   },
 )
 
-/** A person who has a second factor has entered it within the last ten minutes. */
+/** A person with a second factor must have entered it within the last ten minutes. */
 export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'fresh',
@@ -133,11 +137,11 @@ export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): A
 const isFresh = ({ secondFactor, mfaAt }: UserPrincipal['session'], now: Date): boolean =>
   !secondFactor || (mfaAt !== null && now.getTime() - Date.parse(mfaAt) <= limits.mfaFreshSeconds * 1000)
 
-/** What a person is told who has entered no second factor, where an organization asks for one. */
+/** The message for a person without a second factor in an organization that requires one. */
 export const secondFactorNeeded =
   'this organization asks for a second factor: enroll one, or sign in with the one that you have, then repeat this'
 
-/** A caller who can hold a key, which a machine client cannot. */
+/** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('keyed', 'As inside, but no machine client, for that can hold no key', base, async (scope) => {
     checkKeyed(scope)

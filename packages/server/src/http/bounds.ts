@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { fail, type Refusal } from '../kernel/errors.ts'
 
-/** What JSON Schema says of how much there may be. */
+/** The keywords of JSON Schema that limit the number of items and fields. */
 interface Bounded {
   items?: TSchema
   maxItems?: number
@@ -11,8 +11,8 @@ interface Bounded {
 }
 
 /**
- * Refuses a value that holds more than its schema names, before it is checked: a check looks at all there is, and in a body
- * of megabytes that can be a million fields that nobody asked for.
+ * Refuses a value with more items or fields than its schema allows, before the full check. The full check visits
+ * everything, and a body of megabytes can contain a million unknown fields.
  */
 export function checkBounds(schema: TSchema, value: unknown, place: string): void {
   if (Array.isArray(value)) checkItems(schema, value, place)
@@ -37,7 +37,10 @@ function checkFields(bounded: Bounded, values: Record<string, unknown>, place: s
   }
 }
 
-/** Named, unless it stands where names are free and may be anything: also a value that slipped into its place. */
+/**
+ * The error names the field, except in a map with free names: there the text may be a secret value in the wrong
+ * position.
+ */
 export function unknownField(place: string, field: string): Refusal {
   const isName = !place.includes('.') || /^\w+$/.test(field)
   return fail('invalid_request', `${place}: unknown field${isName ? ` ${JSON.stringify(field.slice(0, 80))}` : ''}`)

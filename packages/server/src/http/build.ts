@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs'
 
-/** What a build of pages consists of: `dist/build.json`, which scripts/build.ts writes. */
+/** The description of a build of pages: `dist/build.json`, which scripts/build.ts writes. */
 export interface Build {
-  /** Of what it was made from: another build is needed when that changes. */
+  /** The hash of the sources. A different hash means that the pages must be built again. */
   sources: string
-  /** Every file by the path that it is served at. `index.html` is the one that ends with `/`. */
+  /** Every file by its URL path. `index.html` is the one whose path ends with `/`. */
   files: Record<string, BuiltFile>
   /**
-   * The one inline element, an import map, which runs nothing: it says what each script's integrity is. null for pages of
-   * one script.
+   * The hash of the only inline element, an import map with the integrity of each script. An import map runs no code.
+   * null for pages with a single script.
    */
   importMapSha256: string | null
 }
 
 export interface BuiltFile {
-  /** Below `dist`. */
+  /** Path below `dist`. */
   file: string
   type: string
-  /** `sha384-...` of the file, as Subresource Integrity spells it. */
+  /** `sha384-...` of the file, in the format of Subresource Integrity. */
   integrity: string
-  /** Compressed forms that lie beside the file. */
+  /** Compressed versions that are stored next to the file. */
   encodings: ('br' | 'gzip')[]
 }
 
-/** Stands in `index.html` where each answer gets a nonce of its own. */
+/** Placeholder in `index.html` for the nonce of each answer. */
 export const noncePlaceholder = '__SKERRY_NONCE__'
 
 export const suffixes = { br: '.br', gzip: '.gz' } as const
@@ -34,7 +34,7 @@ export interface BuiltPages {
   dist: URL
 }
 
-/** The build of a package, and its page; null when there is none: the API works without. */
+/** Reads the build of a package and its page. Returns null if there is none: the API works without pages. */
 export function readBuild(name: 'connect' | 'dashboard'): BuiltPages | null {
   const dist = new URL(`../../../${name}/dist/`, import.meta.url)
   try {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type BuiltFile, type BuiltPages, suffixes } from './build.ts'
 import { matches } from './etag.ts'
 
-/** Serves every file of a build but its page. They are read when asked for, compressed beforehand. */
+/** Serves every file of a build except its page. Files are compressed by the build and read at each request. */
 export function mountFiles(app: FastifyInstance, { build, dist }: BuiltPages, headers: Record<string, string>): void {
   for (const [path, file] of Object.entries(build.files))
     if (!path.endsWith('/'))
@@ -19,7 +19,7 @@ interface Sending {
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, file, headers }: Sending): FastifyReply {
   const etag = `"${file.integrity}"`
-  // Names of assets hold their hash; others may change with a version.
+  // Names of assets contain their hash. Other files may change with a release.
   const isFixed = path.includes('/assets/')
   reply.headers({
     ...headers,
@@ -35,7 +35,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, fi
   return reply.send(createReadStream(new URL(file.file + (encoding ? suffixes[encoding] : ''), dist)))
 }
 
-/** Whether an Accept-Encoding (RFC 9110 section 12.5.3) names this one, and not with weight zero. */
+/** Whether an Accept-Encoding header (RFC 9110 section 12.5.3) allows this encoding, with a weight above zero. */
 function accepts(header: string | string[] | undefined, encoding: string): boolean {
   const offers = String(header ?? '').split(',')
   return offers.some((offer) => {
@@ -44,7 +44,7 @@ function accepts(header: string | string[] | undefined, encoding: string): boole
   })
 }
 
-/** The API works without the pages; a person who opens one, with a set-up link perhaps, is told what to run. */
+/** The API works without the pages. A person who opens one, perhaps with a set-up link, reads which command to run. */
 export function mountNotBuilt(app: FastifyInstance, paths: readonly string[], text: string): void {
   for (const path of paths)
     app.get(path, async (request, reply) => {

@@ -36,7 +36,7 @@ async function open(): Promise<Connection> {
   return { socket, received: () => received }
 }
 
-/** A request whose head the server has seen and whose body is still to come. */
+/** Sends a request whose head the server has read, and whose body is still missing. */
 async function begin(): Promise<Connection> {
   world = await openWorld()
   const { socket, received } = await open()
@@ -46,7 +46,7 @@ async function begin(): Promise<Connection> {
   return { socket, received }
 }
 
-test('closing finishes what is under way, and takes nothing new', async () => {
+test('a closing server finishes running requests, and accepts no new ones', async () => {
   const { socket, received } = await begin()
   const ended = once(socket, 'close')
   const closed = closeWhenIdle(world.server.app, longMs)
@@ -57,7 +57,7 @@ test('closing finishes what is under way, and takes nothing new', async () => {
   expect(received()).toMatch(/HTTP\/1\.1 201 /)
 })
 
-test('closing gives up on what does not come to an end', async () => {
+test('a closing server aborts a request that does not end in time', async () => {
   const { socket, received } = await begin()
   const ended = once(socket, 'close')
   await closeWhenIdle(world.server.app, 1)
@@ -65,7 +65,7 @@ test('closing gives up on what does not come to an end', async () => {
   expect(received()).not.toMatch(/ 201 /)
 })
 
-test('closing ends a connection with its answer, when memory gives that answer, too', async () => {
+test('a closing server closes a connection after its answer, also if the answer comes from memory', async () => {
   world = await openWorld()
   const tenant = await signUp(world)
   const env = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Supervisors wait some ten seconds before they kill. */
+/** Supervisors wait about ten seconds before they kill a process. */
 const deadlineMs = 8000
 const lookMs = 25
 
 /**
- * Takes no more connections, finishes what is under way, and gives up on what does not come to an end. A connection is idle
- * only once its request has been answered, and its client would keep it open.
+ * Stops accepting connections, finishes running requests, and aborts those that do not end in time. Idle connections
+ * are closed again and again, because a connection becomes idle after its answer, and its client would keep it open.
  */
 export async function closeWhenIdle(app: FastifyInstance, giveUpMs = deadlineMs): Promise<void> {
   const looking = setInterval(() => app.server.closeIdleConnections(), lookMs)

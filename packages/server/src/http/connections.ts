@@ -4,8 +4,8 @@ import type { Context } from './context.ts'
 import { openTrustedProxies } from './forwarded.ts'
 
 /**
- * Closes what an address, or a /64 network of IPv6, opens beyond its share: each connection costs memory, and one caller who
- * opens tens of thousands leaves none to others. A trusted proxy stands for many callers, and may have any number.
+ * Closes connections of an address, or of an IPv6 /64 network, beyond its limit. Each connection costs memory, and one
+ * caller with tens of thousands would use all of it. A trusted proxy serves many callers, and has no limit.
  */
 export function boundConnections(server: Server, { config }: Context): void {
   const open = new Map<string, number>()

@@ -13,11 +13,11 @@ import type { FullDisk } from './full-disk.ts'
 import type { HeavyReads } from './heavy-reads.ts'
 
 /**
- * What a feature works with: everything that the folders below the features make. A feature with parts of
- * its own extends this type, and its routes and jobs say so.
+ * The context of a feature: everything that the folders below the features create. A feature with its own parts extends
+ * this type, and its routes and jobs declare that.
  */
 export interface Context extends IdentityContext {
-  /** The server's own keys, to which clients wrap what it must use. */
+  /** The server's own keys. Clients wrap to them the secrets that the server must use. */
   keypairs: Keypairs
   exportKey: ExportKey
   outbound: GuardedOutbound
@@ -28,11 +28,11 @@ export interface Context extends IdentityContext {
   events: Events
   heavyReads: HeavyReads
   fullDisk: FullDisk
-  /** How metrics are counted, from the descriptors of features. */
+  /** The queries that count metrics, from the descriptors of features. */
   usageQueries: UsageQueries
-  /** Calls each feature that keeps something about environments. */
+  /** Calls each feature that stores data about environments. */
   environmentsEnded: EnvironmentsEnded
 }
 
-/** How each metric is counted: a query about organization $1 at the instant $2. `meter` counts monthly metrics. */
+/** The query that counts each metric: for organization $1 at the instant $2. `meter` counts monthly metrics. */
 export type UsageQueries = Readonly<Record<Exclude<Metric, MonthlyMetric>, string>>

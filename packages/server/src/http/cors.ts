@@ -7,8 +7,8 @@ const answerHeaders = 'etag, retry-after, ratelimit, ratelimit-policy, x-request
 const preflightSeconds = '600'
 
 /**
- * Lets pages of the origins that the operator names call the API with a bearer of their own, as the SDK does in a browser.
- * Never with cookies: no answer says that credentials are allowed, so a browser's session here is of no use elsewhere.
+ * Lets pages of the configured origins call the API with their own bearer token, like the SDK in a browser. Cookies do
+ * not work: no answer allows credentials, so another site cannot use a browser's session here.
  */
 export function allowOrigins(app: FastifyInstance, { config }: Context): void {
   const { corsOrigins } = config

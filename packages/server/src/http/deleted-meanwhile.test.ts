@@ -26,8 +26,9 @@ import {
 import { until } from '../../test/until.ts'
 import { newId } from '../kernel/context.ts'
 
-// What a request hangs on may be deleted between its check and its write. Here it always is: the deletion holds its row
-// until the request waits for it. (The embedded database runs one transaction at a time, so there the request comes after.)
+// The row that a request depends on may be deleted between its check and its write. These tests force that: the
+// deletion locks the row until the request waits for it. (The embedded database runs one transaction at a time, so
+// there the request runs after the deletion.)
 
 const { world, tenant } = await openTenant()
 const reviewer = await newMember(world, tenant, 'admin')
@@ -167,9 +168,9 @@ test.each([
   ['an application', () => appId, () => world.call(apps.delete, { ...as(), params: { ...org(), appId } })],
   ['a group', () => groupId, () => world.call(groups.delete, { ...as(), params: { ...org(), groupId } })],
   ['an environment', () => envId, () => world.call(envs.delete, { ...as(), params: { ...org(), envId } })],
-  // An accepted invitation is deleted in the same way: then it was not revoked, and nobody may believe that it was.
+  // Accepting an invitation deletes it in the same way. Then it was not revoked, and the answer must not claim that.
   ['an invitation', () => inviteId, () => world.call(invites.delete, { ...as(), params: { ...org(), inviteId } })],
-])('%s that is being deleted is not found', async (_, target, request) => {
+])('the server answers 404 for %s that is being deleted', async (_, target, request) => {
   appId = (await newApp(world, tenant)).id
   envId = (await newEnv(world, tenant, appId)).id
   groupId = (await newGroup(world, tenant)).id
@@ -192,7 +193,7 @@ test.each([
       }),
   ],
   [
-    'by a fork of someone else',
+    'by another person’s fork',
     (person: Actor) =>
       world.call(branches.create, {
         ...as(),
@@ -200,7 +201,7 @@ test.each([
         body: { slug: 'shared', ...dek(), grants: [{ principalType: 'user', principalId: person.id, ...dek() }] },
       }),
   ],
-])('a member who is being removed is given no key, %s: it would be there on coming back', async (_, request) => {
+])('a member who is being removed gets no key %s that they would have if they came back', async (_, request) => {
   appId = (await newApp(world, tenant)).id
   envId = (await newEnv(world, tenant, appId)).id
   const person = await newMember(world, tenant, 'admin')
@@ -211,7 +212,7 @@ test.each([
   expect(await db.rows('select 1 from key_grants where principal_id = $1', [person.id])).toEqual([])
 })
 
-test('a secret that is being deleted is not at the version that was expected, and does not begin anew', async () => {
+test('a write with an expected version is a conflict if the secret is being deleted, and creates none', async () => {
   envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
   const { id } = await putSecret(world, tenant, envId, 'A')
   const answer = await whileDeleting(id, () =>

@@ -1,4 +1,7 @@
-/** Whether a caller's `If-None-Match` holds this tag (RFC 9110 section 13.1.2): a list, compared weakly, or any. */
+/**
+ * Whether the `If-None-Match` header of a caller matches this tag (RFC 9110 section 13.1.2). The header is `*` or a
+ * list, which is compared weakly.
+ */
 export function matches(header: string | string[] | undefined, etag: string): boolean {
   if (header === etag) return true
   if (typeof header !== 'string') return false

@@ -11,10 +11,10 @@ const { world, tenant, appId, envId } = await openEnv({ SKERRY_RATE_LIMITS: 'on'
 await putSecret(world, tenant, envId, 'NAME')
 const as = tenant.admin.as
 const ask = () => world.call(resolve.get, { as, query: { env: envId } })
-// From now on, memory knows token and answer.
+// From now on, token and answer are cached.
 const first = await ask()
 
-/** Sends a request of ours as bytes and gives all that comes until the server closes the connection. */
+/** Sends a request as bytes and returns everything received until the server closes the connection. */
 async function exchange(head: string[]): Promise<string> {
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
   let received = ''
@@ -28,7 +28,7 @@ async function exchange(head: string[]): Promise<string> {
 const line = (method: string, version = '1.1') => `${method} /v1/resolve?env=${envId} HTTP/${version}`
 const known = [`authorization: ${as}`, 'connection: close']
 
-test('what memory answers is what the database answered, under an id of its own', async () => {
+test('an answer from memory equals the answer from the database, except for its request id', async () => {
   const again = await ask()
   expect(again.body).toEqual(first.body)
   const [one, other] = [first, again].map(({ headers }) => Object.fromEntries(headers))
@@ -42,7 +42,7 @@ test('what memory answers is what the database answered, under an id of its own'
 })
 
 test.each([24, 20_000, 600_000])(
-  'an answer with %i bytes of ciphertext comes whole, from the database and from memory',
+  'an answer with %i bytes of ciphertext is complete, from the database and from memory',
   async (bytes) => {
     const { id } = await newEnv(world, tenant, appId, `holds-${bytes}`)
     const text = ciphertext(bytes)
@@ -61,18 +61,18 @@ test.each([24, 20_000, 600_000])(
   },
 )
 
-test('the framework sees what memory does not know, and memory answers the rest; both name their requests in the log', async () => {
+test('Fastify serves the first request, memory serves the later ones, and the log has an entry for each', async () => {
   const logged = ({ headers }: Awaited<ReturnType<typeof ask>>) =>
     world.log.map((text) => JSON.parse(text)).filter(({ requestId }) => requestId === headers.get('x-request-id'))
   const facts = { time: expect.any(String), level: 'debug', message: 'request', requestId: expect.any(String) }
   const request = { ...facts, method: 'GET', route: '/v1/resolve', status: 200 }
-  // Only the framework's hook measures.
+  // Only Fastify's hook measures the time.
   expect(logged(first)).toEqual([{ ...request, ms: expect.any(Number) }])
-  // On PostgreSQL memory is silent until it has heard what other servers changed.
+  // On PostgreSQL the cache does not answer until it has read the changes of other servers.
   await expect.poll(async () => logged(await ask())).toEqual([request])
 })
 
-test('HEAD, HTTP/1.0, and a request without a host are answered as anywhere', async () => {
+test('HEAD, HTTP/1.0 and a request without a Host header get the same answers as on other paths', async () => {
   const host = 'host: skerry'
   const [head, body] = (await exchange([line('HEAD'), host, ...known])).split('\r\n\r\n')
   expect(head).toMatch(/^HTTP\/1\.1 200 /)
@@ -82,7 +82,7 @@ test('HEAD, HTTP/1.0, and a request without a host are answered as anywhere', as
   expect(await exchange([line('GET'), ...known])).toMatch(/^HTTP\/1\.1 400 .*Host: is required/s)
 })
 
-test('a caller that asks too often is refused, by the limit that counts all requests of a principal', async () => {
+test('a caller that sends too many requests is refused by the limit of its principal', async () => {
   const { limiter } = world.server.context
   while (limiter.admits('principal', tenant.admin.id, {}));
   const { status, error, headers } = await ask()

@@ -8,8 +8,8 @@ import type { FastPath, Route } from './route.ts'
 import { findHostFault } from './unreadable.ts'
 
 /**
- * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
- * its own request and reply is more work than the answer. What they leave, and all others, it serves as ever.
+ * Calls the routes that answer from memory before Fastify sees a request. Fastify would find a route, parse the query
+ * and create request and reply objects, which costs more than the answer. It serves all other requests as usual.
  */
 export function serveFastPaths<C extends Context>(
   server: Server,
@@ -27,12 +27,12 @@ export function serveFastPaths<C extends Context>(
   server.on('request', (request, response) => {
     const url = request.url as string
     const fastPath = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
-    // A server that closes has the framework tell connections so.
+    // While the server closes, Fastify answers, because it tells clients to close their connections.
     const isUsual =
       fastPath && server.listening && findHostFault(request) === null && request.headers.origin === undefined
     const counted: Counted = {}
     const prebuilt = isUsual ? fastPath(context, request, rawQueryOf(url), counted) : undefined
-    // Where there is no room for it, the framework says so.
+    // If the answer does not fit the buffer, Fastify serves the request and refuses it.
     const caller = request.headers.authorization ?? ''
     if (!prebuilt || !inFlight.admits(response, caller, prebuilt)) return framework(request, response)
     const requestId = newRequestId()

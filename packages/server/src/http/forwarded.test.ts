@@ -21,7 +21,7 @@ test.each([
   ['a proxy elsewhere', '10.0.0.0/8', ['127.0.0.1', '198.51.100.7'], 1],
   ['this proxy', 'loopback', ['198.51.100.7'], 0],
   ['this proxy, for a caller on its own host', '127.0.0.1', ['127.0.0.1'], 0],
-])('a server that trusts %s warns as often as it should', async (_, trusted, forwarded, times) => {
+])('a server that trusts %s warns the expected number of times', async (_, trusted, forwarded, times) => {
   expect(await warningsAfter(trusted, forwarded)).toBe(times)
 })
 

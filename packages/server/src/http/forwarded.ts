@@ -3,7 +3,7 @@ import { networksOf } from '@skerry/providers/addresses'
 import type { Config } from '../config.ts'
 import type { Context } from './context.ts'
 
-/** Names of ranges that SKERRY_TRUSTED_PROXIES may hold. */
+/** Names of address ranges that SKERRY_TRUSTED_PROXIES may contain. */
 const namedRanges: Record<string, readonly string[]> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -15,9 +15,10 @@ export function openTrustedProxies({ trustedProxies }: Pick<Config, 'trustedProx
 }
 
 /**
- * Warns once when a proxy that is not trusted forwards the addresses of its callers. All its callers then share one rate limit
- * and one address in the audit log. Only the address of the peer is compared with the list, because a caller on the proxy's
- * own host has the same address as the proxy. This listens below the framework, to see requests that are answered from memory.
+ * Warns once when an untrusted proxy forwards the addresses of its callers. All its callers then share one rate limit
+ * and one address in the audit log. Only the address of the peer is compared with the list, because a caller on the
+ * proxy's own host has the same address as the proxy. The listener is on the server, below Fastify, so that it sees
+ * requests that are answered from memory.
  */
 export function warnOfUntrustedProxies(server: Server, { config, log }: Context): void {
   const proxies = openTrustedProxies(config)

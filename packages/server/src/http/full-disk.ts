@@ -2,19 +2,21 @@ import type { Database } from '../db/database.ts'
 import { isDiskFull } from '../db/sql-errors.ts'
 import type { Log } from '../kernel/log.ts'
 
-/** Remembers that the database had no room for a write, until it has room again. */
+/** Remembers that the disk of the database was full, until a write succeeds again. */
 export interface FullDisk {
-  /** Notes a write that failed. The log gets one line for all that follow within half a minute. */
+  /** Records a failed write. The log gets at most one line in half a minute. */
   note(): void
-  /** After a write that failed, tries another one, so that the answer is true at once when somebody has made room. */
+  /** After a failed write, tries another one, so that the answer is correct as soon as somebody has freed space. */
   isFull(): Promise<boolean>
-  /** Forgets the write that failed: it was to another database. */
+  /** Forgets the failed write, because it was to another database. */
   clear(): void
 }
 
 const loggedAgainMs = 30_000
 
-/** A mebibyte that no file system compresses. The rollback gives it back, and a temporary table needs no vacuum. */
+/**
+ * Writes one mebibyte that no file system can compress. The rollback frees it, and a temporary table needs no vacuum.
+ */
 const takeRoom = `
   create temporary table room_on_disk (bytes bytea);
   alter table room_on_disk alter bytes set storage external;

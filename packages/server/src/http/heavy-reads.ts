@@ -5,23 +5,23 @@ import { fail, type Refusal } from '../kernel/errors.ts'
 import { Streamed } from './streamed.ts'
 
 interface Kind {
-  /** How many of them a server does at a time, for all organizations. */
+  /** How many of these reads a server runs at a time, for all organizations. */
   ofServer: number
-  /** How many of them it does at a time for one organization. */
+  /** How many of them it runs at a time for one organization. */
   ofOrganization: number
-  /** How many more requests of an organization may wait for a place, and how long each of them waits. */
+  /** How many more requests of an organization may wait for a slot, and how long each may wait. */
   waitingMax: number
   waitMs: number
-  /** Whether its place rests when it has ended. An archive rests between its pieces instead. */
+  /** True if its slot pauses after the read. An archive pauses between its pieces instead. */
   rests: boolean
-  /** The message for a caller who gets no place, and when to ask again. */
+  /** The message for a caller who gets no slot, and the retry time. */
   busy: string
   retryAfterSeconds: number
 }
 
 /**
- * Reads whose cost grows with what an organization has stored. A route names its kind. Each read that is under way has one
- * connection to the database, outside of the pool, so that these numbers also say how many such connections there are.
+ * Reads whose cost grows with the data of an organization. A route names its kind. Each running read has one database
+ * connection outside the pool, so these numbers are also the number of such connections.
  */
 export const heavyReads = {
   /** Searches, counts and proofs: a few seconds at most. */
@@ -34,7 +34,7 @@ export const heavyReads = {
     busy: 'too many large reads of this organization are under way',
     retryAfterSeconds: 2,
   },
-  /** Archives: each takes as long as its reader does. */
+  /** Archives: each takes as long as its client needs to read it. */
   archive: {
     ofServer: 2,
     ofOrganization: 1,
@@ -52,10 +52,10 @@ export const heavyReadsAtOnce = Object.values(heavyReads).reduce((sum, { ofServe
 
 export interface HeavyReads {
   /**
-   * Does a read once there is a place for it, or refuses with rate_limited. The place is free again when the read has ended;
-   * where its answer is streamed, when that has. After the signal the read ends, too.
+   * Runs a read once a slot is free, or refuses with rate_limited. The slot is free again when the read has ended, or
+   * when its streamed answer has. If the signal aborts, the read ends, too.
    *
-   * @param work is given the handle that it reads with
+   * @param work gets the handle for its statements
    */
   run<T>(kind: HeavyRead, orgId: string, signal: AbortSignal, work: (db: Sql) => Promise<T>): Promise<T>
 }
@@ -92,27 +92,27 @@ const ended = (signal: AbortSignal): Refusal =>
 
 const longRetrySeconds = 30
 
-/** The limit for one statement. */
+/** The longest pause before one statement. */
 const restMsMax = 5000
-/** Shorter rests add up until they are as long as this, so that a small read does not wait for a timer. */
+/** Shorter pauses add up until they reach this length, so that a small read does not wait for a timer. */
 const restMsMin = 20
 
 interface Paced {
   sql: Sql
-  /** Rests for what was done after the last statement, too: rows become JSON on the thread that serves everyone. */
+  /** Pauses for the work after the last statement, too: rows become JSON on the thread that serves all requests. */
   end: () => Promise<void>
 }
 
-/** The reads of an organization together work for a quarter of the time at most. */
+/** All reads of an organization together work for at most a quarter of the time. */
 const shareOfTime = 4
 
 /**
- * Rests after each statement: one read three times as long as it worked, two of an organization seven times each. Others then
- * keep more than half of their rate on two processors, of which a statement takes one. And the embedded database, which does
- * one thing at a time, serves others in between.
+ * Pauses after each statement: three times as long as it worked, or seven times if the organization has two reads.
+ * Other requests then keep more than half of their rate on two processors, one of which the statement uses. The
+ * embedded database runs one statement at a time, and serves other requests in the pauses.
  *
- * @param taken how many reads of the organization are under way
- * @param signal after it no further statement begins
+ * @param taken returns how many reads of the organization are running
+ * @param signal once it aborts, no further statement begins
  */
 function pace(reads: Sql, taken: () => number, signal: AbortSignal): Paced {
   let [endedMs, restsUntilMs] = [performance.now(), 0]
@@ -138,7 +138,7 @@ function pace(reads: Sql, taken: () => number, signal: AbortSignal): Paced {
   return {
     sql: { ...reads, rows, row },
     end: async () => {
-      // The answer has been written by then.
+      // The answer has been written by the next turn.
       await setImmediate()
       worked(endedMs)
       await rest()
@@ -147,13 +147,13 @@ function pace(reads: Sql, taken: () => number, signal: AbortSignal): Paced {
 }
 
 interface TakenPlace {
-  /** How many the organization has at this time. */
+  /** The number of slots that the organization uses now. */
   taken: () => number
   leave: () => void
 }
 
 interface Places {
-  /** Waits for a place. */
+  /** Waits for a slot. */
   enter(orgId: string, signal: AbortSignal): Promise<TakenPlace>
 }
 
@@ -162,7 +162,7 @@ interface Waiting {
   admit: () => void
 }
 
-/** A free place goes to the organization that has the fewest, and among its requests to the oldest. */
+/** A free slot goes to the organization that uses the fewest, and among its requests to the oldest. */
 function openPlaces(kind: Kind): Places {
   const { ofServer, ofOrganization, waitingMax, waitMs } = kind
   const taken = new Map<string, number>()

@@ -13,8 +13,8 @@ import { PrebuiltResponse } from './prebuilt-response.ts'
 const responseTo = () => new ServerResponse(new IncomingMessage(new Socket()))
 const kilobytes = (count: number) => new PrebuiltResponse(200, [], Buffer.alloc(count * 1024))
 
-describe('room for a megabyte of answers', () => {
-  /** Asks for an answer that its caller does not take, and gives how it ends: undefined where there was no room. */
+describe('a buffer for a megabyte of answers', () => {
+  /** Admits an answer that its client does not read -> a function that ends it, or undefined if the buffer was full. */
   const asking = () => {
     const inFlight = openInFlight(1024 * 1024)
     return (caller: string, answer: PrebuiltResponse) => {
@@ -23,7 +23,7 @@ describe('room for a megabyte of answers', () => {
     }
   }
 
-  test('is a quarter for a caller, whatever the size of the first', () => {
+  test('gives a caller a quarter, whatever the size of the first answer', () => {
     const ask = asking()
     const taken = ask('one', kilobytes(300))
     expect(taken).toBeDefined()
@@ -35,7 +35,7 @@ describe('room for a megabyte of answers', () => {
     expect(ask('one', kilobytes(20))).toBeDefined()
   })
 
-  test('is all that many callers fill together, and back once an answer is taken', () => {
+  test('can be filled by many callers, and has space again once an answer is read', () => {
     const ask = asking()
     const all = Array.from({ length: 40 }, (_, n) => ask(`caller-${n}`, kilobytes(100)))
     const admitted = all.filter((taken) => taken !== undefined)
@@ -45,7 +45,7 @@ describe('room for a megabyte of answers', () => {
     expect(ask('late', kilobytes(100))).toBeDefined()
   })
 
-  test('is taken once by an answer that goes to many, until the last has it', () => {
+  test('counts an answer that is sent to many clients once, until the last client has read it', () => {
     const ask = asking()
     const shared = kilobytes(250)
     const [first, ...others] = Array.from({ length: 1000 }, () => ask('one', shared))
@@ -56,14 +56,14 @@ describe('room for a megabyte of answers', () => {
     expect(ask('one', kilobytes(100))).toBeDefined()
   })
 
-  test('is never needed by a small answer, and found by the largest where nothing else is under way', () => {
+  test('always admits a small answer, and admits the largest one when no other is being sent', () => {
     const ask = asking()
     expect(ask('one', kilobytes(5000))).toBeDefined()
     expect(ask('another', kilobytes(20))).toBeUndefined()
     for (let n = 0; n < 100; n++) expect(ask('another', kilobytes(16))).toBeDefined()
   })
 
-  test('is given back by a reader who takes longer than a request may', async () => {
+  test('frees the space of a client that reads longer than the time limit', async () => {
     const inFlight = openInFlight(1024 * 1024, 1)
     const response = responseTo()
     expect(inFlight.admits(response, 'slow', kilobytes(1024))).toBe(true)
@@ -73,12 +73,12 @@ describe('room for a megabyte of answers', () => {
 })
 
 test.skipIf(isQuick)(
-  'readers who take nothing do not fill the memory: more large answers are refused until they are gone',
+  'clients that read nothing cannot fill the memory, because more large answers are refused until they are gone',
   async () => {
     const settings = { SKERRY_RESOLVE_IN_FLIGHT_MB: '32', SKERRY_RESOLVE_CACHE_MB: '0' }
     const { world, tenant, envId } = await openEnv(settings)
     const params = { orgId: tenant.orgId, envId }
-    // More than what a socket takes in on this machine while nobody reads.
+    // More than the socket buffers of this machine can store while nobody reads.
     const text = ciphertext(740_000)
     for (let n = 0; n < 15; n++) {
       const put = { as: tenant.admin.as, params: { ...params, name: `NAME_${n}` }, body: { ciphertext: text } }

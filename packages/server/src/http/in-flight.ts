@@ -2,21 +2,27 @@ import type { ServerResponse } from 'node:http'
 import { fail } from '../kernel/errors.ts'
 import type { PrebuiltResponse } from './prebuilt-response.ts'
 
-/** The large answers that are on their way, whose bytes stay in memory until they are taken. */
+/** Counts the large answers being sent. Their bytes stay in memory until the clients have read them. */
 export interface InFlight {
-  /** Counts an answer until it is taken, or says that there is no room for it. One that is small always has room. */
+  /**
+   * Counts an answer until the client has read it, or returns false if the buffer is full. A small answer is always
+   * admitted.
+   */
   admits(response: ServerResponse, caller: string, prebuilt: PrebuiltResponse): boolean
 }
 
-/** Of the room, so that one caller who reads slowly leaves some to others. */
+/** One caller may use at most a quarter of the buffer, so that a slow reader cannot fill it alone. */
 const shareOfCaller = 4
-/** As long as a request may take to arrive: 32 MiB over a line of a megabit. */
+/**
+ * The time limit for a delivery, the same as for the arrival of a request: 32 MiB over a line of one megabit per
+ * second.
+ */
 const deliveryMsMax = 300_000
 const retryAfterSeconds = 2
 
 /**
- * Bounds what slow readers make the server keep. An answer that goes to many at once is one buffer, counted once. A caller
- * with no answer under way gets one of any size, as long as there is room.
+ * Limits the memory that slow readers use. An answer that is sent to many clients at once is one buffer, and counts
+ * once. A caller without a running answer gets one of any size that still fits.
  */
 export function openInFlight(bytesMax: number, deliveryMs = deliveryMsMax): InFlight {
   const takers = new Map<Buffer, number>()

@@ -3,13 +3,13 @@ import { limits } from '@skerry/contract/limits'
 import { fail } from '../kernel/errors.ts'
 
 export interface LargeBodies {
-  /** Lets the body of a request be read, or refuses for now. One that is not large is always let through. */
+  /** Lets the server read the body of a request, or refuses for now. A body that is not large is always admitted. */
   admit(request: IncomingMessage, response: ServerResponse, principalId: string): void
 }
 
-/** Together they hold a few times as much memory as their bytes, in a process that is meant to be small. */
+/** While read, large bodies take a few times as much memory as their bytes, and the process should stay small. */
 const atOnce = 3
-/** A body that trickles in would keep its place for as long as it likes. */
+/** Without this limit, a body that arrives slowly could keep its slot forever. */
 const arrivalMs = 120_000
 const retryAfterSeconds = 5
 
@@ -17,7 +17,7 @@ export function openLargeBodies(): LargeBodies {
   const reading = new Set<string>()
   return {
     admit(request, response, principalId) {
-      // Without a length, as in chunks, it may become large.
+      // A body without a length, such as a chunked one, may become large.
       const length = request.headers['content-length']
       if (length !== undefined && Number(length) <= limits.bodyBytes) return
       if (reading.size >= atOnce || reading.has(principalId))

@@ -26,8 +26,7 @@ import {
 } from '../../test/tenant.ts'
 import { walk } from '../../test/walk.ts'
 
-// Every list that is paginated by the same rules; versions and the audit trail have limits of their own and suites of
-// their own.
+// All lists with the common paging rules. Versions and the audit log have their own limits and their own tests.
 
 const { world, tenant, appId, envId } = await openEnv()
 const groupId = (await newGroup(world, tenant)).id
@@ -45,7 +44,7 @@ const fork = () =>
 const hold = async () => grantKey(world, tenant, envId, await newToken(world, tenant))
 
 type Query = { cursor?: string; limit?: number }
-/** A list: how it is read, as the ids that its rows have, and how one row is added. */
+/** A list: `read` returns the ids of its rows, and `add` adds one row. */
 interface List {
   name: string
   read: (query: Query) => Promise<{ status: number; rows: string[]; nextCursor: string | null; message?: string }>
@@ -150,7 +149,7 @@ const lists: List[] = [
 ]
 
 describe.each(lists)('the list of $name', ({ read, add }) => {
-  /** Later than every row there is, so that what is added belongs at the end. */
+  /** Adds a row with a later time than all others, so that it comes last. */
   const addLater = async () => {
     world.clock.advance(1)
     await add()
@@ -159,7 +158,7 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
     for (let n = 0; n < 5; n++) await add()
   })
 
-  test('without a limit holds every row, oldest first, and no cursor', async () => {
+  test('without a limit has every row, oldest first, and no cursor', async () => {
     const before = await read({})
     await addLater()
     const after = await read({})
@@ -168,7 +167,7 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
     expect(new Set(after.rows).size).toBe(after.rows.length)
   })
 
-  test('is walked by cursor, each row once and in order, those added meanwhile at the end', async () => {
+  test('can be paged by cursor: each row comes once and in order, and new rows come at the end', async () => {
     const before = (await read({})).rows
     const pages = await walk((cursor) => read({ limit: 2, ...cursor }), addLater)
     const after = (await read({})).rows
@@ -177,7 +176,7 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
     for (const page of pages.slice(0, -1)) expect(page).toHaveLength(2)
   })
 
-  test('ends with null where the last page is just full', async () => {
+  test('ends with a null cursor if the last page is exactly full', async () => {
     const { rows } = await read({})
     expect(await read({ limit: rows.length })).toMatchObject({ rows, nextCursor: null })
     const short = await read({ limit: rows.length - 1 })
@@ -187,13 +186,13 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
     })
   })
 
-  test('rows of the same instant are neither lost nor shown twice', async () => {
+  test('shows each row with the same instant exactly once', async () => {
     await Promise.all(Array.from({ length: 6 }, add))
     const pages = await walk((cursor) => read({ limit: 1, ...cursor }))
     expect(pages.flat()).toEqual((await read({})).rows)
   })
 
-  test('refuses a limit beyond the maximum and a cursor that it did not give', async () => {
+  test('refuses a limit out of range and a cursor of another list', async () => {
     for (const limit of [0, -1, 1001, 1.5]) expect((await read({ limit })).status).toBe(400)
     const place = (text: string) => Buffer.from(text).toString('base64url')
     const now = new Date().toISOString()

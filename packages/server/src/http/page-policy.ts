@@ -1,8 +1,8 @@
-/** For every answer that a browser takes as a page, or as a part of one. */
+/** Headers for every answer that a browser uses as a page or as a part of one. */
 export const always = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Links carry tokens behind a #, which no browser sends; paths name organizations.
+  // Links carry tokens after a #, which browsers do not send in a Referer. Paths may name organizations.
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -2,15 +2,15 @@ import { type IdKind, idPattern } from '@skerry/contract/prefixes'
 import { fail } from '../kernel/errors.ts'
 import { isInstant } from '../kernel/instant.ts'
 
-/** Where a page starts: after the row of this instant and id. */
+/** The start of a page: after the row with this instant and id. */
 export interface KeysetCursor {
   at: string | null
   id: string | null
-  /** One more than asked for, to know whether another page follows; null for all. */
+  /** One more than the limit, to find out whether another page follows; null for all rows. */
   take: number | null
 }
 
-/** What a list's rows are, and so what its cursors end in: a cursor of another list is refused, not misread. */
+/** The kind of a list's rows, with which its cursors end. A cursor of another list is refused instead of misread. */
 type Kind = IdKind | 'version'
 
 const idForms = new Map<Kind, RegExp>([['version', /^\d{1,9}$/]])
@@ -36,7 +36,7 @@ export function pageFrom(
   return { at, id, take }
 }
 
-/** Cuts the extra row off and says where the next page starts; null at the end. */
+/** Removes the extra row and returns the cursor of the next page, or null at the end. */
 export function pageOf<Row>(
   rows: Row[],
   cursor: KeysetCursor,
@@ -48,8 +48,8 @@ export function pageOf<Row>(
   return { rows: kept, nextCursor: last ? cursorAt(...place(last)) : null }
 }
 
-/** The cursor of what follows a place. */
+/** The cursor for the rows after this one. */
 export const cursorAt = (at: string, id: string): string => Buffer.from(`${at} ${id}`).toString('base64url')
 
-/** The usual order: oldest first. */
+/** The default order: oldest first. */
 export const byCreation = (row: { createdAt: string; id: string }): [string, string] => [row.createdAt, row.id]

@@ -14,10 +14,13 @@ import { Streamed } from './streamed.ts'
 import type { Checks, Params } from './validate.ts'
 import { isAnsweredWhole, isLast, type ListPage, readPage, readWhole } from './whole-lists.ts'
 
-/** Gives what a handler gives: a body, a Reply, or a CommittedRefusal. */
+/** Returns the result of a handler: a body, a Reply, or a CommittedRefusal. */
 export type Perform = (request: FastifyRequest) => Promise<unknown>
 
-/** What a route does with a request, chosen once: none runs through what only other routes have a use for. */
+/**
+ * Builds the function that serves the requests of a route. The choice is made once, so no request runs steps that only
+ * other routes need.
+ */
 export function performer<C extends Context>(context: C, route: Route<C>, checks: Checks): Perform {
   const { endpoint, shortcuts } = route
   const perform = units[endpoint.unit](context, endpoint, checks, runner(context, route, checks))
@@ -26,7 +29,9 @@ export function performer<C extends Context>(context: C, route: Route<C>, checks
 
 type Run = (request: FastifyRequest, params: Params, unitInput: { db: Sql }) => Promise<unknown>
 
-/** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
+/**
+ * Checks access first, and then the format of query and body: a caller without access learns nothing about the format.
+ */
 const runner =
   <C extends Context>(context: C, route: Route<C>, checks: Checks): Run =>
   async (request, params, unitInput) => {
@@ -57,7 +62,7 @@ const runner =
     return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
 
-/** Checks access before it reserves a place for a heavy read, so that a denied request uses none. */
+/** Checks access before it reserves a slot for a heavy read, so that a denied request uses none. */
 async function handleHeavy<C extends Context>(
   { heavyReads }: Context,
   heavy: HeavyRead,
@@ -92,7 +97,7 @@ async function handleList<C extends Context>(
   return handleHeavy(context, 'search', (placed) => readWhole(handle, placed, first), input, request)
 }
 
-/** How each unit of work runs what its route does. */
+/** Runs a route in each kind of unit. */
 const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks, run: Run) => Perform> = {
   read: (context, _, checks, run) => (request) => run(request, checks.params(request.params), { db: context.db }),
 
@@ -104,7 +109,8 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
     let isInForce = false
     try {
       return await transact(context, endpoint, origin, params, async (work) => {
-        // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
+        // Both are sent together to share a round trip. A revoked token is still refused first, before any other
+        // refusal.
         const both = [confirmToken(context, work.db, identified, origin), run(request, params, work)] as const
         const [confirmed] = await Promise.allSettled(both)
         isInForce = confirmed.status === 'fulfilled'
@@ -112,7 +118,8 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
         return answer
       })
     } finally {
-      // What was refused is a use too. Outside: the embedded database has one connection, which the transaction holds.
+      // A refused request is a use of the token, too. Noted outside the transaction: the embedded database has only one
+      // connection, and the transaction has it.
       if (isInForce) context.lastUsed.note(identified.principal, context.now().getTime())
     }
   },
@@ -127,7 +134,7 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
   },
 }
 
-/** One transaction of a route, with its audit entries and jobs. */
+/** Runs one transaction of a route, with its audit entries and jobs. */
 async function transact<T>(
   context: Context,
   { path, audits }: Endpoint,
@@ -156,7 +163,10 @@ async function transact<T>(
   return done
 }
 
-/** The shared statement where it may serve, else the long way, which asks first who may know what is malformed. */
+/**
+ * Uses the shared statement where it is allowed. Otherwise the normal path checks access before it reports a malformed
+ * request.
+ */
 const share =
   <C extends Context>(context: C, batch: Batch<unknown, C>, checks: Checks, long: Perform): Perform =>
   async (request) => {

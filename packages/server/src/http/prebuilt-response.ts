@@ -3,12 +3,13 @@ import type { ServerResponse } from 'node:http'
 export const json = 'application/json; charset=utf-8'
 
 /**
- * Up to here Node writes a string from its stack, in one call together with the head. A longer string it copies twice for
- * every answer: 12 µs of processor against 12 at 4 kB, 17 against 14 at 64, 260 against 41 at 417. A buffer it never copies.
+ * Up to this size Node writes a string from its stack, in one call together with the head. It copies a longer string
+ * twice for each answer, and never copies a buffer. Processor time for a string against a buffer: 12 µs against 12 at 4
+ * kB, 17 against 14 at 64 kB, 260 against 41 at 417 kB.
  */
 const stringBytesMax = 16 * 1024
 
-/** An answer that needs no more making: names and values of headers in turn, and a body, empty where there is none. */
+/** A complete answer: header names and values in turn, and a body, which may be empty. */
 export class PrebuiltResponse {
   readonly status: number
   readonly headers: readonly string[]
@@ -22,7 +23,7 @@ export class PrebuiltResponse {
   }
 }
 
-/** Past all that a framework does for an answer that still has to become bytes. */
+/** Sends a prebuilt answer without the framework, which would serialize a body first. */
 export function sendPrebuilt(
   response: ServerResponse,
   requestId: string,

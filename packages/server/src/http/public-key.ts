@@ -3,22 +3,22 @@ import type { KmsSpec } from '@skerry/contract/kms/specs'
 import { publicKeyProblem, signingKeyProblem } from '@skerry/contract/public-key'
 import { fail } from '../kernel/errors.ts'
 
-// The one check of public keys that arrive in a body, before anything is stored, sent or wrapped. A point that is not on the
-// curve fails in every client that wraps to it, and here only once a credential has been made.
+// Checks public keys that arrive in a body, before they are stored, sent or wrapped. If a point is not on the curve,
+// every client that wraps to it fails. The server would fail only after it has created a credential.
 
 const offCurve = 'is not a point on the curve'
 
 /**
- * Refuses with 400 what is not a P-256 public key, JWK JSON.
+ * Refuses with 400 unless the text is a P-256 public key as JWK JSON.
  *
- * @param field path of the field, as the refusal names it: `body.publicKeyJwk`
+ * @param field path of the field in the error message: `body.publicKeyJwk`
  */
 export function checkPublicKey(field: string, jwkJson: string): void {
   const problem = publicKeyProblem(jwkJson) ?? (importPublicKey(jwkJson) ? null : offCurve)
   if (problem !== null) throw fail('invalid_request', `${field}: ${problem}`)
 }
 
-/** The same for the public half of a managed key that signs. */
+/** Does the same for the public half of a managed signing key. */
 export function checkSigningKey(field: string, spec: KmsSpec, jwkJson: string): void {
   const isOnCurve = () =>
     spec === 'ecdsa-p256-sha256' ? importPublicKey(jwkJson) !== undefined : isEdwardsPoint(JSON.parse(jwkJson).x)
@@ -26,7 +26,10 @@ export function checkSigningKey(field: string, spec: KmsSpec, jwkJson: string): 
   if (problem !== null) throw fail('invalid_request', `${field}: ${problem}`)
 }
 
-/** Undefined for a point that is not on the curve. Earlier releases stored keys that they had checked for their form alone. */
+/**
+ * Returns undefined for a point that is not on the curve. Earlier releases stored keys whose format alone they had
+ * checked.
+ */
 export function importPublicKey(jwkJson: string): KeyObject | undefined {
   const { crv, kty, x, y } = JSON.parse(jwkJson)
   try {
@@ -40,8 +43,8 @@ const p = 2n ** 255n - 19n
 const d = 0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3n
 
 /**
- * Whether 32 bytes are a point of Ed25519 (RFC 8032, 5.1.3). OpenSSL takes any bytes. The x coordinate is a root of
- * (y² - 1) / (dy² + 1), which exists where the product of the two is a square.
+ * Whether 32 bytes are a point of Ed25519 (RFC 8032, 5.1.3). OpenSSL accepts any bytes. The x coordinate is a root of
+ * (y² - 1) / (dy² + 1), which exists if the product of numerator and denominator is a square.
  */
 function isEdwardsPoint(base64url: string): boolean {
   const encoded = BigInt(`0x${Buffer.from(base64url, 'base64url').reverse().toString('hex')}`)

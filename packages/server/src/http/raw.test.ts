@@ -11,11 +11,11 @@ test.each<[string, (app: FastifyInstance) => void]>([
   ['POST /files/a', (app) => app.post('/files/a', answer)],
   ['GET /other', (app) => app.get('/other', answer)],
   ['DELETE,GET /files/a', (app) => app.route({ method: ['DELETE', 'GET'], url: '/files/a', handler: answer })],
-])('a server does not start with %s, which no row of raw routes lists', (route, mount) => {
+])('a server does not start with %s, because no raw route lists it', (route, mount) => {
   expect(mounting(mount)).toThrow(`${route} is in no list of raw routes`)
 })
 
-test('a path may be mounted by the row that lists it with its method, and answers HEAD where it answers GET', async () => {
+test('a raw route can mount the paths and method that it lists, and answers HEAD where it answers GET', async () => {
   const app = Fastify()
   const files = raw(['/files/*'], 'files', (app) => app.get('/files/a', answer))
   const hook = raw(['/hook'], 'a hook', (app) => app.post('/hook', answer), 'POST')

@@ -3,18 +3,18 @@ import type { Context } from './context.ts'
 import type { AnyRoute } from './route.ts'
 
 /**
- * What is answered as bytes and is no operation of the API: pages, files, documents, redirects. It takes no credential, and
- * the access matrix lists its paths.
+ * Paths that are not operations of the API: pages, files, documents, redirects. They require no credential, and the
+ * access matrix lists them.
  */
 export interface RawRoute {
   method: 'GET' | 'POST'
-  /** `*` at the end stands for any rest. */
+  /** `*` at the end matches any rest. */
   paths: readonly string[]
   reason: string
   mount: (app: FastifyInstance, context: Context, routes: readonly AnyRoute[]) => void
 }
 
-/** One line of a feature's table: paths, why they are open, and what mounts them. */
+/** One line of a feature's table: paths, why they need no credential, and the function that mounts them. */
 export const raw = (
   paths: readonly string[],
   reason: string,
@@ -22,7 +22,7 @@ export const raw = (
   method: RawRoute['method'] = 'GET',
 ): RawRoute => ({ method, paths, reason, mount })
 
-/** Mounts them, and refuses to start with a method and path that no line lists. */
+/** Mounts the raw routes. The server does not start if one mounts a method and path that its line does not list. */
 export function mountRaw(
   app: FastifyInstance,
   context: Context,
@@ -39,7 +39,7 @@ export function mountRaw(
   }
 }
 
-/** The framework answers HEAD by itself wherever it answers GET. */
+/** Fastify answers HEAD by itself wherever it answers GET. */
 const lists = ({ method, paths }: RawRoute, methods: string[], url: string): boolean =>
   methods.every((one) => one === method || (one === 'HEAD' && method === 'GET')) &&
   paths.some((path) => covers(path, url))

@@ -16,36 +16,37 @@ import type { HeavyRead } from './heavy-reads.ts'
 import type { PrebuiltResponse } from './prebuilt-response.ts'
 import type { Streamed } from './streamed.ts'
 
-/** What an access sees of a request. */
+/** The part of a request that an access check sees. */
 export interface Call {
   context: Context
   /**
-   * The handle of the transaction where the endpoint has one, so that access and handler read and write in the same one. The
-   * transaction reads committed rows and locks none that an access reads: another request may change or delete such a row
-   * before the handler writes. A handler that depends on the row locks it, or looks whether its own statement found it.
+   * The transaction handle if the endpoint runs in a transaction, so that access and handler share it. The transaction
+   * is READ COMMITTED and does not lock the rows that an access check reads. Another request may change or delete such
+   * a row before the handler writes. A handler that depends on the row locks it, or checks that its own statement found
+   * it.
    */
   db: Sql
   principal: AnyPrincipal | null
   ipAddress: string
-  /** As it was sent, not yet checked: for what is recorded of a refusal. */
+  /** The query as sent, unchecked. It is recorded when a request is denied. */
   rawQuery: string
-  /** Where a limit says what the answer will tell of it. */
+  /** The limiter stores the response headers here. */
   counted: Counted
 }
 
 /**
- * Decides whether a call may proceed, and gives the handler what it may touch, or throws. Every route names one; there
- * is no default.
+ * Decides whether a call may proceed. It returns the objects that the handler may use, or throws. Every route names an
+ * access; there is no default.
  */
 export interface Access<Scope, Needs extends string = never> {
-  /** What the access matrix shows: words, one inside of another. */
+  /** The name in the access matrix: words, nested in each other. */
   name: string
-  /** What each of these words asks of a caller, for readers of the reference. */
+  /** What each of these words requires of a caller, for the reference. */
   words: Readonly<Record<string, string>>
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
 }
 
-/** An answer with a status or headers of its own, where an endpoint has several. */
+/** An answer with its own status or headers, for endpoints that have several. */
 export class Reply<Body> {
   readonly status: number
   readonly body: Body
@@ -63,24 +64,27 @@ interface Request<C> {
   principal: AnyPrincipal | null
   origin: Origin
   headers: Record<string, string | string[] | undefined>
-  /** The query as it was sent, for keys of caches. */
+  /** The query as sent, for cache keys. */
   rawQuery: string
   newId: (kind: IdKind) => string
-  /** Whether nobody waits for the answer any more: the caller has hung up, or this server is closing. For long polls. */
+  /** True if the caller has hung up or this server is closing. For long polls. */
   isGone: () => boolean
-  /** For a heavy read: aborts when the caller hangs up. */
+  /** Set for a heavy read: aborts when the caller hangs up. */
   signal?: AbortSignal
   context: C
 }
 
-/** What a handler changes things with: all of it is committed together, or nothing is. */
+/** The tools of a handler for changes. All changes are committed together, or none is. */
 export interface Work<A extends AuditAction = AuditAction> {
   db: Tx
-  /** Adds an entry, about a resource of the type that the action's row names. */
+  /** Adds an audit entry about a resource of the type that the row of the action names. */
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
-  /** Adds a job: it will run if, and only if, the change is committed. */
+  /** Adds a job, which runs only if the change is committed. */
   enqueue: <Data extends object>(job: Job<Data, never>, data: NoInfer<Data>, sending?: Sending) => Promise<void>
-  /** Adds an event of the path's organization, unless another is named: subscribers are told if, and only if, the change is committed. */
+  /**
+   * Adds an event for the organization of the path, unless another one is named. Subscribers receive it only if the
+   * change is committed.
+   */
   emit: Emit
 }
 
@@ -88,11 +92,11 @@ export interface UnitInput<A extends AuditAction> {
   read: { db: Sql }
   transaction: Work<A>
   manual: {
-    /** For reads outside of any transaction. */
+    /** For reads outside any transaction. */
     db: Sql
     /**
-     * Opens a short transaction. Between two of them the handler may call outside; inside of one it cannot: the call
-     * would hold its locks, and throws.
+     * Opens a short transaction. Between two transactions the handler may call other servers. Inside one such a call
+     * throws, because it would hold the locks of the transaction.
      */
     transaction: <T>(work: (work: Work<A>) => Promise<T>) => Promise<T>
   }
@@ -100,7 +104,7 @@ export interface UnitInput<A extends AuditAction> {
 
 type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never
 
-/** What a handler is given: the scope of its access, the parts of a validated request, and what its unit allows. */
+/** The input of a handler: the scope of its access, the parts of the validated request, and what its unit allows. */
 export type In<
   E extends Pick<Endpoint, 'unit' | 'query' | 'body'>,
   Scope = object,
@@ -117,7 +121,7 @@ export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
   Answer<E> | Reply<Answer<E>> | PrebuiltResponse | Streamed | CommittedRefusal
 >
 
-/** What every handler is given, whatever its route. */
+/** The input that every handler gets, whatever its route. */
 export type AnyInput<C extends Context = Context> = Request<C> &
   UnitInput<AuditAction>[Unit] & {
     params: Record<string, string>
@@ -125,20 +129,20 @@ export type AnyInput<C extends Context = Context> = Request<C> &
     body: Body<Endpoint>
   }
 
-/** `C` is the context that its handler works with. In app.ts the compiler checks that the server's context is one. */
+/** `C` is the context that the handler needs. In app.ts the compiler checks that the server's context provides it. */
 export interface Route<C extends Context = Context> {
   endpoint: Endpoint
   access: Access<object, string>
   handle: (input: AnyInput<C>) => Promise<unknown>
   shortcuts: Shortcuts<unknown, C>
-  /** What kind of heavy read it is, where it is one. */
+  /** The kind of heavy read, if the route is one. */
   heavy: HeavyRead | undefined
 }
 
-/** A route of any kind, for those who do not perform it. */
+/** A route of any kind, for code that does not perform it. */
 export type AnyRoute = Route<never>
 
-/** Faster ways to the same answer, tried before the long one. */
+/** Faster ways to the same answer, tried before the normal path. */
 interface Shortcuts<Body, C> {
   fastPath?: FastPath<C>
   batch?: Batch<Body, C>
@@ -149,8 +153,9 @@ interface Traits<Body, C> extends Shortcuts<Body, C> {
 }
 
 /**
- * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
- * else that the long way does (limits, counts), or gives undefined and leaves the request to it. It must not throw.
+ * Answers a request from memory before anything else runs: no promise, no database handle, no schema check. It does all
+ * other work of the normal path (limits, counts). If it returns undefined, the normal path serves the request. It must
+ * not throw.
  */
 export type FastPath<C> = (
   context: C,
@@ -160,9 +165,10 @@ export type FastPath<C> = (
 ) => PrebuiltResponse | undefined
 
 /**
- * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to
- * the long way, which also says what stands against it. So it only has to notice that something does: it checks all that
- * access and handler check, in the statement that writes. For service tokens whose holder is known from memory.
+ * Makes a change in a statement that it shares with changes of other requests. If it returns undefined, the normal path
+ * serves the request, and also finds the reason for a refusal. So the statement only has to detect that there is one.
+ * It repeats every check of access and handler in the statement that writes. Only for service tokens whose owner is
+ * known from memory.
  */
 export type Batch<Body, C> = (input: {
   context: C
@@ -173,7 +179,7 @@ export type Batch<Body, C> = (input: {
   body: Body
 }) => Promise<Reply<unknown> | undefined>
 
-/** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
+/** One line of a feature's table: endpoint, access, handler. The types reject a line without an access. */
 export function route<
   P extends string,
   Q extends Endpoint['query'],
@@ -190,6 +196,7 @@ export function route<
   handle: (input: In<Endpoint<P, Q, B, R, A, M, U>, Scope, C>) => Out<Endpoint<P, Q, B, R, A, M, U>>,
   { heavy, ...shortcuts }: Traits<Static<B>, C> = {},
 ): Route<C> {
-  // Here, where they have been checked against each other, the types of one route are forgotten: `serve` has many.
+  // The types of the route have been checked against each other. They are erased here, because `serve` handles many
+  // routes.
   return { endpoint, access, handle, shortcuts, heavy } as unknown as Route<C>
 }

@@ -29,21 +29,21 @@ import { type Checks, compileChecks } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first hook of every route of ours; absent where no route matched. */
+    /** Set by the first hook of each API route; absent if no route matched. */
     origin: Origin
-    /** Null where the route asks for no credential. */
+    /** Null if the route requires no credential. */
     identified: Identified | null
   }
   interface FastifyContextConfig {
-    /** Whether the route looks at the credential of a request, and so at what it is worth. */
+    /** True if the route authenticates the request, and so detects refused tokens. */
     identifies?: boolean
   }
 }
 
-/** What Node allows otherwise, and the longest note: percent-encoded, a character has up to 12 bytes. */
+/** The default of Node plus the longest note: percent-encoded, a character has up to 12 bytes. */
 const headBytesMax = 16 * 1024 + 12 * limits.noteCharacters
 
-/** Makes the HTTP server of these routes. */
+/** Creates the HTTP server for these routes. */
 export function serve<C extends Context>(
   context: C,
   routes: readonly Route<C>[],
@@ -56,12 +56,12 @@ export function serve<C extends Context>(
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     genReqId: newRequestId,
     rewriteUrl: aliased,
-    // As long as a request line can be: what is too long, the table of parameters says.
+    // As long as a request line can be. The rules of the path parameters refuse what is too long.
     routerOptions: { maxParamLength: headBytesMax },
-    // What comes while the server closes is served by what is still open (http/close.ts): 503 is no refusal of ours.
+    // Requests during shutdown are still served (http/close.ts). A 503 from Fastify would not have our error format.
     return503OnClosing: false,
     http: { maxHeaderSize: headBytesMax, requireHostHeader: false },
-    // What Node would do by itself: a request that trickles in would keep its connection for as long as it likes.
+    // The default of Node. Without it, a request that arrives slowly could keep its connection without limit.
     requestTimeout: 300_000,
     frameworkErrors: (_error, request, reply) => {
       noteRefusedToken(context, request.raw, originOf(request))
@@ -77,7 +77,7 @@ export function serve<C extends Context>(
   warnOfUntrustedProxies(app.server, context)
   allowOrigins(app, context)
   const noSuchPath = () => fail('not_found', 'no such path')
-  // Before the body is read, here too. A thief who tries a decoy may not know our paths, so unknown ones are noted as well.
+  // Runs before the body is read. A thief who tries a decoy may not know our paths, so unknown paths are checked, too.
   app.addHook('onRequest', (request, _reply, done) => {
     const hostFault = findHostFault(request.raw)
     if (hostFault !== null || request.is404 || !request.routeOptions.config.identifies)
@@ -96,7 +96,7 @@ export function serve<C extends Context>(
   return app
 }
 
-/** `POST /signup` is signing up too, for clients that know only where the service is; a GET of it is a page. */
+/** `POST /signup` also signs up, for clients that know only the base URL. A GET of that path is a page. */
 const aliased = ({ method, url = '/' }: { method?: string; url?: string }): string =>
   method === 'POST' && pathOf(url) === '/signup' ? `/v1${url}` : url
 
@@ -106,7 +106,9 @@ function requestIds(): () => string {
   return () => `req_${boot}${(count++).toString(36)}`
 }
 
-/** JSON in UTF-8; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
+/**
+ * Accepts JSON in UTF-8, and the form that OAuth libraries send to the token endpoint. An empty body counts as no body.
+ */
 function acceptBodies(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -118,7 +120,7 @@ function acceptBodies(app: FastifyInstance) {
     try {
       body = JSON.parse(utf8.decode(bytes as Buffer))
     } catch {
-      // JSON.parse quotes what it chokes on, and that may be a secret.
+      // The message of JSON.parse quotes the input, which may be a secret.
       return done(fail('invalid_request', 'body: is not JSON'))
     }
     done(null, body)
@@ -133,13 +135,13 @@ function acceptBodies(app: FastifyInstance) {
   })
 }
 
-/** OAuth libraries send a form there, and read refusals as RFC 6749 has them. */
+/** OAuth libraries send a form to this endpoint, and expect errors in the format of RFC 6749. */
 const isTokenRequest = ({ routeOptions }: FastifyRequest): boolean => routeOptions.url === oauth.token.path
 
 const isEncoded = ({ headers }: FastifyRequest): boolean => !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')
 const encoded = () => fail('invalid_request', 'body: send it as it is, without content-encoding')
 
-/** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
+/** Throws on invalid UTF-8. Otherwise U+FFFD would be stored instead. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function mount<C extends Context>(
@@ -160,7 +162,7 @@ function mount<C extends Context>(
     url: endpoint.path,
     bodyLimit: endpoint.bodyBytes,
     config: { identifies: endpoint.surface !== 'none' },
-    // Before the body is read: nobody without a credential gets us to parse two megabytes.
+    // Runs before the body is read, so that nobody without a credential can make the server parse two megabytes.
     onRequest: (request, _reply, done) => {
       const origin = originOf(request)
       request.origin = origin
@@ -190,18 +192,21 @@ function mount<C extends Context>(
   })
 }
 
-/** What hooks have added, such as who may read the answer from another origin. */
+/** The headers that hooks have added, such as the CORS headers. */
 const headersOf = (reply: FastifyReply): string[] =>
   Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)])
 
-/** How far memory may say who asks. One that acts outside of a transaction looks its caller up first. */
+/**
+ * How far the cache of tokens may authenticate a caller. A unit that acts outside a transaction looks the caller up
+ * first.
+ */
 function memoryFor({ endpoint, shortcuts }: AnyRoute): Asking['memory'] {
   if (endpoint.unit === 'manual' || endpoint.bodyBytes > limits.bodyBytes) return 'none'
   if (endpoint.unit === 'transaction') return 'unconfirmed'
   return shortcuts.fastPath ? 'current' : 'none'
 }
 
-/** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */
+/** Lets a large body be read only for callers who may send it, and only for a few at a time. */
 const admission =
   (context: Context, { access }: AnyRoute, checks: Checks, largeBodies: LargeBodies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -216,8 +221,8 @@ const admission =
   }
 
 /**
- * For every answer that does not say otherwise. Nothing between us and a client keeps what was meant for one (of tokens RFC
- * 6749 section 5.1 demands it), and no browser takes JSON for anything else.
+ * The default headers of every answer. No cache between server and client may keep an answer meant for one client (RFC
+ * 6749 section 5.1 demands it for tokens). No browser may interpret JSON as another type.
  */
 const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
@@ -231,7 +236,7 @@ function answerWith(
   return send(reply.code(status), body)
 }
 
-/** What the limit that counted a request has left for its caller. Where no route matched, none did. */
+/** Adds the rate limit headers of a request. Without a matching route there are none. */
 function sayLimit({ origin }: FastifyRequest, reply: FastifyReply) {
   const said = origin?.limitHeaders ?? []
   for (let at = 0; at < said.length; at += 2) reply.header(said[at] as string, said[at + 1])
@@ -246,7 +251,7 @@ function originOf(request: FastifyRequest): Origin {
   }
 }
 
-/** Of a request that the framework never sees. */
+/** The origin of a request that Fastify never sees. */
 const bareOrigin = ({ socket, headers }: IncomingMessage): Origin => ({
   principal: null,
   ipAddress: socket.remoteAddress ?? null,
@@ -262,7 +267,10 @@ function successStatus(responses: Responses): number {
 
 const send = (reply: FastifyReply, body: unknown): FastifyReply => reply.type(json).send(JSON.stringify(body))
 
-/** Turns anything thrown into the one error shape. What it does not know is `internal`: logged, and tells nothing. */
+/**
+ * Converts every thrown value to the one error format. An unknown error becomes `internal`: the log gets it, and the
+ * answer reveals nothing.
+ */
 async function refuse(
   context: Context,
   request: FastifyRequest,
@@ -301,12 +309,12 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
   }
   const { id: requestId, method, routeOptions } = request
   context.faults.error('request failed', error, { requestId, method, route: routeOptions.url })
-  // The log has one line for an outage of the database, without the ids of requests.
+  // An outage of the database has only one log line, without request ids.
   if (isConnectionError(error)) return fail('internal', 'the server failed; its log has the reason')
   return fail('internal', 'the server failed; the log has this request’s id')
 }
 
-/** Fastify's own refusals of requests that it could not read, in our words and statuses. */
+/** Fastify's own refusals of requests that it could not read, with our messages and statuses. */
 function parsingRefusal(error: unknown, bodyBytes: number): Refusal | undefined {
   const code = (error as { code?: unknown }).code
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('invalid_request', `body: larger than ${bodyBytes} bytes`)
@@ -316,7 +324,7 @@ function parsingRefusal(error: unknown, bodyBytes: number): Refusal | undefined 
     return fail('invalid_request', 'the request could not be read')
 }
 
-/** The pattern of the path, never the path: it names tenants. */
+/** Logs the pattern of the path, never the path, because a path names organizations. */
 function logRequests(app: FastifyInstance, { log }: Context) {
   app.addHook('onResponse', async (request, reply) => {
     log.debug('request', {

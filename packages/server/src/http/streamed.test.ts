@@ -5,7 +5,7 @@ import { streamed } from './streamed.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Pieces without end, and whether what they are made of was given back. */
+/** An endless source of pieces. Its state shows whether it was closed. */
 function source() {
   const state = { made: 0, isGivenBack: false }
   async function* pieces() {
@@ -21,7 +21,7 @@ function source() {
   return { state, pieces: pieces() }
 }
 
-test('someone who takes nothing for 45 seconds is cut off, and what the answer holds is given back', async () => {
+test('a client that reads nothing for 45 seconds is cut off, and the source of the answer is closed', async () => {
   const { state, pieces } = source()
   const { body } = await streamed(pieces)
   const ended = finished(body).catch((error: Error) => error.message)
@@ -34,7 +34,7 @@ test('someone who takes nothing for 45 seconds is cut off, and what the answer h
   expect(state).toEqual({ made: madeBefore, isGivenBack: true })
 })
 
-test('someone who is slow but takes what comes is served', async () => {
+test('a slow client that keeps reading is served', async () => {
   const { state, pieces } = source()
   const { body } = await streamed(pieces)
   for (let n = 0; n < 5; n++) {
@@ -47,7 +47,7 @@ test('someone who is slow but takes what comes is served', async () => {
   expect(state.isGivenBack).toBe(true)
 })
 
-test('what fails before the first piece is refused like any other answer; later it cuts the answer off', async () => {
+test('a failure before the first piece is thrown, and a later failure cuts the answer off', async () => {
   async function* failing(after: number) {
     for (let n = 0; n < after; n++) yield Buffer.from('piece')
     throw new Error('the source failed')
@@ -59,7 +59,7 @@ test('what fails before the first piece is refused like any other answer; later 
   expect(await ended).toBe('the source failed')
 })
 
-test('a piece is freed when the next is made, if it was sent by then and its memory is its own', async () => {
+test('the memory of a sent piece is freed when the next one is produced, unless it is shared', async () => {
   const size = 64 * 1024
   const shared = Buffer.alloc(2 * size)
   const pieces = [Buffer.alloc(size), Buffer.alloc(size), shared.subarray(size), Buffer.alloc(size)]
@@ -69,7 +69,7 @@ test('a piece is freed when the next is made, if it was sent by then and its mem
   const answer = await streamed(source())
   const to = { writableLength: 0 }
   const body = answer.sentTo(to)
-  /** Takes a piece; the next is made while as much as said is still unsent. */
+  /** Reads a piece. The next one is produced while `unsent` bytes have not been sent. */
   const take = async (unsent: number) => {
     to.writableLength = unsent
     body.read()

@@ -1,6 +1,6 @@
 import { Readable, type Writable } from 'node:stream'
 
-/** An answer that is made while it is sent. */
+/** An answer that is produced while it is sent. */
 export class Streamed {
   readonly body: Readable
   private to: Pick<Writable, 'writableLength'> | undefined
@@ -14,21 +14,21 @@ export class Streamed {
     return this.body
   }
 
-  /** Whether all that was made so far has been handed to the operating system. */
+  /** True if all data produced so far has been passed to the operating system. */
   get isSent(): boolean {
     return this.body.readableLength === 0 && this.to?.writableLength === 0
   }
 }
 
-/** Who takes nothing for so long is gone, and what an answer holds on to is wanted by others. */
+/** A client that reads nothing for 45 s is treated as gone, so that its database connection is freed. */
 const stalledMs = 45_000
 
 /**
- * Makes the first piece at once: until then anything can be refused as in every other answer. Afterwards a failure cuts the
- * answer off. However it ends, the generator comes to its `finally`.
+ * Produces the first piece at once: until then an error is answered like any other. A later failure cuts the answer
+ * off. However the answer ends, the `finally` block of the generator runs.
  *
- * The pieces belong to the answer, which frees the memory of each that was sent before the next comes. They live through
- * rests of their source, so the collector would count them among the old objects, and let 64 MB of them gather.
+ * The answer owns the pieces. It frees the memory of each sent piece before it takes the next one. The pieces survive
+ * pauses of their source, so the garbage collector would treat them as old objects and let 64 MB of them pile up.
  */
 export async function streamed(pieces: AsyncGenerator<Buffer>): Promise<Streamed> {
   const first = await pieces.next()
@@ -62,7 +62,7 @@ export async function streamed(pieces: AsyncGenerator<Buffer>): Promise<Streamed
   return answer
 }
 
-/** Small ones share their memory with others. */
+/** Small buffers share their memory with others, and are not freed here. */
 function free(piece: Buffer): void {
   const { buffer } = piece
   if (buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) buffer.transfer(0)

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { fail } from '../kernel/errors.ts'
 import { storedInstant } from '../kernel/instant.ts'
 
-/** The parts of a JSON schema that are followed to find its texts. */
+/** The keywords of a JSON schema that lead to its strings. */
 interface Node {
   anyOf?: TSchema[]
   items?: TSchema
@@ -14,9 +14,9 @@ interface Node {
 const instantPatterns: readonly string[] = [instantPattern, givenInstantPattern]
 
 /**
- * Refuses texts that match their schema and cannot be stored: a lone surrogate, which JSON can encode and UTF-8 cannot; a NUL,
- * which PostgreSQL does not accept; and an instant that does not exist or is out of range. It checks every text of every
- * request, so no route needs a check of its own.
+ * Refuses texts that match their schema and cannot be stored. They are: a lone surrogate, which JSON can encode and
+ * UTF-8 cannot; a NUL, which PostgreSQL does not accept; an instant that does not exist or is out of range. It checks
+ * every text of every request, so no route needs its own check.
  */
 export function checkTexts(schema: TSchema | undefined, value: unknown, place: string): void {
   if (typeof value === 'string') checkText(schema, value, place)
@@ -44,7 +44,7 @@ function checkText(schema: TSchema | undefined, text: string, place: string): vo
 
 export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed()
 
-/** The schema, or the alternatives that it names. */
+/** Returns the schema, or the alternatives in its `anyOf`. */
 function nodesOf(schema: TSchema | undefined): Node[] {
   if (schema === undefined) return []
   const node = schema as Node

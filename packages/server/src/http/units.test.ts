@@ -15,7 +15,8 @@ import { fail, refuseAndCommit } from '../kernel/errors.ts'
 import { type In, route } from './route.ts'
 import { serve } from './serve.ts'
 
-// Operations that only this test has, on the real kernel: what a unit of work promises to the author of the next operation.
+// Routes that exist only in this test, on the real server: they check what a unit of work guarantees to authors of
+// routes.
 
 const audits = ['org.updated'] as const
 const paths = {
@@ -68,7 +69,7 @@ async function call(path: keyof typeof paths, as = tenant.admin.as) {
 }
 
 describe('a manual unit', () => {
-  test('commits each of its transactions with the entries of that one', async () => {
+  test('commits each of its transactions with its audit entries', async () => {
     manual = async ({ transaction }) => {
       await transaction(async ({ db, audit }) => {
         await rename({ db }, 'first')
@@ -88,7 +89,7 @@ describe('a manual unit', () => {
     expect(await nameNow()).toBe('first')
   })
 
-  test('cannot call outside while one of its transactions is open', async () => {
+  test('cannot call other servers while one of its transactions is open', async () => {
     manual = ({ transaction }) => transaction(async () => checkNoTransaction())
     expect((await call('manual')).status).toBe(500)
     const { outbound } = world.server.context
@@ -108,15 +109,15 @@ describe('a manual unit', () => {
     target.close()
   })
 
-  // Where they lead is the operator's choice alone, so they do not go through context.outbound.
+  // Only the operator configures these addresses, so these calls do not go through context.outbound.
   const issuer = { issuer: 'https://issuer.invalid', audience: 'skerry', clientId: 'skerry', clientSecret: null }
   const begun = { state: 'state', nonce: 'nonce', codeVerifier: 'verifier' }
   const neverCalled = () => Promise.reject(new Error('the issuer was called'))
   test.each<[string, () => Promise<unknown>]>([
-    ['mail', () => world.server.context.mailer.send({ to: 'a@example.com', subject: 'subject', text: 'text' })],
-    ['ask an issuer for its keys', () => openOidc(issuer, world.clock.now, neverCalled).verify('e30.e30.e30')],
+    ['send a mail', () => world.server.context.mailer.send({ to: 'a@example.com', subject: 'subject', text: 'text' })],
+    ['fetch the keys of an issuer', () => openOidc(issuer, world.clock.now, neverCalled).verify('e30.e30.e30')],
     ['send a browser to an issuer', () => openExternalClient(issuer).ask('https://skerry.invalid', false)],
-    ['redeem what an issuer gave', () => openExternalClient(issuer).redeem(new URL('https://skerry.invalid'), begun)],
+    ['redeem the code of an issuer', () => openExternalClient(issuer).redeem(new URL('https://skerry.invalid'), begun)],
   ])('cannot %s while one of its transactions is open', async (_, reach) => {
     let refused: unknown
     manual = ({ transaction }) =>
@@ -127,27 +128,27 @@ describe('a manual unit', () => {
     expect(String(refused)).toContain('Nothing outside is called while a transaction is open')
   })
 
-  test('looks its caller up before it acts, whatever memory says', async () => {
+  test('looks its caller up in the database before it acts, even if the caller is cached', async () => {
     const token = await newToken(world, tenant, { role: 'admin' })
     let calls = 0
     manual = async () => void calls++
     transaction = async () => undefined
     expect((await call('transaction', token.as)).status).toBe(200)
-    // As another server would: this one keeps the token in memory.
+    // Revokes the token like another server would: this server still has it in memory.
     const now = new Date().toISOString()
     await world.server.context.db.rows('update service_tokens set revoked_at = $2 where id = $1', [token.id, now])
     expect((await call('manual', token.as)).status).toBe(401)
     expect(calls).toBe(0)
   })
 
-  test('lists its audit actions like any other', async () => {
+  test('must list its audit actions like any other unit', async () => {
     manual = ({ transaction }) => transaction(async ({ audit }) => audit('org.created' as never, tenant.orgId))
     expect((await call('manual')).status).toBe(500)
   })
 })
 
-describe('a read that writes in passing', () => {
-  test('does so in one transaction, with its audit entry', async () => {
+describe('a GET in a transaction that writes', () => {
+  test('writes in one transaction, with its audit entry', async () => {
     transaction = async ({ db, audit }) => {
       await rename({ db }, 'made')
       audit('org.updated', tenant.orgId)
@@ -158,7 +159,7 @@ describe('a read that writes in passing', () => {
     expect([entries.length, await nameNow()]).toEqual([1, 'made'])
   })
 
-  test('is refused to a token that was revoked meanwhile, and leaves nothing', async () => {
+  test('is refused for a token that was revoked meanwhile, and changes nothing', async () => {
     const token = await newToken(world, tenant, { role: 'admin' })
     transaction = async ({ db }) => rename({ db }, 'by a revoked token').then(() => undefined)
     await call('transaction', token.as)
@@ -171,7 +172,7 @@ describe('a read that writes in passing', () => {
 })
 
 describe('a refusal', () => {
-  test('that is thrown leaves nothing, and one that is returned keeps what was written', async () => {
+  test('rolls the changes back if it is thrown, and commits them if it is returned', async () => {
     transaction = async ({ db, audit }) => {
       await rename({ db }, 'thrown')
       audit('org.updated', tenant.orgId)
@@ -191,7 +192,7 @@ describe('a refusal', () => {
   })
 })
 
-test('the use of a token is noted although its first request after a pause writes', async () => {
+test('the last use of a token is recorded, although its first request after a pause writes', async () => {
   const token = await newToken(world, tenant, { role: 'admin' })
   await call('transaction', token.as)
   world.clock.advance(120)

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream'
 import { fail, type Refusal } from '../kernel/errors.ts'
 import { json } from './prebuilt-response.ts'
 
-// Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat
-// the path, and a path may hold what was meant for a body.
+// Answers requests that no route sees, in the usual error format. Fastify's own answers repeat the path, and a path may
+// contain a secret that was meant for a body.
 
-/** A path whose escapes are no UTF-8: all that the router itself refuses. */
+/** The error for a path whose escapes are not UTF-8. The router itself refuses nothing else. */
 export const unreadablePath = (): Refusal => fail('invalid_request', 'path: is not percent-encoded UTF-8')
 
 const body = JSON.stringify({ error: { code: 'invalid_request', message: 'the request could not be read' } })
@@ -17,7 +17,9 @@ const headers = {
   connection: 'close',
 }
 
-/** What is not HTTP, or has a header longer than Node reads: there is no request to answer, only a connection. */
+/**
+ * Answers input that is not HTTP, or has headers longer than Node reads. There is no request object, only a connection.
+ */
 export function answerUnreadable(error: { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
@@ -25,7 +27,10 @@ export function answerUnreadable(error: { code?: string }, socket: Duplex): void
   else socket.destroy()
 }
 
-/** What Node would answer by itself: an expectation that it does not know with 417, a tunnel by hanging up. */
+/**
+ * Answers two kinds of requests instead of Node, which answers an unknown expectation with 417 and a tunnel by hanging
+ * up.
+ */
 export function answerUnusual(server: Server, seen: (request: IncomingMessage) => void): void {
   server.on('checkExpectation', (request, response) => {
     seen(request)
@@ -38,8 +43,9 @@ export function answerUnusual(server: Server, seen: (request: IncomingMessage) =
 }
 
 /**
- * Finds a violation of RFC 9112 section 3.2, or returns null. A request of HTTP/1.1 must have a `Host` header, and no request
- * may have two, because a proxy could use one and Skerry the other. Node's own check is off, because its refusal has no text.
+ * Finds a violation of RFC 9112 section 3.2, or returns null. A request of HTTP/1.1 must have a `Host` header. No
+ * request may have two, because a proxy could use one and Skerry the other. Node's own check is off, because its
+ * refusal has no text.
  */
 export function findHostFault({ headers, httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (headers.host === undefined) return httpVersion === '1.1' ? 'Host: is required' : null

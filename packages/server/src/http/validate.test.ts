@@ -64,41 +64,41 @@ test.each([
   [[], /^body: /],
   ['text', /^body: /],
   [7, /^body: /],
-])('a wrong body %j is refused at its place', (body, place) => {
+])('the refusal of the invalid body %j names the path of the error', (body, place) => {
   expect(bodySays(body)).toMatch(place)
 })
 
-test('what is none of several fixed values is told which there are', () => {
+test('the refusal of a value outside a fixed set lists the allowed values', () => {
   for (const role of ['owner', '', 7, null])
     expect(bodySays({ name: 'A', role })).toBe('body.role: must be admin or member')
 })
 
-test('what is missing is named, and so is where', () => {
+test('the refusal of a missing field names the field and its path', () => {
   expect(bodySays({})).toBe('body: name is required')
   expect(bodySays(undefined)).toBe('body: name is required')
   expect(bodySays({ name: 'A', grants: [{ to: 'x' }] })).toBe('body.grants.0: key is required')
 })
 
-test('what is unknown is named, and so is where', () => {
+test('the refusal of an unknown field names the field and its path', () => {
   expect(bodySays({ name: 'A', nmae: 'B' })).toBe('body: unknown field "nmae"')
   expect(bodySays({ name: 'A', grants: [{ to: 'x', key: 1, also: 1 }] })).toBe('body.grants.0: unknown field "also"')
   expect(querySays({ lmit: '5' })).toBe('query: unknown field "lmit"')
   expect(bodySays({ name: 'A', ['x'.repeat(500)]: 1 }).length).toBeLessThan(120)
 })
 
-test('what is unknown among much is named all the same, and cut where it is long', () => {
+test('the refusal of many unknown fields names the first one, and shortens a long name', () => {
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field_${n}`, 1]))
   expect(bodySays(many)).toBe('body: unknown field "field_0"')
   expect(bodySays({ name: 'A', grants: [{ to: 'x', key: 1, ...many }] })).toBe('body.grants.0: unknown field "field_0"')
   expect(bodySays({ ['x'.repeat(100_000)]: 1, ...many }).length).toBeLessThan(120)
 })
 
-test('a map names what it does not take only where that is a name', () => {
+test('the refusal of a key in a map repeats it only if it looks like a name', () => {
   expect(bodySays({ name: 'A', versions: { a: 1 } })).toBe('body.versions: unknown field "a"')
   expect(bodySays({ name: 'A', versions: { 'a value': 1 } })).toBe('body.versions: unknown field')
 })
 
-test('more than there may be is refused for that alone, whatever it is', () => {
+test('too many items or entries are refused before their values are checked', () => {
   const wrong = { to: '', key: 'x' }
   expect(bodySays({ name: 'A', grants: Array(4).fill(wrong) })).toBe('body.grants: must not have more than 3 items')
   expect(bodySays({ name: 'A', versions: { A: '', B: '', C: '' } })).toBe(
@@ -106,7 +106,7 @@ test('more than there may be is refused for that alone, whatever it is', () => {
   )
 })
 
-test('a refusal never repeats the value that was wrong', () => {
+test('a refusal never repeats the wrong value', () => {
   const planted = 'planted-plaintext-7f3a'
   const bodies = [
     { name: planted },
@@ -121,23 +121,23 @@ test('a refusal never repeats the value that was wrong', () => {
     expect(querySays(query)).not.toContain(planted)
 })
 
-test('a query’s numbers and repeatable parameters take their type from the schema', () => {
+test('numbers and repeatable parameters of a query get their type from the schema', () => {
   expect(checks.query({ limit: '10', with: 'one', word: '12' })).toEqual({ limit: 10, with: ['one'], word: '12' })
   expect(checks.query({ with: ['one', 'two'] })).toEqual({ with: ['one', 'two'] })
   expect(checks.query({})).toEqual({})
 })
 
-test.each(['', ' 1', '1.0', '1e1', '0x1', '١', '11', '0', '-1', '9'.repeat(30)])('a number %j is refused', (limit) => {
+test.each(['', ' 1', '1.0', '1e1', '0x1', '١', '11', '0', '-1', '9'.repeat(30)])('the limit %j is refused', (limit) => {
   expect(querySays({ limit })).toMatch(/^query\.limit: /)
 })
 
-test('a parameter given twice, where once is meant, is refused', () => {
+test('a parameter that is sent too often is refused', () => {
   expect(querySays({ limit: ['1', '2'] })).toMatch(/^query\.limit: /)
   expect(querySays({ word: ['a', 'b'] })).toMatch(/^query\.word: /)
   expect(querySays({ with: ['a', 'b', 'c'] })).toMatch(/^query\.with: /)
 })
 
-test('a path parameter of another form is refused as its row says: an id is not found, a name is invalid', () => {
+test('a malformed path parameter is refused: an id as not found, a name as invalid', () => {
   const params = { orgId: `org_${'0'.repeat(22)}`, envId: `env_${'0'.repeat(22)}`, name: 'A' }
   expect(checks.params(params)).toEqual(params)
   const code = (more: object) => refusal(() => checks.params({ ...params, ...more })).code
@@ -146,7 +146,7 @@ test('a path parameter of another form is refused as its row says: an id is not 
   for (const name of ['A-B', '1A', '', 'A\n']) expect(code({ name })).toBe('invalid_request')
 })
 
-test('a path with a parameter that nobody checks is not served', () => {
+test('an endpoint with an unknown path parameter does not compile', () => {
   const shape = { summary: 'A typing error', responses: {} }
   expect(() => compileChecks(get('/v1/orgs/:ogrId', shape))).toThrow('no rule for parameter ogrId')
 })

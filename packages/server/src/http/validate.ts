@@ -16,7 +16,10 @@ export interface Checks {
   body: (body: unknown) => Fields
 }
 
-/** The checks of an endpoint. Its schemas are compiled at their first request: most servers never see most endpoints used. */
+/**
+ * Creates the checks of an endpoint. Each schema is compiled at its first request, because most servers never use most
+ * endpoints.
+ */
 export function compileChecks(endpoint: Endpoint): Checks {
   const query = once(() => Compile(endpoint.query))
   const body = once(() => Compile(endpoint.body))
@@ -36,14 +39,14 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** A malformed parameter is refused in the words of its row, before anything is looked up. */
+/** Refuses a malformed parameter with the message of its rule, before any look-up. */
 function paramsCheck(path: string): Checks['params'] {
   const checks = pathParamNames(path).map((name) => {
     const rule = pathParamRule(path, name)
     return { name, rule, pattern: new RegExp(rule.schema.pattern) }
   })
   return (given) => {
-    // The router gives texts, one for each name in the path.
+    // The router passes strings, one for each name in the path.
     const params = given as Params
     for (const { name, rule, pattern } of checks)
       if (!pattern.test(params[name] ?? '')) throw fail(rule.malformed, rule.message)
@@ -54,7 +57,7 @@ function paramsCheck(path: string): Checks['params'] {
   }
 }
 
-/** Query strings carry text: whole numbers and repeatable parameters take their type from the schema. */
+/** Converts the strings of a query: integers and repeatable parameters get their type from the schema. */
 function coercion(schema: TObject<TProperties>): (query: unknown) => Record<string, unknown> {
   const kinds = Object.entries(schema.properties).map(
     ([name, property]) => [name, (property as { type?: string }).type] as const,
@@ -67,7 +70,7 @@ function coercion(schema: TObject<TProperties>): (query: unknown) => Record<stri
       if (arrays.has(name) && !Array.isArray(value)) return [name, [value]]
       return [name, value]
     }
-    // Not by assignment: a parameter called __proto__ is an unknown field like any other.
+    // No assignment to an object here: a parameter called __proto__ must be an unknown field like any other.
     return Object.fromEntries(Object.entries(query as Record<string, unknown>).map(coerced))
   }
 }
@@ -81,7 +84,10 @@ function check(schema: TSchema, validator: Validator, value: unknown, place: 'qu
 
 const compiled = new WeakMap<TSchema, Validator>()
 
-/** Checks a part of a body by the schema that another part of it names, in the same words as the body itself. */
+/**
+ * Checks a part of a body against the schema that another part of it names. The error messages are those of a body
+ * check.
+ */
 export function checkShape(schema: TObject<TProperties>, value: unknown, place: string): void {
   const validator = compiled.get(schema) ?? (Compile(schema) as unknown as Validator)
   compiled.set(schema, validator)
@@ -89,7 +95,7 @@ export function checkShape(schema: TObject<TProperties>, value: unknown, place: 
   if (!validator.Check(value)) throw complaint(validator, value, place)
 }
 
-/** Names the place and the rule, never the value. */
+/** Builds an error that names the path and the rule, never the value. */
 function complaint(validator: Validator, value: unknown, place: string): Refusal {
   const problems = validator.Errors(value)
   const stray = problems.find((problem) => problem.keyword === 'additionalProperties')

@@ -30,7 +30,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Takes every place that an organization has for heavy reads, and every one to wait in, until the test ends. */
+/** Uses every slot of an organization for heavy reads, and every place in its queue, until the test ends. */
 function fillPlaces(orgId: string): void {
   const { ofOrganization, waitingMax } = heavyReads.search
   for (let taken = 0; taken < ofOrganization + waitingMax; taken++) {
@@ -41,24 +41,24 @@ function fillPlaces(orgId: string): void {
 }
 
 describe('a list without a limit', () => {
-  test('has every row, in order, and is read in pages', async () => {
+  test('returns every row, in order, and is read in pages', async () => {
     const reads = vi.spyOn(db, 'reads')
     const { status, body } = await list(tenant)
     expect([status, body.nextCursor, body.tokens.length]).toEqual([200, null, count + 1])
     const places = body.tokens.map(({ createdAt, id }) => `${createdAt} ${id}`)
     expect(places).toEqual(places.toSorted())
     expect(new Set(places).size).toBe(count + 1)
-    // The first page is read as ever, and the others with a handle for heavy reads.
+    // The first page is read as usual, and the others with a handle for heavy reads.
     expect(reads).toHaveBeenCalledTimes(1)
   })
 
-  test('of less than a page needs no place among heavy reads', async () => {
+  test('of less than a page needs no slot for heavy reads', async () => {
     fillPlaces(small.orgId)
     const { status, body } = await list(small)
     expect([status, body.tokens.length]).toEqual([200, 1])
   })
 
-  test('of more than a page is refused where its organization has no place left, and another one is served', async () => {
+  test('of more than a page is refused if its organization has no free slot, and another organization is served', async () => {
     fillPlaces(tenant.orgId)
     const refused = await list(tenant)
     expect([refused.status, refused.error?.message]).toEqual([429, expect.stringContaining('too many large reads')])
@@ -66,7 +66,7 @@ describe('a list without a limit', () => {
   })
 })
 
-test('every list that is answered whole has rows and a cursor, and nothing that pages could not share', () => {
+test('every list that is answered whole has rows, a cursor, and no other field that differs between pages', () => {
   const whole = routes.filter(({ endpoint }) => isAnsweredWhole(endpoint))
   expect(whole.length).toBeGreaterThan(20)
   for (const { endpoint } of whole) {

@@ -4,15 +4,16 @@ import { limits } from '@skerry/contract/limits'
 import { json, PrebuiltResponse } from './prebuilt-response.ts'
 import type { AnyInput } from './route.ts'
 
-// Some lists answer every row to a caller who sends no limit, as clients that know no paging expect. An organization may have
-// 100,000 tokens. One statement for all of them, and one call of JSON.stringify, would hold up every other organization.
+// Some lists return every row to a caller who sends no limit, because clients without paging expect that. An
+// organization may have 100,000 tokens. One statement for all of them, and one call of JSON.stringify, would delay
+// every other organization.
 
 /** The answer of a list handler: an array of rows, and the cursor of the next page. */
 export type ListPage = Record<string, unknown> & { nextCursor: string | null }
 
 export const isLast = ({ nextCursor }: ListPage): boolean => nextCursor === null
 
-/** Whether a list without a limit is answered whole. Other lists have a default limit. */
+/** True if the list returns all rows when no limit is sent. Other lists have a default limit. */
 export function isAnsweredWhole({ unit, query: { properties } }: Pick<Endpoint, 'unit' | 'query'>): boolean {
   const { cursor, limit } = properties
   return unit === 'read' && cursor !== undefined && limit !== undefined && !('default' in limit)
@@ -37,7 +38,7 @@ export async function readWhole<Input extends AnyInput>(
   first: ListPage,
 ): Promise<PrebuiltResponse> {
   const [name] = Object.entries(first).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
-  // Besides the rows, a list has only facts that are the same for every page.
+  // Besides the rows, a list has only fields that are the same on every page.
   const { [name]: _, nextCursor: __, ...facts } = first
   const head = Object.keys(facts).length === 0 ? '{' : `${JSON.stringify(facts).slice(0, -1)},`
   const pieces = [Buffer.from(`${head}${JSON.stringify(name)}:[`)]
@@ -54,5 +55,5 @@ export async function readWhole<Input extends AnyInput>(
   return new PrebuiltResponse(200, [...always, 'content-length', String(body.length)], body)
 }
 
-/** The header that the framework sets on every other answer. */
+/** The headers that the server sets on every other answer. */
 const always = ['content-type', json, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff']

@@ -10,7 +10,7 @@ export type Audit<A extends AuditAction> = (
   more?: Partial<Pick<Entry, 'orgId' | 'actor'>>,
 ) => void
 
-/** Each organization’s trail tells of its member; a person in none leaves an entry outside of all. */
+/** Adds an audit entry to each organization of the person. Without an organization, the entry belongs to none. */
 export async function auditUser<A extends AuditAction>(
   { db, audit }: { db: Sql; audit: Audit<A> },
   userId: string,

@@ -12,20 +12,20 @@ import type { IdentityContext } from './context.ts'
 import { noteRefusedToken } from './decoy-watch.ts'
 import { isTokenInForce } from './store.ts'
 
-/** What an operation wants to know of its caller: which credentials it takes, and how far memory may say whose they are. */
+/** How an operation authenticates its caller: which credentials it accepts, and whether cached tokens are enough. */
 export interface Asking {
   surface: Surface
   /**
-   * `none`: every caller is looked up. `current`: a service token may come from memory whose invalidations have been read.
-   * `unconfirmed`: from any memory, because the transaction confirms it in its first round trip (`confirmToken`), or the
-   * statement that writes does (`Batch`).
+   * `none`: every caller is looked up. `current`: a service token may come from the cache if the cache has read all
+   * invalidations. `unconfirmed`: it may come from the cache in any state. Then the transaction confirms it in its
+   * first round trip (`confirmToken`), or the statement that writes does (`Batch`).
    */
   memory: 'none' | 'current' | 'unconfirmed'
 }
 
 /**
- * Says who sent a request, or refuses with 401. Valid callers take from their own rate limit; those without a valid
- * credential from their address's, so that one bad token does not lock out its neighbours.
+ * Finds out who sent a request, or refuses with 401. A valid caller has its own rate limit. Callers without a valid
+ * credential share the limit of their address, so that one bad token does not block valid callers at that address.
  */
 export async function authenticate(
   context: IdentityContext,
@@ -49,7 +49,7 @@ export async function authenticate(
   }
 }
 
-/** Whose bucket a request takes from. What an executor reads is counted where it is released, too. */
+/** Selects the rate limit of a caller. The reads of an executor are also counted where credentials are released. */
 function limitOf(principal: AnyPrincipal): [rate: RateName, key: string] {
   if (principal.type === 'vault_platform') return ['vaultPlatform', principal.id]
   if (principal.type === 'vault_end_user') return ['vaultConnect', principal.sessionId]
@@ -73,7 +73,7 @@ function unconfirmedToken(context: IdentityContext, request: IncomingMessage): U
   return principal ? { confirmed: false, principal, tokenHash } : undefined
 }
 
-/** Refuses a token that memory knew and that is no longer in force. Its use is noted once the transaction has ended. */
+/** Refuses a cached token that is no longer valid. The caller records the use of a valid one after the transaction. */
 export async function confirmToken(
   context: IdentityContext,
   db: Sql,
@@ -85,7 +85,7 @@ export async function confirmToken(
   throw fail('unauthorized', 'unknown service token')
 }
 
-/** A service token that was looked up before, as current as the resolve cache is. */
+/** Returns a cached service token, as current as the resolve cache is. */
 export function rememberedToken(
   context: IdentityContext,
   request: IncomingMessage,

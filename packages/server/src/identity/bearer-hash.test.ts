@@ -5,13 +5,13 @@ import { bearerHashOf } from './bearer-hash.ts'
 
 const request = (socket: object, authorization?: string) => ({ headers: { authorization }, socket }) as IncomingMessage
 
-test('a connection is believed what it presents now, not what it presented before', () => {
+test('each request on a connection is hashed by its own token', () => {
   const connection = {}
   for (const token of ['skt_first', 'skt_first', 'skt_other', 'skt_first'])
     expect(bearerHashOf(request(connection, `Bearer ${token}`)), token).toBe(sha256(token))
 })
 
-test('nothing passes from one request to the next that presents nothing', () => {
+test('a request without a service token does not get the hash of the request before', () => {
   const connection = {}
   bearerHashOf(request(connection, 'Bearer skt_first'))
   expect(bearerHashOf(request(connection))).toBeUndefined()

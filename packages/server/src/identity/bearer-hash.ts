@@ -6,9 +6,9 @@ const scheme = 'Bearer '
 const lastOf = new WeakMap<Socket, { authorization: string; bearerHash: string }>()
 
 /**
- * The hash of the service token that a request presents, undefined where it presents none. A connection mostly sends the
- * same one again, and then it is compared, not hashed: hashing costs more than all else that is asked of a token that
- * memory knows. It is kept no longer than its connection is open.
+ * Returns the hash of the service token of a request, or undefined if it has none. A connection usually sends the same
+ * token again. A comparison is enough then. A hash would cost more than all other work for a cached token. The token is
+ * kept only while its connection is open.
  */
 export function bearerHashOf({ headers: { authorization }, socket }: IncomingMessage): string | undefined {
   if (!authorization?.startsWith(`${scheme}skt_`)) return undefined

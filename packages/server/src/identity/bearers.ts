@@ -21,7 +21,7 @@ import { findClaim, findExecutor, findPlatformKey } from './vault-store.ts'
 
 type Identify = (context: IdentityContext, credential: string, origin: Origin) => Promise<AnyPrincipal>
 
-/** A kind of credential: how it is recognized, which operations take it, and who finds out whose it is. */
+/** A kind of credential: its format, the operations that accept it, and the function that finds its owner. */
 interface Bearer {
   scheme: 'bearer' | 'basic'
   form: RegExp
@@ -31,7 +31,7 @@ interface Bearer {
 
 const startsWith = (prefix: string) => new RegExp(`^${prefix}`)
 
-/** Every credential that an Authorization header may carry. The forms exclude each other. */
+/** All credentials that an Authorization header may carry. No two formats overlap. */
 const bearers: readonly Bearer[] = [
   {
     scheme: 'bearer',
@@ -84,7 +84,7 @@ const bearers: readonly Bearer[] = [
   },
 ]
 
-/** Whose credential this is. One that works elsewhere, and not on this surface, is as unknown here as any other. */
+/** Finds the owner of a credential. A credential for another surface is refused like an unknown one. */
 export async function identify(
   context: IdentityContext,
   surface: Surface,
@@ -102,9 +102,11 @@ export async function identify(
   return bearer.identify(context, credential, origin)
 }
 
-/** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
+/**
+ * Verifies our own session token, or one of the external identity provider. The issuer claim only selects the verifier.
+ */
 function sessionOf(context: IdentityContext, jwt: string, origin: Origin): Promise<Principal> {
-  // Not spelt as base64url is written: several spellings of one token have no use but to be mistaken for several.
+  // Refuses non-canonical base64url. Several spellings of one token could be mistaken for several tokens.
   const parts = jwt.split('.')
   if (parts.some((part) => Buffer.from(part, 'base64url').toString('base64url') !== part))
     throw fail('unauthorized', 'session token refused')
@@ -112,8 +114,9 @@ function sessionOf(context: IdentityContext, jwt: string, origin: Origin): Promi
 }
 
 /**
- * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: an attacker who tries tokens
- * learns only that they do not work. What a refused token was is looked up after the answer.
+ * Gives the same answer, byte for byte and after the same work, for unknown, revoked and expired tokens and for decoys.
+ * An attacker who tries tokens learns only that they do not work. The kind of a refused token is looked up after the
+ * answer.
  */
 async function serviceToken(context: IdentityContext, bearer: string): Promise<Principal> {
   const bearerHash = sha256(bearer)
@@ -131,7 +134,10 @@ async function serviceToken(context: IdentityContext, bearer: string): Promise<P
   return principal
 }
 
-/** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
+/**
+ * Looked up at each request, so that every server refuses a revoked session at its next request. All failures get the
+ * same answer.
+ */
 async function cliSession(context: IdentityContext, bearer: string): Promise<Principal> {
   const session = await findCliSession(context.db.lookups, sha256(bearer), issuerOf(context))
   const usable =
@@ -156,7 +162,7 @@ async function clientSecret(context: IdentityContext, credential: string): Promi
   return client
 }
 
-/** One answer for unknown and revoked keys. */
+/** Unknown and revoked keys get the same answer. */
 async function vaultPlatform(context: IdentityContext, bearer: string): Promise<PlatformPrincipal> {
   const key = await findPlatformKey(context.db.lookups, sha256(bearer))
   if (!key) throw fail('unauthorized', 'unknown platform key')
@@ -164,7 +170,7 @@ async function vaultPlatform(context: IdentityContext, bearer: string): Promise<
   return { type: 'vault_platform', ...key }
 }
 
-/** One answer for unknown and disabled executors. Its calls are what shows that it is alive. */
+/** Unknown and disabled executors get the same answer. The calls of an executor show that it is alive. */
 async function vaultExecutor(context: IdentityContext, bearer: string): Promise<ExecutorPrincipal> {
   const executor = await findExecutor(context.db.lookups, sha256(bearer))
   if (!executor) throw fail('unauthorized', 'unknown executor')
@@ -172,7 +178,7 @@ async function vaultExecutor(context: IdentityContext, bearer: string): Promise<
   return { type: 'vault_executor', ...executor }
 }
 
-/** One answer for unknown and expired claims. */
+/** Unknown and expired claims get the same answer. */
 async function vaultClaim(context: IdentityContext, bearer: string): Promise<EndUserPrincipal> {
   const claim = await findClaim(context.db.lookups, sha256(bearer), instant(context))
   if (!claim) throw fail('unauthorized', 'unknown claim token')

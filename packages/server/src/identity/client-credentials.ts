@@ -25,7 +25,10 @@ export async function machineClient(
   return { type: 'm2m', id, orgId: client.orgId }
 }
 
-/** RFC 6749 section 2.3.1: both are form-encoded before they are joined. Ours need no encoding, but libraries may encode more. */
+/**
+ * Reads Basic credentials. By RFC 6749 section 2.3.1 both parts are form-encoded before they are joined. Ours need no
+ * encoding, but libraries may still encode characters.
+ */
 export function basicCredentials(encoded: string): ClientCredentials {
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')

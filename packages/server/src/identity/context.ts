@@ -6,11 +6,11 @@ import type { RejectedTokens } from './rejected-tokens.ts'
 import type { SessionTokens } from './session-tokens.ts'
 import type { TokenMemory } from './token-memory.ts'
 
-/** What it takes to find out who asks. */
+/** The context that authenticates callers. */
 export interface IdentityContext extends KernelContext {
-  /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
+  /** null with PostgreSQL and without SKERRY_SERVER_KEY: nobody can sign in. */
   serverKey: ServerKey | null
-  /** null where nobody else signs people in. */
+  /** null if no external identity provider is configured. */
   oidc: Oidc | null
   sessionTokens: SessionTokens
   tokenMemory: TokenMemory

@@ -5,9 +5,9 @@ import { fail } from '../kernel/errors.ts'
 type Headers = Record<string, string | string[] | undefined>
 
 /**
- * `__Host-` makes browsers refuse the cookie unless it came over TLS, from this very host and for all of it, so no
- * neighbouring subdomain can plant one. The price is `Path=/`, which costs nothing: scripts cannot read it, and only the
- * sign-in looks at it.
+ * With `__Host-`, browsers accept the cookie only over TLS, from exactly this host, and for all its paths. So a
+ * neighbouring subdomain cannot set one. It requires `Path=/`, which does no harm: scripts cannot read the cookie, and
+ * only the sign-in uses it.
  */
 const prefixed = (config: Config, name: string) => (isSecure(config) ? `__Host-${name}` : name)
 const isSecure = ({ baseUrl }: Config) => baseUrl?.startsWith('https:') ?? false
@@ -19,7 +19,7 @@ export function readCookie(config: Config, headers: Headers, name: CookieName): 
   return typeof header === 'string' ? parseCookie(header)[prefixed(config, name)] : undefined
 }
 
-/** A Set-Cookie line. `maxAge` in seconds; 0 removes it. */
+/** Builds a Set-Cookie header. `maxAge` is in seconds; 0 deletes the cookie. */
 export const cookieLine = (
   config: Config,
   name: CookieName,
@@ -36,9 +36,9 @@ export const cookieLine = (
   })
 
 /**
- * What a cookie alone authorizes must come from a page of this server. SameSite=Strict keeps the cookie from other sites;
- * this also keeps out other origins of the same site, such as another port or subdomain. Browsers send one of both headers
- * with every POST and no script can set them.
+ * A request that a cookie alone authorizes must come from a page of this server. SameSite=Strict keeps the cookie from
+ * other sites. This check also refuses other origins of the same site, such as another port or subdomain. Browsers send
+ * one of the two headers with every POST, and no script can set them.
  */
 export function checkSameOrigin(config: Config, headers: Headers): void {
   const site = headers['sec-fetch-site']

@@ -7,11 +7,17 @@ import type { IdentityContext } from './context.ts'
 import type { Presented } from './rejected-tokens.ts'
 
 const tokenId = `${credentialPrefixes.serviceToken}[0-9A-Za-z]{${idLength}}`
-/** Wherever it stands: as the user of a Basic header too, which is how some programs send what they found. */
+/**
+ * Finds a token anywhere in the header, for example as the user of Basic, where some programs send a token that they
+ * found.
+ */
 const tokenForm = new RegExp(`(${tokenId})[^\\s:]*`)
 const wholeForm = new RegExp(`^(${tokenId})_([A-Za-z0-9_-]{43})$`)
 
-/** Notes the service token of a request that is refused, or that nobody asked for it. One who shows a decoy has found it. */
+/**
+ * Records the service token of a request that is refused or that needs none. A caller who presents a decoy has found
+ * it.
+ */
 export function noteRefusedToken(context: IdentityContext, { headers }: IncomingMessage, origin: Origin): void {
   const { authorization } = headers
   if (!authorization) return
@@ -23,21 +29,21 @@ export function noteRefusedToken(context: IdentityContext, { headers }: Incoming
   context.rejectedTokens.note(presented, origin, instant(context))
 }
 
-/** Notes that somebody tries to register an id that is registered already, as one does who wonders what was found. */
+/** Records an attempt to register an id that is already registered. A person who tests a found token may do that. */
 export function noteTokenInUse(
   context: IdentityContext,
   taken: Pick<Presented, 'tokenId' | 'byOrgId'>,
   origin: Origin,
 ): void {
   const { tokenId } = taken
-  // By its id alone: whose hash they give is their own affair.
+  // Only the id is recorded. The caller chooses the hash, so it proves nothing.
   const presented = { ...taken, bearerHash: sha256(tokenId), derivedHash: null }
   context.rejectedTokens.note(presented, origin, instant(context))
 }
 
 /**
- * What `crypto` derives as the bearer of a whole token, hashed as it is registered. Both have one form, so every stranger's
- * bearer costs the same derivation, a few microseconds.
+ * Returns the hash under which the bearer of a whole token is registered; `crypto` derives that bearer. Bearers and
+ * whole tokens have the same format. So every unknown bearer costs the same derivation, a few microseconds.
  */
 function derivedHash(bearer: string): string | null {
   const [, id, rest] = wholeForm.exec(bearer) ?? []

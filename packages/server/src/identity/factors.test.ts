@@ -3,7 +3,7 @@ import { secondFactor } from '@skerry/contract/second-factor/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openWorld } from '../../test/world.ts'
 
-// What an external issuer says of a second factor, and what is believed of it.
+// How the server uses what an external identity provider reports about a second factor.
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -16,9 +16,9 @@ const present = async (claims: object) => {
 }
 const at = (time: number) => new Date(time * 1000).toISOString()
 
-describe('an issuer', () => {
+describe('an identity provider', () => {
   test.each(['mfa', 'otp', 'hwk', 'swk', 'pop', 'sms'])(
-    'tells of a second factor by amr %s, entered at auth_time',
+    'reports a second factor with amr %s, entered at auth_time',
     async (method) => {
       const time = seconds(-60)
       const { session } = await present({ amr: ['pwd', method], auth_time: time })
@@ -26,7 +26,7 @@ describe('an issuer', () => {
     },
   )
 
-  test('tells by mfa_enrolled that there is one, and by mfa_time when it was entered', async () => {
+  test('reports with mfa_enrolled that there is one, and with mfa_time when it was entered', async () => {
     const time = seconds(-60)
     expect((await present({ mfa_enrolled: true })).session).toMatchObject({ secondFactor: true, mfaAt: null })
     expect((await present({ mfa_enrolled: true, mfa_time: time, auth_time: seconds() })).session).toMatchObject({
@@ -37,14 +37,14 @@ describe('an issuer', () => {
 
   test.each([
     ['a password alone', { amr: ['pwd'], auth_time: 1 }],
-    ['methods that are no list', { amr: 'mfa', auth_time: 1 }],
-    ['mfa_enrolled as a text', { mfa_enrolled: 'true' }],
-    ['nothing', {}],
-  ])('tells of none by %s', async (_, claims) => {
+    ['amr that is not a list', { amr: 'mfa', auth_time: 1 }],
+    ['mfa_enrolled as a string', { mfa_enrolled: 'true' }],
+    ['no claims', {}],
+  ])('reports no second factor with %s', async (_, claims) => {
     expect((await present(claims)).session).toMatchObject({ secondFactor: false, mfaAt: null })
   })
 
-  test('is not believed an instant in the future, which would stay fresh for ever', async () => {
+  test('cannot report a time in the future, which would count as fresh for too long', async () => {
     for (const mfa_time of [seconds(600), 1e300, -5, '1'])
       expect((await present({ mfa_enrolled: true, mfa_time })).session).toMatchObject({
         secondFactor: true,
@@ -52,7 +52,7 @@ describe('an issuer', () => {
       })
   })
 
-  test('asks for the second factor itself, so a session without it is whole; what asks for a fresh one still does', async () => {
+  test('checks the factor itself, so a session without one is valid, but some endpoints require a fresh one', async () => {
     const { as } = await present({ mfa_enrolled: true })
     expect((await world.call(me.getKeys, { as })).status).toBe(200)
     expect((await world.call(secondFactor.removeTotp, { as })).error?.code).toBe('mfa_required')

@@ -10,13 +10,13 @@ const { db } = world.server.context
 
 const noted = () => db.rows<{ id: string }>(`select id from vault_uses where id like 'vcn_note%' order by id`)
 
-test('uses of a vault that are noted together are, whatever is wrong with one of them, and that one is tried again', async () => {
+test('a use that cannot be written does not prevent the other uses, and is tried again', async () => {
   const warned: string[] = []
   const log = openLog('warn', (line) => warned.push(line))
   const lastUsed = openLastUsed(db, openFaults(db, log))
   const note = (orgId: string, id: string) => lastUsed.noteVault({ orgId, id }, world.clock.now().getTime())
   const ofNobody = 'org_0000000000000000000000'
-  // The first is written at once, and the others go together.
+  // The first use is written at once, and the others together.
   note(tenant.orgId, 'vcn_note1')
   note(tenant.orgId, 'vcn_note2')
   note(ofNobody, 'vcn_note3')

@@ -4,30 +4,30 @@ import type { Faults } from '../kernel/faults.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
 import { upsertVaultUses, type VaultUse } from './vault-store.ts'
 
-/** How exact `lastUsedAt` is. A write for each request would cost more than the request. */
+/** The precision of `lastUsedAt`. A write for each request would cost more than the request. */
 const granularityMs = 60_000
-/** Some 10 MB. With fewer, an executor that goes round among more connections would have each use of them written. */
+/** About 10 MB. With fewer entries, an executor that uses more connections in turn would cause a write for each use. */
 const rememberedMax = 100_000
 
-/** An executor uses many connections in a second: the first is written at once, and those that follow go together. */
+/** An executor uses many connections in a second. The first use is written at once, and the following ones together. */
 const pauseMs = 1000
 
-/** Notes that a credential was used, at most once a minute each, off the request's path. */
+/** Records that a credential was used, at most once a minute for each, without delaying the request. */
 export interface LastUsed {
   note(token: { orgId: string; id: string }, nowMs: number): void
   noteCliSession(id: string, nowMs: number): void
   noteMachineClient(client: { orgId: string; id: string }, nowMs: number): void
-  /** A platform key, an executor or a connection of the vault. */
+  /** Records the use of a platform key, an executor or a connection of the vault. */
   noteVault(one: { orgId: string; id: string }, nowMs: number): void
-  /** Writes what waits to be written together. */
+  /** Writes the uses that are waiting. */
   flush(): Promise<void>
-  /** Forgets which uses are written already: they are in another database. */
+  /** Forgets which uses were written, because they are in another database. */
   clear(): void
 }
 
 export function openLastUsed(db: Database, faults: Faults): LastUsed {
   const notedAtMs = new Map<string, number>()
-  /** Every request asks, so it comes to nothing quickly. */
+  /** Called at every request, so it must be fast. */
   const isDue = (id: string, nowMs: number): boolean => {
     const last = notedAtMs.get(id)
     if (last !== undefined && nowMs - last < granularityMs) return false
@@ -35,13 +35,16 @@ export function openLastUsed(db: Database, faults: Faults): LastUsed {
     notedAtMs.set(id, nowMs)
     return true
   }
-  /** What failed is due again with the next use, and not a minute later. */
+  /** After a failure the next use is written at once, and not only a minute later. */
   const write = (id: string, upsert: Promise<unknown>) =>
     upsert.catch((error) => {
       notedAtMs.delete(id)
       faults.warn('could not note the use of a token', error)
     })
-  /** One that cannot be written takes no other with it: then each is written by itself. */
+  /**
+   * Writes several uses. If they cannot be written together, each is written alone, so that one bad use does not
+   * prevent the others.
+   */
   const writeTogether = async (uses: VaultUse[]): Promise<void> => {
     try {
       await upsertVaultUses(db, uses)

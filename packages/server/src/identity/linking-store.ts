@@ -7,8 +7,9 @@ const hasBelongings = (user: 'u' | 's') =>
   `(${user}.public_key_jwk is not null or exists (select from memberships m where m.user_id = ${user}.id))`
 
 /**
- * People of other issuers who have this verified address. At most two are read: with two, nobody can tell which one is meant.
- * The list is empty where the identity belongs to somebody with a membership or a keyring: nothing here merges those.
+ * Lists people of other issuers with this verified address. At most two are read: with two, nobody can tell which one
+ * is meant. The list is empty if the identity belongs to a person with a membership or a keyring, because such accounts
+ * are never merged here.
  */
 export const listLinkable = (db: Sql, { issuer, subject, verifiedEmail }: Person) =>
   db.rows<{ id: string }>(
@@ -27,7 +28,7 @@ export interface IdentityRow {
   verifiedEmail: string | null
 }
 
-/** Locks the person and the one who has the identity, so that neither joins an organization meanwhile. */
+/** Locks the person and the account with the identity, so that neither joins an organization meanwhile. */
 export const lockIdentities = (db: Tx, userId: string, issuer: string, subject: string) =>
   db.rows<IdentityRow>(
     `select id, issuer, subject, email, verified_email from users
@@ -35,7 +36,7 @@ export const lockIdentities = (db: Tx, userId: string, issuer: string, subject: 
     [userId, issuer, subject],
   )
 
-/** Call it while the lock is held. */
+/** Whether the person has memberships or keys. Call it after `lockIdentities`, in the same transaction. */
 export const ownsAnything = async (db: Tx, userId: string): Promise<boolean> =>
   (await db.row(`select 1 from users u where u.id = $1 and ${hasBelongings('u')}`, [userId])) !== undefined
 

@@ -5,10 +5,13 @@ import { type Audit, auditUser } from './audit-user.ts'
 import { endSessions, listLinkable, lockIdentities, ownsAnything } from './linking-store.ts'
 import { ownIssuer } from './session-tokens.ts'
 
-// A person is found by issuer and subject. After a change of the issuer the same human being has another pair, which must be
-// stored with the existing person. The address finds that person, but it is never enough to sign in as them.
+// A person is found by issuer and subject. After a change of the identity provider the same person has another pair,
+// which must be stored with the existing account. The e-mail address finds that account, but it is never enough to sign
+// in to it.
 
-/** The only person of another issuer who has this verified address; undefined where there is none, or more than one. */
+/**
+ * Finds the person of another issuer with this verified address. Returns undefined if there is none, or more than one.
+ */
 export async function findSamePerson(db: Sql, person: Person): Promise<string | undefined> {
   if (person.verifiedEmail === null) return undefined
   const [found, another] = await listLinkable(db, person)
@@ -16,11 +19,11 @@ export async function findSamePerson(db: Sql, person: Person): Promise<string | 
 }
 
 /**
- * Gives an existing person this identity. The person keeps memberships and keys. The person's former identity no longer signs
- * anybody in. If a person without memberships and keys has this identity, that person is deleted, with its sessions.
+ * Gives an existing person this identity. The person keeps memberships and keys. The former identity can no longer sign
+ * in. If another account without memberships and keys has this identity, that account and its sessions are deleted.
  *
- * Sessions of the built-in sign-in stay, because it proves the mailbox itself. Sessions of a former issuer end, because that
- * issuer may have verified an address that was not this person's.
+ * Sessions of the built-in sign-in continue, because it proves access to the mailbox. Sessions of a former identity
+ * provider end, because it may have verified an address that was not this person's.
  */
 export async function linkIdentity(
   { db, now, audit }: { db: Tx; now: string; audit: Audit<'user.identity_linked'> },

@@ -1,10 +1,13 @@
 import type { JWTPayload } from 'jose'
 import type { Session } from '../kernel/principal.ts'
 
-/** Authentication methods (RFC 8176) that tell of a second factor. */
+/** Authentication methods (RFC 8176) that are second factors. */
 const methods = new Set<unknown>(['mfa', 'otp', 'hwk', 'swk', 'pop', 'sms'])
 
-/** What an issuer says of a person's second factor: whether there is one, and when it was last entered. Never later than now. */
+/**
+ * Reads the second factor from claims: whether there is one, and when it was last entered. That time is never in the
+ * future.
+ */
 export function secondFactorOf(claims: JWTPayload, now: string): Pick<Session, 'secondFactor' | 'mfaAt'> {
   const used = Array.isArray(claims.amr) && claims.amr.some((method) => methods.has(method))
   const latest = Date.parse(now) / 1000
@@ -12,7 +15,7 @@ export function secondFactorOf(claims: JWTPayload, now: string): Pick<Session, '
   return { secondFactor: used || claims.mfa_enrolled === true || mfaAt !== null, mfaAt }
 }
 
-/** The clock of an issuer may be ahead of ours by this much; further on, a time is none. */
+/** How far the clock of the issuer may be ahead of ours. A later time is ignored. */
 const skewSeconds = 60
 
 function instantOf(epochSeconds: unknown, latest: number): string | null {

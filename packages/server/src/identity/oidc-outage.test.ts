@@ -31,10 +31,10 @@ const reasons = {
   misnamed: /gives no discovery: discovery names another issuer/,
 }
 
-// In this order: the server has never heard of its issuer until the last line.
-describe('an issuer that cannot be asked', () => {
+// The order matters: the server reaches its identity provider for the first time in the last test.
+describe('an identity provider that cannot be reached', () => {
   test.each(['failing', 'garbled', 'gone', 'misnamed'] as const)(
-    'because discovery is %s: 500, not 401',
+    'causes a 500, not a 401, while its discovery is %s',
     async (mood) => {
       issuer.discovery = mood
       const before = world.log.length
@@ -49,19 +49,19 @@ describe('an issuer that cannot be asked', () => {
     },
   )
 
-  test('does not keep machines out', async () => {
+  test('does not lock out machine clients', async () => {
     const tenant = await signUp(world)
     for (const actor of [tenant.machine, tenant.admin])
       expect((await world.call(me.get, { as: actor.as })).status).toBe(200)
   })
 
-  test.each(['failing', 'garbled', 'gone'] as const)('because its first keys are %s: 500, not 401', async (mood) => {
+  test.each(['failing', 'garbled', 'gone'] as const)('causes a 500 while its first keys are %s', async (mood) => {
     issuer.discovery = 'well'
     issuer.jwks = mood
     expect((await signIn()).status).toBe(500)
   })
 
-  test('is asked again, so that people get in when it is back', async () => {
+  test('is queried again, so that people can sign in when it is back', async () => {
     issuer.jwks = 'well'
     expect((await signIn()).status).toBe(200)
   })

@@ -8,9 +8,9 @@ import { client, type IdentityProvider, resource, startProvider } from '../../te
 import { acceptInvites, signUp, type Tenant } from '../../test/tenant.ts'
 import { openWorld, type World } from '../../test/world.ts'
 
-// A real provider, its pages and all: what our own issuers in tests assert of tokens must be what providers send.
+// Tests with a real provider and its pages. They prove that the tokens of our test issuers match those of providers.
 
-// It warns that its pages are for development, which is what they are for here.
+// The provider warns that its pages are for development only, which is fine here.
 for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
 
 const whoAmI = (world: World, token: string) => world.call(me.get, { as: `Bearer ${token}` })
@@ -32,7 +32,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with 
   const invite = (email: string) =>
     world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
 
-  test('brings an invited person into the organization by an access token', async () => {
+  test('lets an invited person join the organization with an access token', async () => {
     await invite('ada@example.com')
     const { accessToken } = await signInAt(provider.url, 'ada@example.com')
     await acceptInvites(world, { as: `Bearer ${accessToken}` })
@@ -45,7 +45,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with 
     expect(answer.body.org.role).toBe('member')
   })
 
-  test('knows the person again at the next sign-in', async () => {
+  test('identifies the same person at the next sign-in', async () => {
     const ids = []
     for (let round = 0; round < 2; round++) {
       const { accessToken } = await signInAt(provider.url, 'again@example.com')
@@ -54,20 +54,20 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with 
     expect(ids[0]).toBe(ids[1])
   })
 
-  test('does not bring in someone whose address it has not verified', async () => {
+  test('does not let a person with an unverified address join', async () => {
     await invite('unverified-eve@example.com')
     const { accessToken } = await signInAt(provider.url, 'unverified-eve@example.com')
     await acceptInvites(world, { as: `Bearer ${accessToken}` })
     expect((await whoAmI(world, accessToken)).body.orgs).toEqual([])
   })
 
-  test('is refused where a token is meant for another audience: an ID token is for its client', async () => {
+  test('cannot sign in a person with an ID token, because its audience is the client', async () => {
     const { idToken } = await signInAt(provider.url, 'bob@example.com')
     expect((await whoAmI(world, idToken)).status).toBe(401)
   })
 })
 
-test('an ID token brings its person in where the audience is the client', async () => {
+test('an ID token signs its person in if the configured audience is the client', async () => {
   const provider = await startProvider('RS256')
   const world = await openWorld({ SKERRY_OIDC_ISSUER: provider.url, SKERRY_OIDC_AUDIENCE: client.id })
   const tenant = await signUp(world)

@@ -38,13 +38,13 @@ const base64url = (value: object | string) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 describe('signatures', () => {
-  test('by RS256, ES256 and EdDSA are accepted, for one and the same person', async () => {
+  test('with RS256, ES256 and EdDSA are accepted for the same person', async () => {
     const answers = await Promise.all([rsa, p256, ed].map(async (key) => present(await sign(key, claims()))))
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200])
     expect(new Set(answers.map((answer) => answer.body.user?.id)).size).toBe(1)
   })
 
-  test('by no algorithm at all are refused, with or without something in their place', async () => {
+  test('with the algorithm none are refused, whether empty or not', async () => {
     for (const alg of ['none', 'None', 'NONE']) {
       const unsigned = `${base64url({ alg })}.${base64url(claims())}`
       expect(await statusOf(`${unsigned}.`)).toBe(401)
@@ -52,7 +52,7 @@ describe('signatures', () => {
     }
   })
 
-  test('by HMAC with the public key for a secret are refused', async () => {
+  test('with HMAC and the public key as its secret are refused', async () => {
     const key = (await importJWK(rsa.jwk, 'RS256')) as CryptoKey
     const secrets = [
       await exportSPKI(key),
@@ -69,7 +69,7 @@ describe('signatures', () => {
       }
   })
 
-  test('by an algorithm that was not agreed on are refused, even by a key of the issuer', async () => {
+  test('with an unsupported algorithm are refused, even with a key of the issuer', async () => {
     for (const alg of ['PS256', 'RS512', 'ES384']) {
       const other = await newKey(alg, alg)
       issuer.keys.push(other.jwk)
@@ -78,16 +78,16 @@ describe('signatures', () => {
     }
   })
 
-  test('by someone else’s key under a known key id are refused', async () => {
+  test('with a foreign key under a known key id are refused', async () => {
     expect(await statusOf(sign({ ...(await newKey('ES256', 'p256')), kid: 'p256' }, claims()))).toBe(401)
   })
 
-  test('over other claims are refused', async () => {
+  test('of other claims are refused', async () => {
     const [header, , signature] = (await sign(p256, claims())).split('.')
     expect(await statusOf(`${header}.${base64url(claims({ sub: 'someone else' }))}.${signature}`)).toBe(401)
   })
 
-  test('of a key that the token does not name are found among several', async () => {
+  test('without a key id are checked against every key', async () => {
     const twin = await newKey('ES256', 'twin')
     const two = await startKeyIssuer([p256, twin])
     const other = await openWorld({ SKERRY_OIDC_ISSUER: two.url, SKERRY_OIDC_AUDIENCE: audience })
@@ -98,7 +98,7 @@ describe('signatures', () => {
     await two.close()
   })
 
-  test('are not asked of what has the form of a token and is none', async () => {
+  test('of malformed tokens are refused', async () => {
     for (const text of ['a.b.c', `${base64url('{')}.e30.e30`, `${base64url({ alg: 'ES256' })}.${base64url('[]')}.AAAA`])
       expect(await statusOf(text)).toBe(401)
   })
@@ -107,30 +107,30 @@ describe('signatures', () => {
 describe('claims', () => {
   test.each([
     ['another issuer', () => claims({ iss: 'https://other.example' })],
-    ['the issuer with a slash more', () => claims({ iss: `${issuer.url}/` })],
+    ['the issuer with an extra slash', () => claims({ iss: `${issuer.url}/` })],
     ['no issuer', () => without('iss')],
     ['another audience', () => claims({ aud: 'someone-else' })],
     ['several other audiences', () => claims({ aud: ['a', 'b'] })],
     ['no audience', () => without('aud')],
-    ['an end that has passed', () => claims({ exp: seconds() - 1 })],
-    ['no end', () => without('exp')],
-    ['an end that is no number', () => claims({ exp: 'never' })],
-    ['a beginning to come', () => claims({ nbf: seconds() + 60 })],
+    ['an expiry in the past', () => claims({ exp: seconds() - 1 })],
+    ['no expiry', () => without('exp')],
+    ['an expiry that is not a number', () => claims({ exp: 'never' })],
+    ['a start in the future', () => claims({ nbf: seconds() + 60 })],
     ['no subject', () => without('sub')],
     ['an empty subject', () => claims({ sub: '' })],
-    ['a subject that is no text', () => claims({ sub: 7 })],
-    ['a subject with a NUL in it', () => claims({ sub: 'some\0one' })],
+    ['a subject that is not a string', () => claims({ sub: 7 })],
+    ['a subject with a NUL character', () => claims({ sub: 'some\0one' })],
     ['a subject of 256 characters', () => claims({ sub: 'x'.repeat(256) })],
   ])('with %s are refused', async (_, given) => {
     const answer = await present(await sign(p256, given()))
     expect([answer.status, answer.error?.message]).toEqual([401, 'session token refused'])
   })
 
-  test('with the audience among others are accepted', async () => {
+  test('with our audience among others are accepted', async () => {
     expect(await statusOf(sign(p256, claims({ aud: ['other', audience] })))).toBe(200)
   })
 
-  test('hold from their beginning to their end', async () => {
+  test('are valid from nbf to exp', async () => {
     const jwt = await sign(p256, claims({ nbf: seconds() + 60, exp: seconds() + 120 }))
     expect(await statusOf(jwt)).toBe(401)
     world.clock.advance(61)
@@ -140,25 +140,25 @@ describe('claims', () => {
   })
 })
 
-test('a refused token is neither logged nor repeated', async () => {
+test('a refused token is neither logged nor repeated in the answer', async () => {
   const jwt = await sign(p256, claims({ aud: 'someone-else' }))
   await present(jwt)
   for (const part of jwt.split('.')) expect(JSON.stringify([world.log, world.answers])).not.toContain(part)
 })
 
-test('a server that has no issuer takes no session tokens', async () => {
+test('a server without an external issuer refuses its session tokens', async () => {
   const bare = await openWorld({ SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '' })
   expect((await present(await sign(p256, claims()), bare)).status).toBe(401)
   await bare.close()
 })
 
-describe('keys that the issuer changes', () => {
-  // jose keeps time by Date: for half a minute after a fetch it asks for no unknown key, for ten it trusts what it has.
+describe('changed keys of the issuer', () => {
+  // jose uses Date: within 30 s of a fetch it fetches no unknown key, and for ten minutes it trusts its cache.
   const later = (ms: number) => vi.setSystemTime(Date.now() + ms)
   beforeAll(() => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
   afterAll(() => vi.useRealTimers())
 
-  test('are fetched anew when a token names an unknown one', async () => {
+  test('are fetched again when a token names an unknown key', async () => {
     const fresh = await newKey('ES256', 'fresh')
     issuer.keys.push(fresh.jwk)
     later(31_000)
@@ -167,7 +167,7 @@ describe('keys that the issuer changes', () => {
     expect(issuer.fetches).toBe(before + 1)
   })
 
-  test('are not fetched for each of many tokens that name unknown ones', async () => {
+  test('are fetched once for many tokens with unknown keys', async () => {
     const stranger = await newKey('ES256', 'stranger')
     later(31_000)
     const before = issuer.fetches
@@ -178,7 +178,7 @@ describe('keys that the issuer changes', () => {
     expect(issuer.fetches).toBe(before + 1)
   })
 
-  test('stop working within ten minutes of being withdrawn', async () => {
+  test('are refused within ten minutes of their removal', async () => {
     issuer.keys = issuer.keys.filter(({ kid }) => kid !== ed.kid)
     later(601_000)
     expect(await statusOf(sign(ed, claims()))).toBe(401)
@@ -186,7 +186,7 @@ describe('keys that the issuer changes', () => {
   })
 
   test.each(['failing', 'garbled', 'gone'] as const)(
-    'cannot be had from one that is %s: 500, until it is back',
+    'cause a 500 while the key endpoint is %s, and work once it is back',
     async (mood) => {
       later(601_000)
       issuer.jwks = mood

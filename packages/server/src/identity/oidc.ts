@@ -20,8 +20,9 @@ export interface Oidc {
 }
 
 /**
- * An external OpenID Connect issuer: discovery on first use, keys cached and fetched anew when an unknown key id shows up.
- * `iss`, `aud`, `exp` and `nbf` are checked by jose; `alg` must be one of three, so `none` and HMAC are refused.
+ * Opens an external OpenID Connect issuer. Discovery runs at the first use. Keys are cached, and fetched again for an
+ * unknown key id. jose checks `iss`, `aud`, `exp` and `nbf`. `alg` must be one of three algorithms, so `none` and HMAC
+ * are refused.
  */
 export function openOidc(
   settings: { issuer: string; audience: string },
@@ -57,7 +58,10 @@ export function openOidc(
   }
 }
 
-/** Not the caller's failure. A 401 would end a session that may be good, so this ends as 500, and the log says why. */
+/**
+ * The caller is not the cause. A 401 would end a session that may be valid, so the answer is 500, and the log has the
+ * reason.
+ */
 class IssuerUnavailable extends ServiceError {
   override readonly name = 'IssuerUnavailable'
 
@@ -66,7 +70,7 @@ class IssuerUnavailable extends ServiceError {
   }
 }
 
-/** The message of a SyntaxError quotes the answer. The reason why a fetch failed is in its cause. */
+/** The message of a SyntaxError quotes the answer, so it is not used. The reason of a failed fetch is in its cause. */
 function causeTextOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   if (error instanceof SyntaxError) return 'its answer is not JSON'
@@ -74,7 +78,7 @@ function causeTextOf(error: unknown): string {
   return redactForLog(typeof code === 'string' ? `${error.message} (${code})` : error.message, [])
 }
 
-/** A token that names no key is tried on every key that fits. */
+/** Verifies a token. A token without a key id is tried with every key of its algorithm. */
 async function verified(jwt: string, getKey: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(jwt, getKey, options)).payload

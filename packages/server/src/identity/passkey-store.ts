@@ -14,7 +14,7 @@ export const insertChallenge = (
     row.expiresAt,
   ])
 
-/** Of two answers to one challenge at once, the second finds it gone. */
+/** Deletes and returns a challenge. If two answers arrive at once, the second one finds none. */
 export const takeChallenge = async (
   db: Tx,
   id: string,

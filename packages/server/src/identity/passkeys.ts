@@ -24,21 +24,21 @@ interface Work {
   now: string
 }
 
-/** What a browser sends back for a challenge. */
+/** A browser's answer to a challenge. */
 export interface Answer {
   challengeId: string
   response: Static<typeof WebAuthnResponse>
 }
 
-/** Loaded with the first passkey: it is large, and most requests are not about one. */
+/** Loaded for the first passkey, because it is large and most requests need no passkey. */
 const webAuthn = () => import('@simplewebauthn/server')
 
-/** EdDSA, ES256, RS256: every passkey knows one of them. */
+/** EdDSA, ES256, RS256: every passkey supports one of them. */
 const supportedAlgorithmIDs = [-8, -7, -257]
 
 /**
- * Who asks, for WebAuthn: a host name and an origin. Browsers know no passkeys for an IP address, so a server without a
- * base URL, on loopback, has them for `localhost`.
+ * The relying party of WebAuthn: a host name and an origin. Browsers have no passkeys for an IP address, so a server
+ * without a base URL, on a loopback address, uses `localhost`.
  */
 function relyingParty({ baseUrl }: Config): { rpID: string; origin: string } {
   const url = new URL(baseUrl ?? '')
@@ -46,7 +46,10 @@ function relyingParty({ baseUrl }: Config): { rpID: string; origin: string } {
   return { rpID: url.hostname, origin: url.origin }
 }
 
-/** A challenge for making a passkey. A passkey here says who its user is and asks for finger, face or PIN. */
+/**
+ * Creates a challenge to register a passkey. It must be discoverable, so that it identifies its user, and require a
+ * fingerprint, face or PIN.
+ */
 export async function enrollmentOptions(
   work: Work,
   user: { id: string; email: string | null; name: string | null },
@@ -66,7 +69,7 @@ export async function enrollmentOptions(
   return keepChallenge(work, 'enroll', user.id, options)
 }
 
-/** A challenge for a passkey of this person; or of anybody, to find out who it is. */
+/** Creates a challenge for a passkey of this person, or of any person, to find out who it is. */
 export async function assertionOptions(work: Work, userId: string | null): Promise<Static<typeof WebAuthnChallenge>> {
   const { generateAuthenticationOptions } = await webAuthn()
   const ids = userId === null ? [] : await listCredentialIds(work.db, userId)
@@ -90,7 +93,7 @@ async function keepChallenge(
   return { challengeId, options: { ...options } }
 }
 
-/** The passkey that was made, or undefined where the answer does not hold. The challenge is spent either way. */
+/** Returns the new passkey, or undefined if the answer is not valid. The challenge is used up either way. */
 export async function verifyEnrollment(
   { db, context, now }: Work,
   userId: string,
@@ -115,8 +118,9 @@ export async function verifyEnrollment(
 }
 
 /**
- * The passkey that answered, or undefined. The challenge is used up either way. A passkey signs in only people of the
- * configured issuer. If a person is given, the passkey is a second factor of that person, whatever their issuer.
+ * Returns the passkey that answered, or undefined. The challenge is used up either way. Without `userId`, a passkey
+ * signs in only people of the configured identity provider. With `userId`, the passkey is a second factor of that
+ * person, whatever their identity provider.
  */
 export async function verifyAssertion(
   { db, context, now }: Work,
@@ -145,7 +149,7 @@ export async function verifyAssertion(
   return passkey
 }
 
-/** `rawId` says what `id` says, in the encoding for JSON; the library wants both. */
+/** Adds `rawId`, which the library requires. It equals `id` in the JSON encoding. */
 const withRawId = (response: Answer['response']): unknown => ({
   clientExtensionResults: {},
   ...response,

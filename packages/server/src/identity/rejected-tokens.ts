@@ -4,33 +4,38 @@ interface From {
   requestId: string | null
 }
 
-/** What is kept of a service token that did not work, or that nobody had asked for. Never the bearer. */
+/**
+ * The facts about a service token that was refused, or that was sent where none is needed. The token itself is never
+ * kept.
+ */
 export interface Presented {
   bearerHash: string
-  /** The public segment of what was presented, whatever it names. */
+  /** The public part of the presented token, whether the id exists or not. */
   tokenId: string
-  /** The hash of the bearer that is derived from it if it is a whole token; null where it does not have the form of one. */
+  /**
+   * The hash of the bearer that is derived from it if it is a whole token; null if it does not have the format of one.
+   */
   derivedHash: string | null
-  /** The organization that tried to register its id; null where it was presented. */
+  /** The organization that tried to register its id; null if the token was presented as a credential. */
   byOrgId: string | null
 }
 
-/** With from where and how often. */
+/** A rejected token with the address, the user agent and a count. */
 export interface RejectedToken extends Presented, From {
   times: number
-  /** Of the last time. */
+  /** The time of the last attempt. */
   at: string
 }
 
 export interface RejectedTokens {
-  /** Notes what was presented. In memory alone: whatever it is, this is all that happens before the answer. */
+  /** Records a rejected token in memory. For every kind of token, this is the only work before the answer. */
   note(presented: Presented, from: From, at: string): void
-  /** Hands over what was noted. What `record` could not take is kept for the next time; one at a time. */
+  /** Passes the records to `record`. If it fails, they are kept for the next flush. Only one flush runs at a time. */
   flush(record: (rejectedTokens: RejectedToken[]) => Promise<void>): Promise<void>
 }
 
 const userAgentCharacters = 500
-/** More than a server can refuse between two flushes; what goes beyond, while no flush succeeds, is not noted. */
+/** More than a server can refuse between two flushes. If flushes fail, further tokens are not recorded. */
 const keptMax = 50_000
 
 export function openRejectedTokens(): RejectedTokens {

@@ -22,7 +22,7 @@ describe.runIf(engine() === 'postgres')('several servers on one database', () =>
   })
   const whoAmI = (url: string, as: string) => call(url, [], me.get, { as })
 
-  test('know each other’s sessions, and an ended one works on none of them on its next request', async () => {
+  test('accept each other’s sessions, and all of them refuse an ended session at its next request', async () => {
     const first = await setUp(world)
     expect((await whoAmI(other.url, first.as)).status).toBe(200)
     const second = await signInByLink(world, 'first@example.com')
@@ -39,7 +39,7 @@ describe.runIf(engine() === 'postgres')('several servers on one database', () =>
     expect((await world.call(me.get, { as: `Bearer ${answer.body.session.token}` })).status).toBe(200)
   })
 
-  test('count tries together', async () => {
+  test('count attempts together', async () => {
     world.clock.advance(901)
     const token = 'A'.repeat(43)
     const redeem = (url: string) => call(url, [], signIn.redeemLink, { body: { token } })
@@ -48,12 +48,12 @@ describe.runIf(engine() === 'postgres')('several servers on one database', () =>
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(170)
   })
 
-  test('refuse to start with another server key than the one that the database was sealed with', async () => {
+  test('refuse to start with a server key that does not open the database', async () => {
     const config = { ...world.server.context.config, port: 0, serverKey: otherKey }
     await expect(start(config, [], world.clock.now)).rejects.toThrow('SKERRY_SERVER_KEY: is not the key')
   })
 
-  test('without a server key sign nobody in, and say which setting is missing', async () => {
+  test('refuse sign-ins without a server key, and name the missing setting', async () => {
     const keyless = await start({ ...world.server.context.config, port: 0, serverKey: null }, [], world.clock.now)
     const ask = (endpoint: typeof signIn.requestLink | typeof signIn.redeemLink, body: object) =>
       call(keyless.url, [], endpoint, { body: { ...body } })
@@ -70,7 +70,7 @@ describe.runIf(engine() === 'postgres')('several servers on one database', () =>
 })
 
 describe('the set-up link', () => {
-  test('is made anew at each start while there is nobody, and not after; an earlier one still works', async () => {
+  test('is created at each start until somebody uses it; an earlier link works, too', async () => {
     const world = await openWorld(builtIn)
     const { config } = world.server.context
     const again = async () => {
@@ -99,14 +99,14 @@ describe('the set-up link', () => {
     await world.close()
   })
 
-  test('is not made where an external issuer signs people in', async () => {
+  test('is not created with an external identity provider', async () => {
     const world = await openWorld()
     expect(world.server.setUpLink).toBeNull()
     await world.close()
   })
 })
 
-test('a wrong server key is found at start on the embedded database too', async () => {
+test('a server with the embedded database does not start with a wrong server key', async () => {
   const world = await openWorld(builtIn)
   await setUp(world)
   const { config } = world.server.context

@@ -31,13 +31,13 @@ export const insertSigningKey = (db: Sql, key: SigningKeyRow) =>
 export const deleteSigningKeys = (db: Sql, before: string) =>
   db.rows('delete from signing_keys where created_at <= $1', [before])
 
-/** Of `users u`: whether Skerry keeps a second factor of the person. */
+/** SQL condition on `users u`: the person has a second factor on this server. */
 export const hasOwnFactor = `(exists (select from totp_factors f where f.user_id = u.id and f.confirmed_at is not null)
   or exists (select from sign_in_passkeys p where p.user_id = u.id))`
 
 /**
- * A session in force, of a person whom the issuer that is configured now knows. Of a second factor an external issuer gave
- * its word; what Skerry keeps itself is looked up.
+ * Finds a valid session of a person of the configured issuer. For an external identity provider, the stored statement
+ * about the second factor counts. A second factor on this server is looked up.
  */
 export const findSession = (db: Sql, id: string, userId: string, issuer: string, now: string) =>
   db.row<{ mfaAt: string | null; secondFactor: boolean }>(
@@ -90,8 +90,8 @@ export interface RefreshedSession {
 }
 
 /**
- * The session in force of a refresh token, spent or not. Both rows are locked: a request with a token of the same session
- * at the same time waits, and then sees what this transaction did.
+ * Finds and locks the valid session of a refresh token, whether the token was used or not. Both rows are locked. A
+ * concurrent request with a token of the same session waits, and then sees what this transaction did.
  */
 export const lockSessionOf = (db: Tx, tokenHash: string, issuer: string, now: string) =>
   db.row<RefreshedSession>(
@@ -113,7 +113,7 @@ export const spendRefreshToken = (db: Tx, tokenHash: string, now: string) =>
 export const useSession = (db: Tx, id: string, now: string, expiresAt: string) =>
   db.rows('update sessions set last_used_at = $2, expires_at = $3 where id = $1', [id, now, expiresAt])
 
-/** False where it was over before, or is someone else’s. */
+/** Returns false if the session had already ended or belongs to another person. */
 export const endSession = async (db: Tx, id: string, userId: string, now: string): Promise<boolean> =>
   (await db.row(
     `update sessions set ended_at = $3
@@ -121,13 +121,13 @@ export const endSession = async (db: Tx, id: string, userId: string, now: string
     [id, userId, now],
   )) !== undefined
 
-/** The instant at which a second factor was entered; undefined where the session has ended meanwhile. */
+/** Records when a second factor was entered. Returns undefined if the session has ended meanwhile. */
 export const stampSession = (db: Tx, id: string, now: string) =>
   db.row<{ userId: string; expiresAt: string }>(
     'update sessions set mfa_at = $2 where id = $1 and ended_at is null and expires_at > $2 returning user_id, expires_at',
     [id, now],
   )
 
-/** Kept for a day after their end, so that a refresh token of theirs that shows up still ends as it should. */
+/** Deletes sessions that expired or ended before the given instant. The caller keeps them for a day. */
 export const deleteOldSessions = (db: Sql, before: string) =>
   db.rows('delete from sessions where expires_at <= $1 or ended_at <= $1', [before])

@@ -13,7 +13,10 @@ type Json = Record<string, unknown>
 const encode = (value: Json | string) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A verifier under attack: what it takes, and the key that it trusts, stolen so that only the attack is wrong. */
+/**
+ * A verifier under attack: the header and claims that it accepts, and its private key. With that key, each token is
+ * valid except for the attack.
+ */
 interface Target {
   world: World
   header: Json
@@ -23,7 +26,7 @@ interface Target {
   close: () => Promise<void>
 }
 
-/** Signs whatever stands there, as no library would. */
+/** Signs any header and claims, which no library would do. */
 function forge(target: Target, header: Json | string, claims: Json | string, key = target.privateKey): string {
   const text = `${encode(header)}.${encode(claims)}`
   const signature = signBytes('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
@@ -45,7 +48,7 @@ async function ownTarget(): Promise<Target> {
   return { world, header: decodeProtectedHeader(token), claims, privateKey, publicJwk, close: () => world.close() }
 }
 
-/** What a thief of both the database and the server key has. */
+/** The keys that a thief of the database and the server key would have. */
 async function stolenKey(world: World) {
   const row = await world.server.context.db.row<{ id: string; sealedPrivateKey: string; publicKeyJwk: string }>(
     'select id, sealed_private_key, public_key_jwk from signing_keys',
@@ -77,7 +80,7 @@ const zeros = Buffer.alloc(32)
 const ones = Buffer.alloc(32, 255)
 const one = Buffer.concat([Buffer.alloc(31), Buffer.from([1])])
 
-/** A token with another signature. */
+/** Builds a token with another signature. */
 const resigned = (target: Target, signature: Buffer | string) => {
   const [header, claims] = forge(target, target.header, target.claims()).split('.')
   return `${header}.${claims}.${typeof signature === 'string' ? signature : signature.toString('base64url')}`
@@ -96,7 +99,7 @@ async function hmac(target: Target, secretOf: (jwk: JWK) => Promise<string> | st
   return new SignJWT(target.claims()).setProtectedHeader({ ...target.header, alg }).sign(secret)
 }
 
-/** Every row is a whole token with one thing wrong. */
+/** Each row is a complete token with one fault. */
 const attacks: [string, (target: Target) => string | Promise<string>][] = [
   ...['none', 'None', 'NONE', 'nOnE'].flatMap((alg): [string, (target: Target) => string][] => [
     [`alg ${alg}, no signature`, (t) => `${encode({ ...t.header, alg })}.${encode(t.claims())}.`],
@@ -114,39 +117,39 @@ const attacks: [string, (target: Target) => string | Promise<string>][] = [
   ['HMAC with the public key as JWK', (t) => hmac(t, (jwk) => JSON.stringify(jwk))],
   ['HMAC with a coordinate of the public key', (t) => hmac(t, (jwk) => jwk.x as string, 'HS512')],
   ['the key of a stranger', (t) => withHeader(t, {}, stranger.privateKey)],
-  ['the key of a stranger, brought along as jwk', (t) => withHeader(t, { jwk: strangerJwk }, stranger.privateKey)],
+  ['the key of a stranger, included as jwk', (t) => withHeader(t, { jwk: strangerJwk }, stranger.privateKey)],
   ['the key of a stranger, and jku', (t) => withHeader(t, { jku: 'http://127.0.0.1:9/jwks' }, stranger.privateKey)],
   ['the key of a stranger, and x5u', (t) => withHeader(t, { x5u: 'http://127.0.0.1:9/x' }, stranger.privateKey)],
   ['the key of a stranger, and x5c', (t) => withHeader(t, { x5c: ['AAAA'] }, stranger.privateKey)],
   ['an unknown kid', (t) => withHeader(t, { kid: 'A'.repeat(16) })],
   ['a kid that is a path', (t) => withHeader(t, { kid: '../../../../dev/null' })],
   ['a kid that is SQL', (t) => withHeader(t, { kid: "' or '1'='1" })],
-  ['a critical header that nobody knows', (t) => withHeader(t, { crit: ['exp2'], exp2: 1 })],
+  ['an unknown critical header', (t) => withHeader(t, { crit: ['exp2'], exp2: 1 })],
   ['an empty list of critical headers', (t) => withHeader(t, { crit: [] })],
   ['a payload that is not encoded (b64 false)', (t) => withHeader(t, { crit: ['b64'], b64: false })],
   ['another audience', (t) => withClaims(t, { aud: 'someone-else' })],
   ['no audience', (t) => without(t, 'aud')],
   ['another issuer', (t) => withClaims(t, { iss: 'https://evil.example' })],
-  ['an issuer that begins alike', (t) => withClaims(t, { iss: `${t.claims().iss}x` })],
+  ['an issuer with the same beginning', (t) => withClaims(t, { iss: `${t.claims().iss}x` })],
   ['no issuer', (t) => without(t, 'iss')],
   ['no subject', (t) => without(t, 'sub')],
   ['a subject that is an object', (t) => withClaims(t, { sub: { toString: 'x' } })],
   ['no expiry', (t) => without(t, 'exp')],
   ['expiry in the past', (t) => withClaims(t, { exp: seconds(t) - 1 })],
-  ['expiry as text', (t) => withClaims(t, { exp: String(seconds(t) + 600) })],
-  ['expiry never', (t) => withClaims(t, { exp: null })],
-  ['not valid before the future', (t) => withClaims(t, { nbf: seconds(t) + 60 })],
+  ['expiry as a string', (t) => withClaims(t, { exp: String(seconds(t) + 600) })],
+  ['expiry null', (t) => withClaims(t, { exp: null })],
+  ['a start in the future', (t) => withClaims(t, { nbf: seconds(t) + 60 })],
   [
-    'an expiry twice, the last in the past',
+    'two expiries, the second in the past',
     (t) => {
       const text = JSON.stringify(t.claims())
       return forge(t, t.header, `${text.slice(0, -1)},"exp":${seconds(t) - 1}}`)
     },
   ],
   ['claims that are a list', (t) => forge(t, t.header, JSON.stringify([t.claims()]))],
-  ['claims that are a text', (t) => forge(t, t.header, '"claims"')],
+  ['claims that are a string', (t) => forge(t, t.header, '"claims"')],
   ['claims that are null', (t) => forge(t, t.header, 'null')],
-  ['claims that are no JSON', (t) => forge(t, t.header, '{')],
+  ['claims that are not JSON', (t) => forge(t, t.header, '{')],
   ['claims that are empty', (t) => forge(t, t.header, '')],
   ['a header that is a list', (t) => forge(t, '[]', t.claims())],
   ['a header that is null', (t) => forge(t, 'null', t.claims())],
@@ -164,10 +167,10 @@ const attacks: [string, (target: Target) => string | Promise<string>][] = [
       return `${text}.${signBytes('sha256', Buffer.from(text), t.privateKey).toString('base64url')}`
     },
   ],
-  ['a signature cut short', (t) => forge(t, t.header, t.claims()).slice(0, -2)],
-  ['a signature and a byte more', (t) => `${forge(t, t.header, t.claims())}AA`],
+  ['a truncated signature', (t) => forge(t, t.header, t.claims()).slice(0, -2)],
+  ['a signature with an extra byte', (t) => `${forge(t, t.header, t.claims())}AA`],
   ['a signature with padding', (t) => `${forge(t, t.header, t.claims())}==`],
-  ['a signature spelt otherwise', (t) => respelt(forge(t, t.header, t.claims()))],
+  ['a signature in non-canonical base64url', (t) => respelt(forge(t, t.header, t.claims()))],
   [
     'claims with padding',
     (t) => {
@@ -187,13 +190,15 @@ const attacks: [string, (target: Target) => string | Promise<string>][] = [
   ['five parts, as if encrypted', (t) => `${forge(t, { alg: 'dir', enc: 'A256GCM' }, t.claims())}.AAAA.AAAA`],
 ]
 
-/** The last character of 64 bytes carries two bits of them and four that decoders ignore. */
+/**
+ * Respells a signature: the last character of 64 bytes carries two bits of them, and four bits that decoders ignore.
+ */
 function respelt(jwt: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return jwt.slice(0, -1) + alphabet[alphabet.indexOf(jwt.at(-1) as string) + 1]
 }
 
-/** Of our own tokens more is known than of an issuer’s: there is one way to write them. */
+/** Our own tokens have only one valid form, so more attacks are tested than for an external issuer. */
 const ownAttacks: [string, (target: Target) => string | Promise<string>][] = [
   ['no type', (t) => forge(t, { alg: 'ES256', kid: t.header.kid }, t.claims())],
   ['another type', (t) => withHeader(t, { typ: 'JWT' })],
@@ -203,15 +208,21 @@ const ownAttacks: [string, (target: Target) => string | Promise<string>][] = [
   ['another session', (t) => withClaims(t, { sid: 'ses_0000000000000000000000' })],
   ['a session that is an object', (t) => withClaims(t, { sid: {} })],
   ['another person', (t) => withClaims(t, { sub: 'usr_0000000000000000000000' })],
-  ['audiences, ours among them, in a list that says ours twice and theirs', (t) => withClaims(t, { aud: ['theirs'] })],
-  ['issued in the future, as text', (t) => withClaims(t, { iat: 'now' })],
+  ['a list of audiences without ours', (t) => withClaims(t, { aud: ['theirs'] })],
+  ['a list of audiences with ours and a foreign one', (t) => withClaims(t, { aud: [t.claims().aud, 'theirs'] })],
+  [
+    'a list of audiences with ours twice and a foreign one',
+    (t) => withClaims(t, { aud: [t.claims().aud, 'theirs', t.claims().aud] }),
+  ],
+  ['a list of audiences with only ours', (t) => withClaims(t, { aud: [t.claims().aud] })],
+  ['the issue time as a string', (t) => withClaims(t, { iat: 'now' })],
   [
     'a claim twice',
     (t) => forge(t, t.header, `{"sub":"usr_0000000000000000000000",${JSON.stringify(t.claims()).slice(1)}`),
   ],
-  ['blanks between the claims', (t) => forge(t, t.header, JSON.stringify(t.claims(), null, 1))],
+  ['spaces between the claims', (t) => forge(t, t.header, JSON.stringify(t.claims(), null, 1))],
   [
-    'a key named twice by escapes',
+    'a claim name with an escape',
     (t) => forge(t, t.header, JSON.stringify(t.claims()).replace('"sub"', '"\\u0073ub"')),
   ],
 ]
@@ -226,7 +237,7 @@ describe.each([
   })
   afterAll(() => target.close())
 
-  test('takes a token that we forge with the right key, so that each row below fails for its own reason', async () => {
+  test('accepts a forged token with the right key, so each row below fails because of its own fault', async () => {
     expect(await statusOf(target, forge(target, target.header, target.claims()))).toBe(200)
   })
 
@@ -260,7 +271,7 @@ describe('our own session tokens', () => {
     })
   const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid
 
-  test('can be verified with the published keys alone, which hold nothing private', async () => {
+  test('can be verified with the published keys alone, which contain no private part', async () => {
     const { keys } = await published()
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']])
     const token = browser.as.slice('Bearer '.length)
@@ -269,14 +280,14 @@ describe('our own session tokens', () => {
     expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'sid', 'sub'])
   })
 
-  test('of another Skerry are refused', async () => {
+  test('of another Skerry server are refused', async () => {
     const other = await openWorld(builtIn)
     const { as } = await setUp(other)
     expect((await world.call(me.get, { as })).status).toBe(401)
     await other.close()
   })
 
-  test('are signed with a new key after thirty days; those of the old one work until they end', async () => {
+  test('are signed with a new key after 30 days, and tokens of the old key work until they expire', async () => {
     world.clock.advance(10 * 86_400)
     await refresh()
     world.clock.advance(10 * 86_400)
@@ -300,7 +311,7 @@ describe('our own session tokens', () => {
     }
   })
 
-  test('do not sign in people of another issuer than the one that is configured', async () => {
+  test('are refused once an external identity provider is configured', async () => {
     const token = await refresh()
     expect((await world.call(me.get, { as: `Bearer ${token}` })).status).toBe(200)
     const external = {

@@ -11,18 +11,18 @@ import {
   newestSigningKey,
 } from './session-store.ts'
 
-// Session tokens: JWTs that live for minutes and are signed with ES256. A token says which session it is of; whether that
-// session is in force, the database says on each request (sessions.ts).
+// Session tokens are JWTs that are valid for minutes and signed with ES256. A token names its session. Each request
+// checks in the database that the session is still valid (sessions.ts).
 
-/** `iss` and `aud` of our own tokens. No address, so no issuer that is configured can be confused with it. */
+/** `iss` and `aud` of our own tokens. It is not a URL, so it never equals a configured issuer. */
 export const ownIssuer = 'skerry'
 const type = 'skerry-session+jwt'
 const algorithm = 'ES256'
 const signsForMs = 30 * 86_400_000
-/** Longer than any token lives, and than clocks of servers differ. */
+/** Longer than the lifetime of a token and the clock differences between servers. */
 const verifiesAfterwardsMs = 3_600_000
 
-/** Whether a token says that it is one of ours. Believed for nothing but the choice of who verifies it. */
+/** Whether the token claims to be one of ours. The unverified claim only selects the verifier. */
 export function isOwnToken(jwt: string): boolean {
   try {
     return JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString())?.iss === ownIssuer
@@ -37,11 +37,11 @@ interface SessionClaims {
 }
 
 export interface SessionTokens {
-  /** A token of a session. The handle is that of the transaction that starts or renews it. */
+  /** Signs a token for a session. `db` is the transaction that starts or renews the session. */
   sign(db: Sql, claims: SessionClaims, expiresAt: string): Promise<string>
-  /** What a token says, or 401. */
+  /** Returns the claims of a valid token, or refuses with 401. */
   verify(db: Sql, jwt: string): Promise<SessionClaims>
-  /** Forgets all keys: they are of another database, in which no other server may find them. */
+  /** Forgets all keys, because they belong to another database. Other servers cannot find them in the new one. */
   clear(): void
 }
 
@@ -59,7 +59,7 @@ interface Verifier {
 export function openSessionTokens(serverKey: ServerKey | null, now: () => Date): SessionTokens {
   const verifiers = new Map<string, Verifier>()
   let signer: Signer | undefined
-  /** A key that was read before `clear` is not kept after it. */
+  /** Incremented by `clear`, so that a key that was read before is not cached after it. */
   let generation = 0
 
   const currentSigner = async (db: Sql): Promise<Signer> => {
@@ -68,7 +68,7 @@ export function openSessionTokens(serverKey: ServerKey | null, now: () => Date):
     const readIn = generation
     const row = await newestSigningKey(db)
     const untilMs = row ? Date.parse(row.createdAt) + signsForMs : 0
-    // What is made here is not remembered before it has been read back: the transaction may yet be undone.
+    // A new key is cached only after it was read back, because the transaction may still be rolled back.
     if (!row || untilMs <= now().getTime()) return makeSigner(db, serverKey, now())
     const found = { kid: row.id, privateKey: await openPrivateKey(serverKey, row), untilMs }
     if (readIn === generation) signer = found
@@ -119,9 +119,9 @@ export function openSessionTokens(serverKey: ServerKey | null, now: () => Date):
           requiredClaims: ['sub', 'sid', 'exp', 'iat'],
           currentDate: now(),
         })
-        // Byte for byte what we write: no claim comes twice, none is of another form.
-        const { sid, sub } = payload
-        if (!isExact(jwt) || typeof sid !== 'string' || typeof sub !== 'string') throw refused()
+        // The claims must be byte for byte in our format: no claim twice, no other spelling, no list of audiences.
+        const { aud, sid, sub } = payload
+        if (!isExact(jwt) || aud !== ownIssuer || typeof sid !== 'string' || typeof sub !== 'string') throw refused()
         return { sessionId: sid, userId: sub }
       } catch (error) {
         if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
@@ -132,7 +132,7 @@ export function openSessionTokens(serverKey: ServerKey | null, now: () => Date):
   }
 }
 
-/** Loaded with the first session: a server that only machines talk to stays smaller. */
+/** Loaded for the first session, so that a server for machines only uses less memory. */
 const jose = () => import('jose')
 
 const kidForm = /^[\w-]{16}$/
@@ -163,7 +163,7 @@ async function openPrivateKey(serverKey: ServerKey, row: { id: string; sealedPri
   return (await importJWK(JSON.parse(text), algorithm)) as CryptoKey
 }
 
-/** The public keys that tokens in force may be signed with, as a JWK Set (RFC 7517) shows them. */
+/** Returns the public keys for all valid tokens, in the form of a JWK Set (RFC 7517). */
 export async function publishedKeys(db: Sql, now: Date): Promise<JWK[]> {
   const rows = await listSigningKeys(db, oldest(now))
   return rows.map(({ id, publicKeyJwk }) => ({ ...JSON.parse(publicKeyJwk), kid: id, alg: algorithm, use: 'sig' }))

@@ -13,16 +13,16 @@ import { cookieLine } from './cookies.ts'
 import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
 
-/** Without a server key nobody can be signed in: nothing could be signed or sealed. */
+/** Throws without a server key, because nothing could be signed or sealed. */
 export function needServerKey({ serverKey }: IdentityContext): ServerKey {
   if (serverKey) return serverKey
   throw fail('conflict', 'this server has no server key: its operator must set SKERRY_SERVER_KEY')
 }
 
-/** The issuer of people’s identities on this server: an external one, or Skerry. */
+/** Returns the issuer of people’s identities on this server: an external identity provider, or Skerry. */
 export const issuerOf = ({ oidc }: IdentityContext): string => oidc?.issuer ?? ownIssuer
 
-/** The person of one of our own session tokens, as long as the session is in force. */
+/** Finds the person of one of our own session tokens while the session is valid. */
 export async function sessionUser(context: IdentityContext, jwt: string): Promise<UserPrincipal> {
   const { sessionId, userId } = await context.sessionTokens.verify(context.db.lookups, jwt)
   const found = await findSession(context.db.lookups, sessionId, userId, issuerOf(context), instant(context))
@@ -38,13 +38,15 @@ interface Work {
 
 type Answer = Static<typeof SignedIn>
 
-/** What an issuer says of a person’s second factor; `issuerSecondFactor` null where Skerry keeps them itself. */
+/**
+ * The second factor as the identity provider reports it; `issuerSecondFactor` is null if Skerry manages second factors.
+ */
 export interface Factors {
   mfaAt: string | null
   issuerSecondFactor: boolean | null
 }
 
-/** Starts a session of this browser: an answer with its first token, and the refresh cookie that renews it. */
+/** Starts a session of this browser. Returns an answer with its first token, and the refresh cookie that renews it. */
 export async function startSession(
   work: Work & { origin: Origin; audit: Audit<'session.started'> },
   userId: string,
@@ -74,7 +76,7 @@ export async function startSession(
   return signedIn(work, { id, userId, mfaAt, expiresAt }, refreshToken)
 }
 
-/** A new token for a session; with the cookie that renews it, unless the browser keeps the one it has. */
+/** Creates a new token for a session. It also sets the refresh cookie, unless the browser keeps its current one. */
 export async function signedIn(
   { db, context, now }: Work,
   session: { id: string; userId: string; mfaAt: string | null; expiresAt: string },
@@ -92,7 +94,7 @@ export async function signedIn(
   }
 }
 
-/** Until when a session used now stays in force. */
+/** When a session that is used now expires. */
 export const idleAfter = (now: string, endsAt: string): string => {
   const idle = after(now, limits.sessionIdleSeconds)
   return idle < endsAt ? idle : endsAt

@@ -15,7 +15,10 @@ export interface StoredToken {
   deletedAt: string | null
 }
 
-/** One that is bound to a branch expires with it at the latest, swept or not. */
+/**
+ * Finds a service token. A token that is bound to a branch expires with the branch at the latest, even if the branch is
+ * not deleted yet.
+ */
 export const findServiceToken = (db: Sql, tokenHash: string) =>
   db.row<StoredToken>(
     `select t.id, t.org_id, t.role, t.environment_id, least(t.expires_at, e.expires_at) as expires_at, t.revoked_at,
@@ -48,8 +51,8 @@ export interface StoredCliSession {
 }
 
 /**
- * Of a person whom the issuer that is configured now knows. A second factor that Skerry keeps itself is looked up, so that
- * one removed since no longer counts; of an external issuer there is what it said at the approval.
+ * Finds a CLI session of a person of the configured issuer. A second factor on this server is looked up, so that a
+ * removed one no longer counts. For an external identity provider, its statement at the approval counts.
  */
 export const findCliSession = (db: Sql, tokenHash: string, issuer: string) =>
   db.row<StoredCliSession>(
@@ -87,8 +90,8 @@ export const findAccessToken = (db: Sql, tokenHash: string, now: string) =>
   )
 
 /**
- * False where the client was revoked or given another secret meanwhile. The lock makes a transaction that does either wait,
- * so that it sees this token and ends it.
+ * Returns false if the client was revoked or got another secret meanwhile. The lock makes a transaction that does
+ * either wait, so that it sees this token and deletes it.
  */
 export const insertAccessToken = async (
   db: Tx,
@@ -106,7 +109,10 @@ export const insertAccessToken = async (
 export const deleteExpiredAccessTokens = (db: Sql, now: string) =>
   db.rows('delete from machine_tokens where expires_at <= $1', [now])
 
-/** After the client’s row has changed, so that a token that is issued meanwhile is seen, or not issued. */
+/**
+ * Call this after the row of the client has changed. A token that is issued at the same time is then deleted here, or
+ * not issued.
+ */
 export const deleteAccessTokens = (db: Tx, client: { orgId: string; clientId: string }) =>
   db.rows('delete from machine_tokens where org_id = $1 and client_id = $2', [client.orgId, client.clientId])
 

@@ -4,37 +4,50 @@ import { fail } from '../kernel/errors.ts'
 import { networkOf } from '../kernel/network.ts'
 
 interface Rule {
-  /** How many wrong ones are looked at within the window. */
+  /** How many attempts are allowed within the window. */
   max: number
   seconds: number
-  /** What there are too many of, unless it is tries. */
+  /** The word for the attempts in the error message. Default: tries. */
   noun?: string
 }
 
-/** What can be guessed, and how often it may be tried. Kept in the database, so that it holds across servers. */
+/**
+ * The limits for codes and links that could be guessed, and for mails. Attempts are counted in the database, so that a
+ * limit holds across servers.
+ */
 export const attemptRules = {
-  /** By person. A six-digit code with one step either side: a try hits with 3 in a million. */
+  /**
+   * Per person. With a six-digit code and one time step on either side, an attempt succeeds with a chance of 3 in a
+   * million.
+   */
   second_factor: { max: 5, seconds: 600 },
-  /** By mailbox, so that nobody’s is filled. */
+  /** Per mailbox, so that nobody can flood one. */
   mailbox: { max: 5, seconds: 900 },
-  /** By mailbox, organization and address of the caller: each invitation is a mail to somebody who did not ask for it. */
+  /**
+   * Per mailbox, organization and address of the caller: each invitation is a mail to a person who did not ask for it.
+   */
   invitation_mailbox: { max: 5, seconds: 3600, noun: 'invitations of this address' },
   invitation_org: { max: 100, seconds: 3600, noun: 'invitations by this organization' },
   invitation_address: { max: 100, seconds: 3600, noun: 'invitations from your address' },
-  /** By address of the caller, for organizations that nobody is in yet: anyone may have made those. */
+  /** Per address of the caller, for organizations without a member, because anyone may have created those. */
   invitation_memberless: { max: 10, seconds: 3600, noun: 'invitations by organizations without a member' },
-  /** By address of the caller: links, set-up links and passkeys, which hold too many bits to be guessed anyway. */
+  /**
+   * Per address of the caller: sign-in links, set-up links and passkeys. They have too many bits to be guessed anyway.
+   */
   sign_in: { max: 30, seconds: 600 },
-  /** By person, or by address where nobody is known. There are 20^8 codes, of which those asked for lately are good. */
+  /**
+   * Per person, or per address if the person is unknown. There are 20^8 codes, and only recently requested ones are
+   * valid.
+   */
   cli_code: { max: 20, seconds: 3600 },
 } as const satisfies Record<string, Rule>
 
 export type AttemptName = keyof typeof attemptRules
 
 /**
- * Counts one try, or throws rate_limited. The row is locked until the transaction ends, so tries at the same time line up
- * here and none is looked at before the ones ahead of it are counted. A refusal of what was tried must be returned, not
- * thrown, or the count is rolled back with it.
+ * Counts one attempt, or throws rate_limited. The row stays locked until the transaction ends. So concurrent attempts
+ * wait here, and each one is checked after those before it are counted. The caller must return a refusal of the attempt
+ * instead of throwing it. Otherwise the count is rolled back with it.
  */
 export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now: string): Promise<void> {
   const { max, seconds, noun = 'tries' }: Rule = attemptRules[name]
@@ -45,7 +58,7 @@ export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now:
   throw fail('rate_limited', `too many ${noun}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
-/** What was right is not counted. */
+/** Takes the count back after a correct attempt. */
 export const returnAttempt = (db: Tx, name: AttemptName, whose: string) =>
   db.later('update attempts set count = count - 1 where key = $1', [keyOf(name, whose)])
 

@@ -1,12 +1,15 @@
 import type { TokenPrincipal } from '../kernel/principal.ts'
 
-/** Service tokens that were looked up before, by the hash of what they present. Forgotten with their organization's answers. */
+/**
+ * A cache of service tokens, by the hash of their bearer. They are evicted together with the answers of their
+ * organization.
+ */
 export interface TokenMemory {
-  /** One whose invalidations have been read: it was in force a moment ago. */
+  /** Finds a token if the cache has read all invalidations: it was valid a moment ago. */
   findConfirmedToken(bearerHash: string): TokenPrincipal | undefined
-  /** Whose token this is, for a caller who checks in the database that it is still in force. */
+  /** Finds a token that may have been revoked. The caller checks in the database that it is still valid. */
   findUnconfirmedToken(bearerHash: string): TokenPrincipal | undefined
-  /** Counts evictions. Read before the database is: what was evicted meanwhile is not kept. */
+  /** Counts evictions. Read it before the database. `keepToken` ignores a token if an eviction happened since. */
   generation(): number
   keepToken(generation: number, bearerHash: string, token: TokenPrincipal): void
 }

@@ -16,7 +16,7 @@ const verified = (email: string) => ({ email, email_verified: true })
 const roles = (body: Awaited<ReturnType<typeof signIn>>) => body.orgs.map(({ id, role }) => [id, role])
 
 describe('a person', () => {
-  test('is made known on first sight and is the same ever after', async () => {
+  test('is created at the first request and stays the same', async () => {
     const first = await signIn('known', { ...verified('known@example.com'), name: 'Ada' })
     expect(first.user).toMatchObject({ email: 'known@example.com', name: 'Ada' })
     expect((await signIn('known')).user).toEqual(first.user)
@@ -30,7 +30,7 @@ describe('a person', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('is known to others by the address that the issuer verified last, and by no other', async () => {
+  test('is shown with the address that the identity provider verified last', async () => {
     const address = async (claims: object) => (await signIn('moving', claims)).user?.email
     expect(await address({ email: 'claimed@example.com' })).toBe('claimed@example.com')
     expect(await address(verified('one@example.com'))).toBe('one@example.com')
@@ -51,7 +51,7 @@ describe('a person', () => {
     ['email', `${'x'.repeat(250)}@example.com`, { email: null }],
     ['email', 'nonsense', { email: null }],
     ['email', ['a@example.com'], { email: null }],
-  ])('whose issuer claims an odd %s (%j) gets in, and what is odd is not kept', async (claim, value, kept) => {
+  ])('whose token has an invalid %s (%j) can sign in, and invalid parts are not stored', async (claim, value, kept) => {
     const body = await signIn(`odd-${Buffer.from(JSON.stringify(value)).toString('base64url').slice(0, 60)}`, {
       email_verified: true,
       [claim]: value,
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     return signIn(sub, claims)
   }
 
-  test('is taken by nobody’s sign-in, the first or a later one: it waits for its person to accept it', async () => {
+  test('is not accepted by a sign-in, but waits until the person accepts it', async () => {
     expect(roles(await signIn('early', verified('early@example.com')))).toEqual([])
     for (const email of ['early@example.com', 'first-seen@example.com']) {
       await invite(email, 'admin')
@@ -83,16 +83,16 @@ describe('an invitation', () => {
     expect(list.invites.map(({ email }) => email)).toEqual(expect.arrayContaining(['early@example.com']))
   })
 
-  test('is for its address, whatever the case of it', async () => {
+  test('matches its address regardless of case', async () => {
     await invite('Case@Example.com')
     expect(roles(await join('case', verified('cASE@eXAMPLE.COM')))).toEqual([[tenant.orgId, 'member']])
   })
 
   test.each([
     ['is not verified', { email_verified: false }],
-    ['nobody says is verified', {}],
-    ['is said to be verified in words', { email_verified: 'true' }],
-  ])('waits unseen when the address %s, until it is', async (what, claim) => {
+    ['has no verified status', {}],
+    ['has email_verified set to a text', { email_verified: 'true' }],
+  ])('is hidden when the address %s, until it is verified', async (what, claim) => {
     const email = `unverified-${what.length}@example.com`
     await invite(email)
     expect(await waiting(email, { email, ...claim })).toEqual([])
@@ -100,7 +100,7 @@ describe('an invitation', () => {
     expect(roles(await join(email, verified(email)))).toEqual([[tenant.orgId, 'member']])
   })
 
-  test('is out of reach again once the issuer no longer vouches for the address', async () => {
+  test('is hidden again once the identity provider no longer confirms the address', async () => {
     const email = 'withdrawn@example.com'
     await signIn('withdrawn', verified(email))
     await invite(email)
@@ -110,7 +110,7 @@ describe('an invitation', () => {
     expect(await waiting('withdrawn', verified(email))).toHaveLength(1)
   })
 
-  test('is not seen with another address', async () => {
+  test('is not shown for another address', async () => {
     await invite('right@example.com')
     for (const email of ['right@example.com.evil.example', 'aright@example.com'])
       expect(await waiting('wrong', verified(email))).toEqual([])

@@ -12,7 +12,7 @@ import type { IdentityContext } from './context.ts'
 import { secondFactorOf } from './oidc-claims.ts'
 import { findUser } from './store.ts'
 
-/** The person whose session token of the external issuer this is. Made known on first sight. */
+/** Finds the person of a session token of the external identity provider. Creates the account at the first request. */
 export async function signedInUser(context: IdentityContext, jwt: string, origin: Origin): Promise<UserPrincipal> {
   if (!context.oidc) throw fail('unauthorized', 'no issuer of session tokens is configured')
   const claims = await context.oidc.verify(jwt)
@@ -23,7 +23,10 @@ export async function signedInUser(context: IdentityContext, jwt: string, origin
   return { type: 'user', id, session: { kind: 'browser', id: null, ...secondFactorOf(claims, now) } }
 }
 
-/** Another address was verified, or the one that was is no longer. A token without an address says nothing of either. */
+/**
+ * True if another address was verified, or the known one is no longer verified. A token without an address tells
+ * nothing about either.
+ */
 const hasNews = ({ email, verifiedEmail }: Person, known: { verifiedEmail: string | null }): boolean =>
   verifiedEmail !== null ? verifiedEmail !== known.verifiedEmail : email !== null && email === known.verifiedEmail
 
@@ -33,7 +36,10 @@ const controls = /[\u0000-\u001f\u007f-\u009f]+/g
 /** OpenID Connect Core, section 2: `sub` is at most 255 ASCII characters. */
 const subjectForm = /^[\u0020-\u007e]{1,255}$/
 
-/** What an issuer claims is held to the forms that our own bodies are held to; a subject of another form is no subject. */
+/**
+ * Reads a person from claims. The claims must match the formats of our own request bodies. A subject in another format
+ * is refused.
+ */
 export function personOf(issuer: string, claims: JWTPayload): Person {
   const { sub, email: address, name } = claims
   if (typeof sub !== 'string' || !subjectForm.test(sub)) throw fail('unauthorized', 'session token refused')
@@ -60,7 +66,7 @@ const welcome = (context: IdentityContext, person: Person, now: string, origin: 
     ),
   )
 
-/** Makes the user, if new. Invitations wait until they are accepted: anyone can invite anybody. */
+/** Creates the user if needed. Invitations wait until they are accepted, because anyone can invite anybody. */
 export async function makeUser(tx: Tx, person: Person, now: string, audit: Audit<'user.created'>): Promise<string> {
   const user = await upsertUser(tx, { id: newId('user'), ...person, now })
   if (!user) throw new Error('an upsert returns its row')

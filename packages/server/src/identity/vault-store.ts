@@ -30,7 +30,7 @@ export interface VaultUse {
   at: string
 }
 
-/** In the order of their ids, so that servers that write the same ones do not lock each other out. */
+/** Writes in the order of the ids, so that servers that write the same rows do not deadlock. */
 export const upsertVaultUses = (db: Sql, uses: VaultUse[]) =>
   db.rows(
     `insert into vault_uses (org_id, id, last_used_at)

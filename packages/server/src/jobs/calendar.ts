@@ -9,8 +9,8 @@ export interface Calendar {
 }
 
 /**
- * Says when scheduled jobs are due. At the start of a server the jobs of an hour or a day are due at once, unless a server
- * has run them in this period: a server that seldom runs at night does its daily work all the same.
+ * Decides when scheduled jobs are due. When a server starts, its hourly and daily jobs are due at once, unless a server
+ * has run them in this period. So a server that seldom runs at night still does its daily work.
  */
 export function openCalendar(jobs: readonly AnyJob[], startMs: number): Calendar {
   const slots = new Map<string, number>()

@@ -8,19 +8,19 @@ export interface DeadLetter {
   /** The instant of the last failure. */
   failedAt: string
   attempts: number
-  /** What `describe` let through of the last failure. */
+  /** The result of `describe` for the last failure. */
   error: Record<string, unknown>
   data: object
 }
 
-/** Oldest first. */
+/** Lists them, oldest first. */
 export const listDeadLetters = (db: Sql): Promise<DeadLetter[]> =>
   db.rows<DeadLetter>(
     `select id, name as job, created_at, ended_at as failed_at, attempts, coalesce(error, '{}') as error, data
        from jobs where state = 'dead' order by ended_at, number`,
   )
 
-/** Puts these jobs back into the queue, to be tried as often as a new one. Returns how many there were. */
+/** Puts these jobs back into the queue with as many attempts as a new job. Returns how many there were. */
 export async function retryDeadLetters(db: Sql, ids: string[]): Promise<number> {
   const retried = await db.rows(
     `update jobs set state = 'waiting', attempts = 0, due_at = now(), ended_at = null, error = null

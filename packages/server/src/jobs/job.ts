@@ -23,13 +23,13 @@ export interface Settings<Data> {
 }
 
 /**
- * A kind of work that is done later: one row of a feature's `jobs.ts`, collected in app.ts.
+ * A kind of background work: one row of a feature's `jobs.ts`, collected in app.ts.
  *
- * The database stores a job's data in plain text until the job has run, and for a day after: ids and facts, never a
- * credential, a key or a value. A job makes or reads those while it runs. It may run twice, for example after a crash, so it
- * checks whether its work is done already.
+ * The database stores a job's data in plain text until the job has run, and for a day after. So the data contains ids
+ * and facts, never a credential, a key or a value. A job creates or reads those while it runs. It may run twice, for
+ * example after a crash, so it checks whether its work is already done.
  *
- * `Context` is what it works with. In app.ts the compiler checks that the server's context is one.
+ * `Context` is the context that it needs. In app.ts the compiler checks that the server's context provides it.
  */
 export interface Job<Data extends object, Context> {
   /** Stays the same from release to release, because waiting jobs are found by it. */
@@ -42,12 +42,15 @@ export interface Job<Data extends object, Context> {
   run: (context: Context, data: Data) => Promise<unknown>
 }
 
-/** A job of any kind, for those who do not run it. */
+/** A job of any kind, for code that does not run it. */
 export type AnyJob = Job<never, never>
 
 const hourSeconds = 3600
 
-/** One row of a feature's jobs: `job<{ runId: string }, Context>('sync.run', { perKey: ({ runId }) => runId }, runSync)`. */
+/**
+ * Creates one row of a feature's jobs: `job<{ runId: string }, Context>('sync.run', { perKey: ({ runId }) => runId },
+ * runSync)`.
+ */
 export function job<Data extends object = object, Context = KernelContext>(
   name: string,
   { schedule, retry, deadLetter, concurrency, perKey }: Settings<Data>,

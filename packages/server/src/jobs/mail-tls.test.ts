@@ -17,14 +17,14 @@ afterEach(async () => {
   await server.close()
 })
 
-/** 0.0.0.0 reaches this machine and is no loopback address. */
+/** 0.0.0.0 reaches this machine, and is not a loopback address. */
 function open(host: '0.0.0.0' | '127.0.0.1', query = '', settings: Record<string, string> = {}): void {
   const { port } = new URL(server.url)
   const url = `smtp://skerry:${encodeURIComponent(password)}@${host}:${port}?${query}`
   mailer = openMailer(readConfig({ SKERRY_SMTP_URL: url, ...settings }))
 }
 
-/** The log's facts about the refusal. */
+/** The log entry for the refusal. */
 const refusal = (): Promise<Record<string, unknown>> =>
   mailer.send(mail).then(
     () => ({ reason: 'sent' }),
@@ -33,7 +33,7 @@ const refusal = (): Promise<Record<string, unknown>> =>
 
 const expectNothingSent = () => expect([server.received, server.passwords]).toEqual([[], []])
 
-describe('an SMTP server beyond this machine', () => {
+describe('an SMTP server on another machine', () => {
   test('that offers STARTTLS gets the password and the mail', async () => {
     server = await startMailServer({ startTls: 'offered' })
     open('0.0.0.0', trusted)
@@ -44,7 +44,7 @@ describe('an SMTP server beyond this machine', () => {
   })
 
   test.each(['', 'requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true', 'secured=true'])(
-    'whose offer of STARTTLS is removed gets neither password nor mail, and the log names the setting: %s',
+    'whose STARTTLS offer is removed gets neither the password nor the mail, and the log names the setting: %s',
     async (query) => {
       server = await startMailServer({ startTls: 'stripped' })
       open('0.0.0.0', query)
@@ -61,7 +61,7 @@ describe('an SMTP server beyond this machine', () => {
     expectNothingSent()
   })
 
-  test('gets mails without TLS where SKERRY_SMTP_CLEARTEXT allows it', async () => {
+  test('gets mails without TLS if SKERRY_SMTP_CLEARTEXT allows it', async () => {
     server = await startMailServer({ startTls: 'stripped' })
     open('0.0.0.0', '', { SKERRY_SMTP_CLEARTEXT: 'allow' })
     await mailer.send(mail)

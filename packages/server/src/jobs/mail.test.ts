@@ -16,7 +16,7 @@ import { ordinaryMailsAtOnce } from './mail.ts'
 const invite = (world: World, tenant: Tenant, email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
 
-/** A mail's text as its reader sees it: quoted-printable undone. */
+/** Returns the text of a mail as its reader sees it, with quoted-printable decoded. */
 function textOf(source: string): string {
   const joined = source.slice(source.indexOf('\n\n') + 2).replace(/=\n/g, '')
   if (!/^content-transfer-encoding: quoted-printable$/im.test(source)) return joined
@@ -50,7 +50,7 @@ describe('with an SMTP server', () => {
   const mailTo = (address: string) =>
     until(`a mail to ${address}`, () => mails.received.find(({ to }) => to.includes(address)))
 
-  test('an invitation is mailed to its address, and says to where, until when and from whom', async () => {
+  test('an invitation is mailed to its address, with the organization, the server and the expiry date', async () => {
     await world.call(orgs.update, {
       as: tenant.admin.as,
       params: { orgId: tenant.orgId },
@@ -67,7 +67,7 @@ describe('with an SMTP server', () => {
     )
   })
 
-  test('an invitation by an organization that signed up itself has a subject of ours, and no link but ours', async () => {
+  test('an invitation by an organization that a program signed up has a fixed subject, and links only to this server', async () => {
     const phishing = await signUp(world)
     const name = 'Your bank: verify at https://evil.example/x or www。evil．example, mallory@evil.example'
     await world.call(orgs.update, { as: phishing.admin.as, params: { orgId: phishing.orgId }, body: { name } })
@@ -79,7 +79,7 @@ describe('with an SMTP server', () => {
     expect(text).not.toMatch(/evil[.。．]example|@evil|https:\/\/(?!skerry\.example)/)
   })
 
-  test('a mail that the server turns away is sent again later, and arrives once', async () => {
+  test('a mail that the SMTP server rejects is sent again later, and arrives once', async () => {
     mails.turnAway = 1
     await invite(world, tenant, 'later@example.com')
     await until(
@@ -91,13 +91,13 @@ describe('with an SMTP server', () => {
     expect(mails.received.filter(({ to }) => to.includes('later@example.com'))).toHaveLength(1)
   })
 
-  test('a failure is logged without address or text', async () => {
+  test('a failed mail is logged without its address and text', async () => {
     const lines = world.log.filter((line) => line.includes('job failed'))
     expect(lines.length).toBeGreaterThan(0)
     for (const line of lines) expect(line).not.toMatch(/example\.com|invited/)
   })
 
-  test('what a mail header would read as several addresses is taken as one, or refused', async () => {
+  test('a text that a mail header would read as several addresses is refused', async () => {
     for (const email of ['x<mallory@example.com>', 'victim@example.com,mallory.example', 'x:mallory@example.com;'])
       expect((await invite(world, tenant, email)).status).toBe(400)
     const { context } = world.server
@@ -106,7 +106,7 @@ describe('with an SMTP server', () => {
     expect(mails.received.flatMap(({ to }) => to)).not.toContain('mallory@example.com')
   })
 
-  test('an organization’s name cannot add a header: a line break in it is refused at the door', async () => {
+  test('the name of an organization cannot add a mail header, because the server refuses line breaks in it', async () => {
     const params = { orgId: tenant.orgId }
     for (const name of ['Acme\r\nBcc: mallory@example.com', 'Acme\nBcc: mallory@example.com'])
       expect((await world.call(orgs.update, { as: tenant.admin.as, params, body: { name } })).status).toBe(400)
@@ -118,7 +118,7 @@ describe('with an SMTP server', () => {
     expect(headersOf(source).filter((line) => /^bcc:/i.test(line))).toEqual([])
   })
 
-  test('a mail is sent if, and only if, what it tells of was committed', async () => {
+  test('a mail is sent only if its transaction was committed', async () => {
     const { queue, db } = world.server.context
     const mail = (to: string) => ({ to, subject: 'A subject', text: 'A text' })
     const undone = db.transaction(async (tx) => {
@@ -131,7 +131,7 @@ describe('with an SMTP server', () => {
     expect(mails.received.flatMap(({ to }) => to)).not.toContain('undone@example.com')
   })
 
-  test('a refused invitation mails nothing', async () => {
+  test('a refused invitation sends no mail', async () => {
     await invite(world, tenant, 'twice@example.com')
     expect((await invite(world, tenant, 'twice@example.com')).status).toBe(409)
     await mailTo('twice@example.com')
@@ -141,7 +141,7 @@ describe('with an SMTP server', () => {
   })
 })
 
-/** Lets what waits between two attempts be due now. */
+/** Makes jobs due that wait for their retry. */
 const endPause = ({ server }: World) =>
   server.context.db.foreign(`update jobs set due_at = now() where state = 'waiting' and attempts > 0`)
 
@@ -150,7 +150,7 @@ describe('while two hundred invitations wait', () => {
   const invited = { inviteId: 'inv_x', orgName: 'Acme', expiresAt: '2026-01-02T03:04:05.000Z' }
   const subjectOf = ({ source }: { source: string }) => /^Subject: (.*)$/m.exec(source)?.[1] ?? ''
 
-  test('a link to sign in goes before all of them, and an alarm before those that are not yet on their way', async () => {
+  test('a sign-in link is sent at once, and an alarm among the next mails', async () => {
     const mails = await startMailServer()
     const world = await openWorld({ SKERRY_SMTP_URL: mails.url })
     const tenant = await signUp(world)
@@ -195,13 +195,13 @@ describe('while two hundred invitations wait', () => {
 })
 
 describe('an SMTP server that is down', () => {
-  test('does not stop the invitation, and gets the mail when it is back', async () => {
+  test('does not prevent the invitation, and gets the mail when it is back', async () => {
     const port = await freePort()
     const world = await openWorld({ SKERRY_SMTP_URL: `smtp://127.0.0.1:${port}` })
     const tenant = await signUp(world)
     expect((await invite(world, tenant, 'patient@example.com')).status).toBe(201)
     await until('an attempt', () => world.log.some((line) => line.includes('job failed')))
-    // Told first, and put back then.
+    // The failure is logged first. Then the job is put back into the queue.
     await until('it to wait for another', async () => {
       const [waiting] = await world.server.context.db.foreign<{ n: number }>(
         `select count(*)::int as n from jobs where name = 'mail' and state = 'waiting' and attempts > 0`,
@@ -218,7 +218,7 @@ describe('an SMTP server that is down', () => {
 })
 
 describe('without an SMTP server', () => {
-  test('a mail is a file in the outbox, for its owner’s eyes, and says where to sign in', async () => {
+  test('a mail is a file in the outbox with the sign-in URL, and only its owner can read it', async () => {
     const world = await openWorld()
     const tenant = await signUp(world)
     await invite(world, tenant, 'outbox@example.com')
@@ -231,7 +231,7 @@ describe('without an SMTP server', () => {
     const source = await until('its text', async () => (await readFile(path, 'utf8')) || undefined)
     expect(name).toMatch(/\.eml$/)
     expect(headersOf(source)).toContain('To: outbox@example.com')
-    // As it lies there: a person reads it with `cat`.
+    // Unencoded, because a person reads the file with `cat`.
     expect(source).toContain(`at ${world.url}, and accept the invitation`)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)

@@ -11,17 +11,22 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Returns once the SMTP server has taken the mail. */
+  /** Returns once the SMTP server has accepted the mail. */
   send(mail: Mail): Promise<void>
   close(): Promise<void>
 }
 
-/** More mails than connections wait for one. Providers that count connections allow about ten. */
+/**
+ * The number of SMTP connections. Further mails wait for a free one. Providers that limit connections allow about ten.
+ */
 const connectionsMax = 5
-/** One connection is always left for what a person is waiting for, such as a link to sign in. */
+/** One connection is reserved for mails that a person waits for, such as a link to sign in. */
 export const ordinaryMailsAtOnce = connectionsMax - 1
 
-/** Real mail by SMTP; without a server, files in the outbox folder of the data directory, for a person to read. */
+/**
+ * Sends mails by SMTP. Without an SMTP server it writes files into the outbox folder of the data directory, for a
+ * person to read.
+ */
 export function openMailer(config: Config): Mailer {
   const { smtpUrl, smtpCleartext, mailFrom, dataDir } = config
   const mailer =
@@ -54,12 +59,12 @@ function smtp(url: string, from: string): Mailer {
     const { createTransport } = await import('nodemailer')
     return createTransport({ url, pool: true, maxConnections: connectionsMax }, { from })
   }
-  // Opened with the first mail: most servers send few, and none while they start.
+  // Opened for the first mail: most servers send few, and none while they start.
   let transport: ReturnType<typeof open> | undefined
   return {
     async send(mail) {
       transport ??= open()
-      // As an object the address is taken as it is; as a string it is parsed, and could be a list of several.
+      // In an object the address is used unchanged. A string would be parsed, and could contain several addresses.
       const envelope = { ...mail, to: { name: '', address: mail.to } }
       await (await transport).sendMail(envelope).catch((error) => {
         throw smtpError(error, url)
@@ -80,7 +85,7 @@ function smtpError(error: Error & { code?: string; response?: string }, url: str
   })
 }
 
-/** A `%` that encodes nothing is left as it is. */
+/** Decodes percent-encoding. A `%` that encodes nothing is left unchanged. */
 const decodePercent = (text: string): string =>
   text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (encoded) => Buffer.from(encoded.replaceAll('%', ''), 'hex').toString())
 
@@ -106,7 +111,10 @@ function outbox(folder: string, from: string): Mailer {
   }
 }
 
-/** A message that is as readable in a terminal as in a mail program: unencoded, with no link broken in two. */
+/**
+ * Formats a message that is readable in a terminal and in a mail program: without encoding, so that no link is broken
+ * in two.
+ */
 function readable({ to, subject, text }: Mail, from: string): string {
   const headers = {
     From: from,

@@ -3,7 +3,10 @@ import { instant, type KernelContext } from '../kernel/context.ts'
 
 const monthsAhead = 3
 
-/** Makes the audit trail's coming partitions; and does for the embedded database what a PostgreSQL server does by itself. */
+/**
+ * Creates the next partitions of the audit log. For the embedded database, it also does the maintenance that a
+ * PostgreSQL server does by itself.
+ */
 export async function maintain(context: KernelContext): Promise<void> {
   await makeAuditPartitions(context)
   if (context.db.engine === 'postgres') return

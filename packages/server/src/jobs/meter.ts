@@ -1,14 +1,20 @@
 import type { MonthlyMetric as Metric } from '@skerry/contract/billing/plans'
 import type { Database } from '../db/database.ts'
 
-/** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
+/** Counts use that is not audited, in memory, and adds it to the database from time to time. */
 export interface Meter {
   countResolve(orgId: string): void
   countRelease(orgId: string): void
-  /** What an organization has used up of its month, by the last look; a resolve asks it, so it asks nobody. */
+  /**
+   * Returns the quota that an organization has used up this month, as of the last flush. A resolve calls this, so it
+   * makes no query.
+   */
   over(metric: Metric, orgId: string): Over | undefined
   flush(): Promise<void>
-  /** Forgets what organizations have used up, which another database said. Counts are kept: the use took place. */
+  /**
+   * Forgets which organizations have used up their quota, because another database said so. The counts are kept: that
+   * use took place.
+   */
   clear(): void
 }
 
@@ -17,7 +23,7 @@ interface Over {
   used: number
 }
 
-/** Finds those that have used up what their plan includes. */
+/** Finds the organizations that have used up the quota of their plan. */
 type FindOver = (metric: Metric, orgIds: readonly string[]) => Promise<Map<string, Over>>
 
 type Counts = Record<Metric, Map<string, number>>
@@ -42,7 +48,7 @@ export function openMeter(db: Database, now: () => Date, findOver: FindOver): Me
       try {
         if (used.length > 0) await addUp(db, used, now().toISOString().slice(0, 10))
       } catch (error) {
-        // Kept for the next time: an outage of the database is not a gift.
+        // Kept for the next flush, so that use during an outage of the database is still counted.
         for (const { metric, orgId, quantity } of used) add(metric, orgId, quantity)
         throw error
       }

@@ -46,7 +46,9 @@ async function openServerDatabase(): Promise<Database> {
   return opened
 }
 
-/** The queue of one server. Embedded, all servers of a test are in this process and share its database. */
+/**
+ * Starts the queue of one server. With the embedded database, all servers of a test run in this process and share it.
+ */
 async function start(jobs: Job<never, KernelContext>[], own: Database = db): Promise<Queue> {
   const toLog = openLog('debug', (line) => log.push(line))
   const queue = openQueue(own, jobs)
@@ -61,7 +63,7 @@ const stored = (name: string) =>
     'select state, error, attempts, data from jobs where name = $1 order by number',
     [name],
   )
-/** Lets what waits between two attempts be due now. */
+/** Makes jobs due that wait for their retry. */
 const endPause = () => db.rows(`update jobs set due_at = now() where state = 'waiting' and attempts > 0`)
 const nothing = async () => {}
 
@@ -79,7 +81,7 @@ describe('a schedule', () => {
     expect(runs).toBe(1)
   })
 
-  test('of less than an hour is not due at the start of a server', () => {
+  test('with a period of less than an hour is not due at the start of a server', () => {
     const rows = [
       job('minutely', { schedule: everyMinutes(1) }, nothing),
       job('hourly', { schedule: hourlyAt(17) }, nothing),
@@ -99,7 +101,7 @@ describe('a schedule', () => {
     expect(due(3630)).toEqual(['minutely', 'hourly'])
   })
 
-  test('of a day begins at its time of day', () => {
+  test('for every day is due at its time of day', () => {
     const slot = (at: string) => slotAt(dailyAt('03:23'), Date.parse(at))
     expect(slot('2026-05-02T03:22:59Z')).toBe(slot('2026-05-01T03:23:00Z'))
     expect(slot('2026-05-02T03:23:00Z')).toBe(slot('2026-05-01T03:23:00Z') + 1)
@@ -107,7 +109,7 @@ describe('a schedule', () => {
 })
 
 describe('a job', () => {
-  test('runs if, and only if, its transaction is committed', async () => {
+  test('runs only if its transaction is committed', async () => {
     const ran: string[] = []
     const row = job<{ who: string }>('told', {}, async (_, { who }) => void ran.push(who))
     const queue = await start([row])
@@ -122,7 +124,7 @@ describe('a job', () => {
     expect(ran).toEqual(['done'])
   })
 
-  test('that fails is tried again, and neither log nor database has what it failed with', async () => {
+  test('that fails is retried, and neither the log nor the database contains its error message', async () => {
     let attempts = 0
     const row = job('fails', { retry: { limit: 1 } }, async () => {
       if (++attempts === 1) throw new TypeError('quotes the-secret-value')
@@ -140,7 +142,7 @@ describe('a job', () => {
     expect(attempts).toBe(2)
   })
 
-  test.each([true, false])('that fails for good is kept for an operator (%s) or for a day', async (deadLetter) => {
+  test.each([true, false])('that fails for good is kept or deleted (deadLetter: %s)', async (deadLetter) => {
     const row = job('hopeless', { deadLetter }, () => Promise.reject(new TypeError('no')))
     const queue = await start([row])
     await queue.enqueue(db, row, {})
@@ -172,7 +174,7 @@ describe('a job', () => {
     }
   })
 
-  test('that was cut off and tried again does not count as done when the first attempt ends', async () => {
+  test('that was interrupted and retried does not count as done when the first attempt ends', async () => {
     await db.rows(`insert into jobs (id, name, data, due_at) values (gen_random_uuid(), 'twice', '{}', now())`)
     const row = job('twice', { retry: { limit: 5 } }, nothing)
     const take = async () => (await takeDueJobs(db, new Map([['twice', 1]])))[0] as TakenJob
@@ -187,7 +189,7 @@ describe('a job', () => {
     expect((await stored('twice'))[0]).toMatchObject({ state: 'completed' })
   })
 
-  test('that runs when its server stops is tried again', async () => {
+  test('that runs when its server stops is retried', async () => {
     const gate = Promise.withResolvers<void>()
     let runs = 0
     const row = job('stopped', { retry: { limit: 1 } }, async () => {
@@ -203,7 +205,7 @@ describe('a job', () => {
     gate.resolve()
   })
 
-  test('with an id that is there already is not added again', async () => {
+  test('whose id already exists is not added again', async () => {
     const row = job('named', {}, nothing)
     const queue = await start([row])
     const id = randomUUID()
@@ -211,7 +213,7 @@ describe('a job', () => {
     expect(await stored('named')).toHaveLength(1)
   })
 
-  test('that is urgent goes before all that wait', async () => {
+  test('that is urgent runs before all waiting jobs', async () => {
     const order: number[] = []
     const row = job<{ number: number }>('ordered', {}, async (_, { number }) => void order.push(number))
     const queue = openQueue(db, [row])
@@ -224,7 +226,7 @@ describe('a job', () => {
 })
 
 describe('jobs of one queue', () => {
-  test('run at once, as many as the row says and no more', async () => {
+  test('run in parallel, up to the concurrency of their kind', async () => {
     let running = 0
     const most: number[] = []
     const gate = Promise.withResolvers<void>()
@@ -243,7 +245,7 @@ describe('jobs of one queue', () => {
     expect(Math.max(...most)).toBe(3)
   })
 
-  test('with the same key run one after the other, and others beside them, on two servers', async () => {
+  test('with the same key run one after the other on two servers, and in parallel with other keys', async () => {
     const running = new Map<string, number>()
     let atOnce = 0
     let keysAtOnce = 0
@@ -263,7 +265,7 @@ describe('jobs of one queue', () => {
     expect(log.filter((line) => /failed|job queue/.test(line))).toEqual([])
   })
 
-  test('with the same key can be taken along by the one that runs, oldest first, if that commits', async () => {
+  test('with the same key can be removed by the running job, oldest first, if its transaction commits', async () => {
     const row = job<{ key: string; number: number }>('gathered', { perKey: ({ key }) => key }, nothing)
     const queue = await start([row])
     await queue.stop()
@@ -279,7 +281,7 @@ describe('jobs of one queue', () => {
     expect((await stored('gathered')).map(({ data }) => data)).toEqual([{ key: 'other', number: 4 }])
   })
 
-  test('with the same key do not wait for one that died with its server, and that is tried again', async () => {
+  test('with the same key do not wait for a job of a dead server, which is retried', async () => {
     const ran: string[] = []
     const row = job<{ key: string; who: string }>(
       'cut-off',
@@ -299,7 +301,7 @@ describe('jobs of one queue', () => {
     expect(ran.toSorted()).toEqual(['dead', 'waits'])
   })
 
-  test('that run are not given up while their server lives', async () => {
+  test('that are running do not fail while their server is alive', async () => {
     let runs = 0
     const gate = Promise.withResolvers<void>()
     const row = job<{ key: string }>('long', { perKey: ({ key }) => key, retry: { limit: 3 } }, async () => {
@@ -320,7 +322,7 @@ describe('jobs of one queue', () => {
     expect(runs).toBe(1)
   })
 
-  test('with the same key cannot be active twice, whatever looks at the same time', async () => {
+  test('with the same key cannot both be active', async () => {
     const row = job<{ key: string }>('raced', { perKey: ({ key }) => key }, nothing)
     const queue = openQueue(db, [row])
     for (let number = 0; number < 2; number++) await queue.enqueue(db, row, { key: 'one' })
@@ -328,7 +330,7 @@ describe('jobs of one queue', () => {
     await expect(both).rejects.toMatchObject({ code: '23505', constraint: 'jobs_active_key' })
   })
 
-  test('with the same key do not keep those of another key waiting, however many there are', async () => {
+  test('with the same key do not delay jobs with another key, however many there are', async () => {
     const row = job<{ key: string }>('crowded', { perKey: ({ key }) => key }, nothing)
     const queue = openQueue(db, [row])
     for (let number = 0; number < 50; number++) await queue.enqueue(db, row, { key: 'crowd' })
@@ -338,11 +340,14 @@ describe('jobs of one queue', () => {
   })
 })
 
-describe('a server that looks for silent ones', () => {
+describe('a server that looks for dead servers', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
   afterEach(() => void vi.useRealTimers())
 
-  /** A heart that turns once for each step: the milliseconds since the last one, and whether the database answers. */
+  /**
+   * Starts a heart with one beat per step: the milliseconds since the last beat, and whether the database answers ->
+   * whether each beat looked for dead servers.
+   */
   async function looksAfter(steps: { ms: number; isUp: boolean }[]): Promise<boolean[]> {
     let nowMs = 0
     let isUp = true
@@ -383,7 +388,7 @@ describe('a server that looks for silent ones', () => {
   })
 })
 
-test('a scheduled job that could not be added is due again at the next look', () => {
+test('a scheduled job that could not be added is due again at the next poll', () => {
   const row = job('daily', { schedule: dailyAt('03:23') }, nothing)
   const calendar = openCalendar([row], Date.parse('2026-05-01T03:23:00Z'))
   const due = (at: string) => calendar.due(Date.parse(at)).map(({ slot }) => slot)

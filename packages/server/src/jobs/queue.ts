@@ -5,7 +5,7 @@ import { openRunner, type Runner, type RunnerContext } from './runner.ts'
 import { deleteWaiting, failActive, insertJob } from './store.ts'
 
 export interface Sending {
-  /** A uuid. A job whose id is there already is not added again. */
+  /** A uuid. A job whose id already exists is not added again. */
   id?: string
   /** An urgent job runs before all waiting jobs of the same name. */
   urgent?: boolean
@@ -16,8 +16,8 @@ export interface Queue {
   /** Adds a job in the transaction of `db`. If that commits, some server runs the job. */
   enqueue<Data extends object>(db: Sql, job: Job<Data, never>, data: NoInfer<Data>, sending?: Sending): Promise<void>
   /**
-   * Takes the waiting jobs of the same key out of the queue, oldest first, so that the job that runs can do the work of all.
-   * A job that is added meanwhile stays.
+   * Removes the waiting jobs with the same key from the queue and returns their data, oldest first. So the running job
+   * can do the work of all. A job that is added meanwhile stays in the queue.
    */
   takeWaiting<Data extends object>(tx: Tx, job: Job<Data, never>, like: NoInfer<Data>): Promise<Data[]>
   /** Makes this server look for a job now, without waiting for the next poll. Call it after the commit. */
@@ -25,7 +25,7 @@ export interface Queue {
   stop(): Promise<void>
 }
 
-/** A queue before it is given to others: they add jobs, and do not start it. */
+/** A queue with its `start` function. Features get only a `Queue`, which adds jobs. */
 export interface OwnQueue<Context> extends Queue {
   start(context: Context): Promise<void>
 }
@@ -50,7 +50,7 @@ export function openQueue<Context extends RunnerContext>(
     takeWaiting: (tx, job, like) => deleteWaiting<typeof like>(tx, job.name, job.perKey?.(like) ?? null),
     nudge: ({ name }) => runner?.look([name]),
     async start(context) {
-      // No other process has the embedded database: at its start every active job was cut off.
+      // Only this process uses the embedded database, so every job that is active at its start was interrupted.
       if (db.engine === 'embedded') await failActive(db, jobs)
       runner = openRunner(context, jobs)
     },

@@ -8,7 +8,7 @@ import { beat, completeJob, failJob, failSilent, insertJob, type Places, type Ta
 export interface Runner {
   /** Looks for jobs of these names now, without waiting for the next poll. */
   look(names: Iterable<string>): void
-  /** Takes no further jobs, and waits some seconds for running ones. A job that is cut off is retried. */
+  /** Starts no further jobs, and waits some seconds for running ones. An interrupted job is retried. */
   stop(): Promise<void>
 }
 
@@ -17,7 +17,7 @@ const pollMs = 2000
 /** How often a server records that its jobs are alive. After five missed beats it counts as dead. */
 const beatMs = 1000
 const silentSeconds = 5
-/** The longest run of a job. A job that hangs must not keep its place for ever. */
+/** The longest run of a job. A job that hangs must not keep its slot forever. */
 const limitMs = 15 * 60_000
 const stopMs = 5000
 
@@ -68,7 +68,7 @@ export function openRunner<Context extends RunnerContext>(
     look(names)
     for (const { id, job, slot } of calendar.due(Date.now())) {
       await insertJob(db, { id, name: job.name, data: {}, key: null, isUrgent: false, delaySeconds: 0 })
-      // Only now: after an outage the next poll adds what this one could not.
+      // Noted only after the insert, so that the next poll repeats an insert that failed in an outage.
       calendar.note(job, slot)
       look([job.name])
     }
@@ -128,9 +128,9 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof late>
 }
 
 /**
- * Records every second that the jobs of this process are alive, and fails the jobs of dead processes. After a turn that was
- * late or failed it fails nothing until the turn after the next: an outage of the database, for example, keeps all processes
- * from their records.
+ * Records every second that the jobs of this process are alive, and fails the jobs of dead processes. After a late or
+ * failed beat it fails no jobs until the beat after the next: an outage of the database, for example, stops the beats
+ * of all processes.
  */
 export function startHeart(
   { db }: Pick<KernelContext, 'db'>,
@@ -145,7 +145,7 @@ export function startHeart(
   const turn = async () => {
     const atMs = monotonicMs()
     const taken = running()
-    // Beats have a connection of their own, so that a full pool is no silence.
+    // Beats have their own connection, so that a full pool does not stop them.
     if (taken.length > 0 || !isInTime()) await beat(db.watch, taken)
     if (isInTime()) await failSilent(db.watch, jobs, silentSeconds)
     heardAtMs = atMs

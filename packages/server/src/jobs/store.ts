@@ -1,7 +1,7 @@
 import type { Sql } from '../db/database.ts'
 import type { AnyJob } from './job.ts'
 
-/** A new job, as it is stored. */
+/** A new job, in the form that is stored. */
 export interface NewJob {
   id: string
   name: string
@@ -11,7 +11,7 @@ export interface NewJob {
   delaySeconds: number
 }
 
-/** A job whose id is there already is not added again. */
+/** Adds a job. A job whose id already exists is not added again. */
 export async function insertJob(db: Sql, { id, name, data, key, isUrgent, delaySeconds }: NewJob): Promise<void> {
   await db.rows(
     `insert into jobs (id, name, data, key, due_at)
@@ -33,8 +33,9 @@ export interface TakenJob {
 export type Places = ReadonlyMap<string, number>
 
 /**
- * If several jobs have the same key, only the first one that waits can be taken, and only while none is active. Two servers
- * that poll at the same time then try to take the same row, and one of them skips it. The jobs that are due first come first.
+ * Takes the due jobs, earliest first. If several jobs have the same key, only the first waiting one can be taken, and
+ * only while none is active. So two servers that poll at the same time try to take the same row, and one of them skips
+ * it.
  */
 export const takeDueJobs = (db: Sql, places: Places): Promise<TakenJob[]> =>
   db.rows<TakenJob>(
@@ -112,7 +113,7 @@ export async function failJob(db: Sql, job: AnyJob, { id, attempts }: TakenJob, 
 
 const cutOff = JSON.stringify({ error: 'CutOff' })
 
-/** Fails the jobs whose server has not called `beat` for so long. */
+/** Fails the jobs whose server has not called `beat` for this long. */
 export async function failSilent(db: Sql, jobs: readonly AnyJob[], silentSeconds: number): Promise<void> {
   await db.rows(
     `update jobs ${setFailed}, error = $7 ${failure} and jobs.beat_at < now() - make_interval(secs => $6)`,
@@ -120,7 +121,7 @@ export async function failSilent(db: Sql, jobs: readonly AnyJob[], silentSeconds
   )
 }
 
-/** Fails all active jobs, whatever the clock said when they ran. */
+/** Fails all active jobs, without a check of their last beat. */
 export async function failActive(db: Sql, jobs: readonly AnyJob[]): Promise<void> {
   await db.rows(`update jobs ${setFailed}, error = $6 ${failure}`, [...ruleValues(jobs), cutOff])
 }
@@ -134,7 +135,7 @@ export async function beat(db: Sql, taken: readonly TakenJob[]): Promise<void> {
   )
 }
 
-/** Deletes finished jobs after a day. Until then their ids prevent that the same job is added again. */
+/** Deletes finished jobs after a day. Until then their ids prevent the same job from being added again. */
 export async function deleteOldJobs(db: Sql): Promise<void> {
   await db.rows(`delete from jobs where state in ('completed', 'failed') and ended_at < now() - interval '1 day'`)
 }

@@ -7,7 +7,7 @@ import type { Counted } from './rate-limits.ts'
 
 export type Metadata = Record<string, unknown>
 
-/** Who did it and from where, as every audit entry of a request carries it; and what a limit says of it in the answer. */
+/** The caller and their address, for every audit entry of a request, and the rate limit headers of its answer. */
 export interface Origin extends Counted {
   principal: AnyPrincipal | null
   ipAddress: string | null
@@ -15,7 +15,7 @@ export interface Origin extends Counted {
   requestId: string | null
 }
 
-/** For what the server does by itself, such as ending a branch. */
+/** The origin of actions of the server itself, such as ending a branch. */
 export const system: Origin = { principal: null, ipAddress: null, userAgent: null, requestId: null }
 
 export interface Entry {
@@ -23,21 +23,22 @@ export interface Entry {
   action: AuditAction
   resourceId: string | null
   metadata: Metadata
-  /** Set where the actor is not the caller: signing up makes its own machine client. */
+  /** Set if the actor is not the caller. For example, a sign-up creates its own machine client. */
   actor?: { type: string; id: string }
 }
 
 /**
- * One transaction that holds a change and its audit entries, after which this process's resolve cache evicts what the rows of
- * those actions say. On PostgreSQL every process also evicts what triggers have written into the table `cache_invalidations`.
- * Writes of secrets may share a statement instead (features/secrets/batch.ts).
+ * Commits a change and its audit entries in one transaction. Afterwards this process evicts from its resolve cache the
+ * answers that the audit actions make stale. On PostgreSQL every process also evicts the rows that triggers have
+ * written to the table `cache_invalidations`. Writes of secrets may share a statement instead
+ * (features/secrets/batch.ts).
  */
 export async function transactWithAudit<T>(
   context: KernelContext,
   origin: Origin,
   work: (tx: Tx, record: (entry: Entry) => void) => Promise<T>,
 ): Promise<T> {
-  // A fresh list each time, because a transaction that lost a race is run again.
+  // The lists start empty at each run, because the transaction may run again after a conflict.
   let entries: Entry[] = []
   let evictions: Eviction[] = []
   const result = await context.db.transaction(async (tx) => {
@@ -47,7 +48,7 @@ export async function transactWithAudit<T>(
       evictions.push(...evictionsOf(entry))
       entries.push(entry)
     })
-    // Nobody reads what it answers, so it travels with COMMIT.
+    // Nobody needs the result, so the statement is sent together with COMMIT.
     if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
     return answer
   })
@@ -65,16 +66,16 @@ function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
   return [[orgId, metadata.environmentId]]
 }
 
-/** Records what evicts nothing, with an origin of its own, in a transaction of the caller's. */
+/** Records an entry that evicts nothing, with its own origin, in a transaction of the caller. */
 export const recordIn = (context: Pick<KernelContext, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
   tx.later(insert, entryValues(context, origin, [entry]))
 
-/** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
+/** Records a denied request in a separate transaction, because the request itself was rolled back. */
 export async function recordDenial(context: KernelContext, origin: Origin, denial: Denial): Promise<void> {
   await context.db.rows(insert, entryValues(context, origin, [denial]))
 }
 
-/** Of `audit_entries`, for each statement that adds any. */
+/** The columns of `audit_entries`, for every statement that adds entries. */
 export const entryColumns = `org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address,
   user_agent, request_id, created_at`
 

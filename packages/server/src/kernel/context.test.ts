@@ -2,7 +2,7 @@ import { idPattern } from '@skerry/contract/prefixes'
 import { expect, test } from 'vitest'
 import { newAuditId } from './context.ts'
 
-test('ids of audit entries sort as their instants do, and no two are the same', () => {
+test('the ids of audit entries sort by time and are unique', () => {
   const instants = ['1970-01-01', '2026-11-23T06:00:00.000Z', '2026-11-23T06:00:00.001Z', '2081-01-01', '9999-12-31']
   const ids = instants.map((instant) => newAuditId(new Date(instant)))
   expect([...ids].sort()).toEqual(ids)

@@ -7,8 +7,8 @@ import type { Log } from './log.ts'
 import type { Limiter } from './rate-limits.ts'
 
 /**
- * What code of any folder above `db` may use. Each folder that adds to it names its own context (`identity/context.ts`,
- * `http/context.ts`), and app.ts the whole.
+ * The context for code of every folder above `db`. A folder that adds to it defines its own context
+ * (`identity/context.ts`, `http/context.ts`), and app.ts defines the whole.
  */
 export interface KernelContext {
   config: Config
@@ -17,18 +17,24 @@ export interface KernelContext {
   faults: Faults
   limiter: Limiter
   evictions: Evictions
-  /** The one clock, so that tests need no sleeps. */
+  /** The only clock, so that tests need no sleeps. */
   now: () => Date
 }
 
-/** What a committed change tells: answers about the environment, or with null about the organization, may be wrong now. */
+/**
+ * An eviction names the environment whose cached answers a committed change made stale. A null environment means every
+ * answer of the organization.
+ */
 export interface Evictions {
   evict(orgId: string, environmentId: string | null): void
 }
 
 export const instant = (context: Pick<KernelContext, 'now'>): string => context.now().toISOString()
 
-/** A new row id: prefix and 22 base62 characters, 131 bits. Bytes from 248 on are dropped, so no character is likelier. */
+/**
+ * Creates a row id: a prefix and 22 base62 characters, 131 bits. Bytes from 248 on are dropped, so that every character
+ * is equally likely.
+ */
 export function newId(kind: IdKind): string {
   let id = ''
   while (id.length < idLength)
@@ -40,7 +46,10 @@ const blockBytes = 32
 const pool = Buffer.alloc(128 * blockBytes)
 let poolUsed = pool.length
 
-/** Bytes that no other block has. The system is asked for many at once: a call for 32 takes 2 µs, and a write needs two ids. */
+/**
+ * Returns fresh random bytes. The system is asked for many at once: a call for 32 bytes takes 2 µs, and a write needs
+ * two ids.
+ */
 function randomBlock(): Buffer {
   if (poolUsed === pool.length) {
     randomFillSync(pool)
@@ -51,8 +60,8 @@ function randomBlock(): Buffer {
 }
 
 /**
- * The id of an audit entry begins with its millisecond, so that the index of millions of them grows at its end alone. 83
- * random bits follow.
+ * Creates the id of an audit entry. It begins with its millisecond, so that an index of millions of entries grows only
+ * at its end. 83 random bits follow.
  */
 export function newAuditId(now: Date): string {
   let time = ''
@@ -62,11 +71,11 @@ export function newAuditId(now: Date): string {
   return idPrefixes.audit + time + newId('audit').slice(length + auditTimeLength)
 }
 
-/** Base62 characters of a millisecond: enough for six thousand years. */
+/** The number of base62 characters for a millisecond: enough for six thousand years. */
 const auditTimeLength = 8
 
-/** 32 random bytes, base64url: a secret that this server makes and shows once. */
+/** Creates a secret of 32 random bytes, base64url, which the server shows only once. */
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 
-/** How bearers and client secrets are stored: 256 random bits need no slow hash. */
+/** Hashes bearer tokens and client secrets for storage. They have 256 random bits, so they need no slow hash. */
 export const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'base64url')

@@ -1,8 +1,8 @@
 import { sha256 } from './context.ts'
 
 /**
- * The audit log names a product's user by this digest, never by the product's own id. Its entries cannot be deleted, and stay
- * when the person is erased.
+ * Computes the digest by which the audit log names a product's user, instead of the product's own id. Audit entries
+ * cannot be deleted, and are kept when the person is erased.
  *
  * @example endUserDigest('vpj_...', 'user-1')
  */

@@ -1,7 +1,7 @@
 import type { AuditAction } from '@skerry/contract/actions'
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
-/** An audit entry for something refused; written after the rollback of what was refused. */
+/** An audit entry for a denied request. It is written after the rollback. */
 export interface Denial {
   orgId: string
   action: AuditAction
@@ -9,7 +9,7 @@ export interface Denial {
   metadata: Record<string, unknown>
 }
 
-/** Anything that the server says no to. Made by `fail`, answered in one place (`http/serve.ts`). */
+/** A request that the server refuses. `fail` creates it, and only `http/serve.ts` answers it. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly denial: Denial | undefined
@@ -27,7 +27,9 @@ export class Refusal extends Error {
   }
 }
 
-/** The way to refuse: `throw fail('not_found', 'application not found')`. Nothing of the call remains. */
+/**
+ * Creates a refusal: `throw fail('not_found', 'application not found')`. All changes of the request are rolled back.
+ */
 export function fail(
   code: ErrorCode,
   message: string,
@@ -36,7 +38,7 @@ export function fail(
   return new Refusal(code, message, more)
 }
 
-/** A refusal that a handler returns: what its transaction wrote stays. */
+/** A refusal that a handler returns instead of throwing, so that its transaction is committed. */
 export class CommittedRefusal {
   readonly refusal: Refusal
 
@@ -46,14 +48,15 @@ export class CommittedRefusal {
 }
 
 /**
- * Refuses and keeps what was written, as a count of tries must be: `return refuseAndCommit('forbidden', 'this code is wrong')`.
+ * Refuses and still commits, for example a counter of attempts: `return refuseAndCommit('forbidden', 'this code is
+ * wrong')`.
  */
 export const refuseAndCommit = (code: ErrorCode, message: string): CommittedRefusal =>
   new CommittedRefusal(fail(code, message))
 
 /**
- * A failure of a service that the operator chose, such as the SMTP server or the identity provider. Its `reason` is safe to
- * log and tells the operator what to change.
+ * A failure of a service that the operator configured, such as the SMTP server or the identity provider. Its `reason`
+ * is safe to log and tells the operator what to change.
  */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError'
@@ -72,8 +75,8 @@ const loggedCharactersMax = 300
 const searchedCharactersMax = 4000
 
 /**
- * Makes a text of another server fit for the log: one short line without the given secrets, without e-mail addresses and
- * without anything that looks random, such as a code or a token.
+ * Prepares a text of another server for the log: one short line. It removes the given secrets, e-mail addresses, and
+ * everything that looks random, such as a code or a token.
  */
 export function redactForLog(text: string, secrets: readonly string[]): string {
   const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length)
@@ -87,8 +90,9 @@ export function redactForLog(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Describes an unexpected error for the log: its name, SQLSTATE and stack frames. The message is left out: JSON.parse and
- * PostgreSQL quote the text that they cannot read, and that text came from a body. A ServiceError brings a safe reason.
+ * Describes an unexpected error for the log: its name, SQLSTATE and stack frames. The message is left out, because
+ * JSON.parse and PostgreSQL quote text that they cannot read, and it may come from a request body. A ServiceError has a
+ * safe reason.
  */
 export function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }

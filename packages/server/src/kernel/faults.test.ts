@@ -16,7 +16,7 @@ function open(isUp: () => boolean) {
   return { lines, faults: openFaults({ rows } as unknown as Sql, log) }
 }
 
-test('errors are logged one by one while the database is up', async () => {
+test('each error is logged while the database is up', async () => {
   const { lines, faults } = open(() => true)
   faults.error('request failed', new TypeError('x'), { route: '/a' })
   faults.warn('job failed', broken())
@@ -28,7 +28,7 @@ test('errors are logged one by one while the database is up', async () => {
   await faults.stop()
 })
 
-test('all errors of an outage are one line, and other errors are logged meanwhile', async () => {
+test('all connection errors of an outage share one log line, and other errors are still logged', async () => {
   let isUp = false
   const { lines, faults } = open(() => isUp)
   for (let count = 0; count < 50; count++) faults.error('request failed', broken())

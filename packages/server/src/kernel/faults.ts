@@ -42,7 +42,7 @@ export function openFaults(probes: Sql, log: Log): Faults {
       () => true,
       () => false,
     )
-  /** A single broken connection looks like an outage. A probe shows which one it is. */
+  /** A single broken connection looks like an outage. A probe finds out which it is. */
   const probe = async (error: unknown) => {
     if (await answers()) {
       for (const one of waiting.splice(0)) write(one)

@@ -1,12 +1,12 @@
 /**
- * The earliest instant: nothing that Skerry stores is older. PostgreSQL has no year 0, so it could not hold the beginning of a
+ * The earliest instant; all data of Skerry is newer. PostgreSQL has no year 0, so it could not store the start of a
  * time span that ends in the year 1.
  */
 const earliest = '1970-01-01T00:00:00.000Z'
 
 /**
- * Whether a string of the form of an instant is one that exists and is in range: `Date.parse` rolls the 30th of February on
- * into March.
+ * Whether a string with the format of an instant names one that exists and is in range. `Date.parse` turns the 30th of
+ * February into a day in March.
  */
 export function isInstant(text: string): boolean {
   const ms = Date.parse(text)
@@ -14,18 +14,18 @@ export function isInstant(text: string): boolean {
 }
 
 /**
- * The form in which every instant is stored and compared -> null for an instant that does not exist, such as the 30th of
- * February, and for one that is out of range, also because of its offset. Digits after the millisecond are cut off.
+ * Converts an instant to the form in which it is stored and compared -> null if it does not exist, such as the 30th of
+ * February, or is out of range, also because of its offset. Digits after the millisecond are cut off.
  */
 export function storedInstant(given: string): string | null {
   const text = given.toUpperCase()
-  // As it stands there, without its offset: the day must exist where it was written.
+  // Checked without its offset: the day must exist in the time zone in which it was written.
   if (!isInstant(`${text.slice(0, 19)}.000Z`)) return null
   const stored = new Date(text).toISOString()
   return isInstant(stored) && stored.length === instantLength ? stored : null
 }
 
-/** Like `storedInstant`, for an instant of a request that http/texts.ts has checked. */
+/** Converts an instant of a request, which http/texts.ts has already checked, like `storedInstant`. */
 export function checkedInstant(given: string): string {
   const stored = storedInstant(given)
   if (stored === null) throw new Error('an instant was not checked')

@@ -1,21 +1,24 @@
 import { fail } from './errors.ts'
 
-/** One move of a state machine. Where a trigger can lead from one state to several, the rules of its feature choose. */
+/** One move of a state machine. If a trigger leads from one state to several, the rules of the feature choose. */
 export type Move<State extends string, Trigger extends string> = readonly [from: State, trigger: Trigger, to: State]
 
-/** The states of a resource, as a table of every move that there is. What no row allows is refused. */
+/** The states of a resource, as a table of all moves. Any other move is refused. */
 export interface Lifecycle<State extends string, Trigger extends string> {
   readonly moves: readonly Move<State, Trigger>[]
-  /** Refuses with `conflict` what does not happen in this state, naming it. */
+  /** Refuses with `conflict` if the trigger is not allowed in this state. The message names the state. */
   check(from: State, trigger: Trigger): void
-  /** The state that this trigger leads to, or undefined. For triggers that lead to one state alone. */
+  /** Returns the state that this trigger leads to, or undefined. Only for triggers with a single target state. */
   next(from: State, trigger: Trigger): State | undefined
-  /** The states from which this trigger leads to that one: the condition of the statement that makes the move. */
+  /**
+   * Returns the states from which this trigger leads to that one, for the condition of the statement that makes the
+   * move.
+   */
   before(trigger: Trigger, to: State): State[]
 }
 
 /**
- * @param noun what is told of the resource when a move is refused: `the ${noun} is denied`
+ * @param noun name of the resource in the error message: `the ${noun} is denied`
  * @example lifecycle('change request', [['open', 'reject', 'rejected'], ['open', 'withdraw', 'withdrawn']])
  */
 export function lifecycle<State extends string, Trigger extends string>(

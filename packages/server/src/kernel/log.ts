@@ -3,7 +3,7 @@ export type Level = (typeof levels)[number]
 
 type Fields = Record<string, unknown>
 
-/** JSON lines. Callers pass facts about a request, never what was in it. */
+/** A log of JSON lines. Callers pass facts about a request, never its content. */
 export interface Log {
   enabled(level: Level): boolean
   error(message: string, fields?: Fields): void

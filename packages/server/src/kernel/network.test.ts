@@ -11,18 +11,18 @@ test.each([
   ['::', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
-])('%s is of the network %s', (address, network) => {
+])('the address %s belongs to the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
 })
 
 test.each(['192.0.2.1', '', 'usr_4fzzzxjylrxxxxxxxxxxxx', 'a@b.example', 'nonsense:with:colons', '1.2:3', '[x]:1'])(
-  '%j stands for itself',
+  'the key %j is returned unchanged',
   (other) => {
     expect(networkOf(other)).toBe(other)
   },
 )
 
-test('IPv4 addresses on a socket for both kinds are as many callers, however they are written', () => {
+test('IPv4 addresses on a dual-stack socket count as different callers, however they are written', () => {
   expect(networkOf('::ffff:192.0.2.1')).toBe(networkOf('::FFFF:c000:0201'))
   expect(networkOf('::ffff:192.0.2.1')).not.toBe(networkOf('::ffff:192.0.2.2'))
 })
@@ -32,6 +32,6 @@ test.each([
   ['[2001:db8:1:2::3]:49152', '2001:db8:1:2::3'],
   ['[2001:db8:1:2::3]', '2001:db8:1:2::3'],
   ['[::ffff:192.0.2.1]:49152', '::ffff:192.0.2.1'],
-])('%s, as some proxies write it, is the caller %s: a port is no other one', (written, address) => {
+])('%s, as some proxies write it, counts as the caller %s, without the port', (written, address) => {
   expect(networkOf(written)).toBe(networkOf(address))
 })

@@ -1,16 +1,16 @@
-/** Facts of a person's session that decide what it may do beyond reading. */
+/** The facts about a person's session that decide whether it may do more than read. */
 export interface Session {
   /** Signed in with a browser, or with a CLI credential that a browser session approved. */
   kind: 'browser' | 'cli'
-  /** null where an external issuer keeps the session. */
+  /** null if an external identity provider keeps the session. */
   id: string | null
   /** The person has a second factor. */
   secondFactor: boolean
-  /** When it was last entered in this session. */
+  /** When the person last entered it in this session. */
   mfaAt: string | null
 }
 
-/** Whether a second factor stands behind a session: it was entered, and the person has not removed it since. */
+/** Whether a session is protected by a second factor: the person entered it, and still has one. */
 export const isSecondFactorBehind = ({ secondFactor, mfaAt }: Session): boolean => secondFactor && mfaAt !== null
 
 export interface UserPrincipal {
@@ -26,7 +26,7 @@ export interface TokenPrincipal {
   role: 'admin' | 'member'
   /** The environment that the token is bound to. */
   environmentId: string | null
-  /** Epoch milliseconds from which it has expired. */
+  /** The expiry time, in epoch milliseconds. */
   validUntilMs: number
 }
 
@@ -36,7 +36,7 @@ export interface MachinePrincipal {
   orgId: string
 }
 
-/** Who is calling. A machine client holds no key; a service token and a user may. */
+/** The caller. A machine client has no key; a service token and a user may have one. */
 export type Principal = UserPrincipal | TokenPrincipal | MachinePrincipal
 
 interface OfProject {
@@ -44,7 +44,7 @@ interface OfProject {
   projectId: string
 }
 
-/** A product that uses the vault, by one of its keys. */
+/** A product that uses the vault, identified by one of its API keys. */
 export interface PlatformPrincipal extends OfProject {
   type: 'vault_platform'
   id: string
@@ -55,15 +55,15 @@ export interface ExecutorPrincipal extends OfProject {
   id: string
 }
 
-/** A person who opened a link of a product, in the browser that claimed it. */
+/** A person who opened a link of a product, identified by the browser that claimed it. */
 export interface EndUserPrincipal extends OfProject {
   type: 'vault_end_user'
-  /** A digest of the product's id of that person: see `endUserDigest`. */
+  /** A digest of the id that the product uses for that person: see `endUserDigest`. */
   id: string
   sessionId: string
 }
 
-/** Callers of the vault. They belong to no organization, and pass no route but those of their own surface. */
+/** Callers of the vault. They belong to no organization, and can use only the routes of the vault. */
 export type VaultPrincipal = PlatformPrincipal | ExecutorPrincipal | EndUserPrincipal
 
 /** A caller on any surface. */
@@ -72,15 +72,15 @@ export type AnyPrincipal = Principal | VaultPrincipal
 export const isVaultPrincipal = (principal: AnyPrincipal): principal is VaultPrincipal =>
   principal.type.startsWith('vault_')
 
-/** A caller who was looked up for this request, or a moment ago by a cache that is current. */
+/** A caller who was looked up for this request, or is in a current cache. */
 interface Confirmed {
   confirmed: true
   principal: AnyPrincipal
 }
 
 /**
- * A service token that memory knows. What a token is never changes; whether it is still in force is confirmed before
- * anything is written.
+ * A service token from the cache. The facts of a token never change. Before any write the server confirms that the
+ * token is still valid.
  */
 export interface Unconfirmed {
   confirmed: false

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Refusal } from './errors.ts'
 import { type Counted, openLimiter, rates } from './rate-limits.ts'
 
-/** A limiter whose clock stands still until it is moved. */
+/** A limiter whose clock moves only when the test advances it. */
 function limiter() {
   let nowMs = 1_000_000
   const { take } = openLimiter(() => nowMs)
@@ -11,9 +11,9 @@ function limiter() {
     advance: (ms: number) => {
       nowMs += ms
     },
-    /** What the last answer says of its limit. */
+    /** The rate limit headers of the last answer. */
     said: () => counted.limitHeaders,
-    /** Seconds to wait, or null where the request may pass. */
+    /** Sends a request -> the seconds to wait, or null if it may pass. */
     ask: (key = 'someone', rate: keyof typeof rates = 'stranger') => {
       try {
         take(rate, key, counted)
@@ -31,7 +31,7 @@ const times = <T>(count: number, ask: () => T) => Array.from({ length: count }, 
 describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSecond }) => {
   const rate = name as keyof typeof rates
 
-  test('lets a burst through, and then as many as come back in the time that passes', () => {
+  test('allows a burst, and then as many requests as are refilled over time', () => {
     const { ask, advance } = limiter()
     expect(passed(times(burst, () => ask('someone', rate)))).toBe(burst)
     expect(ask('someone', rate)).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
     expect(passed(times(10, () => ask('someone', rate)))).toBe(3)
   })
 
-  test('says how long to wait, and after that long one more passes', () => {
+  test('tells the wait time, after which one more request passes', () => {
     const { ask, advance } = limiter()
     times(burst, () => ask('someone', rate))
     const seconds = ask('someone', rate) as number
@@ -48,7 +48,7 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
     expect(ask('someone', rate)).toBeNull()
   })
 
-  test('says in each answer what is left and when all of it is back, down to nothing in the refusal', () => {
+  test('tells in each answer how many requests are left and when the bucket is full, also in a refusal', () => {
     const { ask, advance, said } = limiter()
     const windowSeconds = Math.round(burst / perSecond)
     const facts = (remaining: number, seconds: number) => [
@@ -70,7 +70,7 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
     expect(said()).toEqual(facts(burst - 1, Math.ceil(1 / perSecond)))
   })
 
-  test('is full again after as long as it took to use up, and holds no more than its burst', () => {
+  test('allows no more than a burst after a long pause', () => {
     const { ask, advance } = limiter()
     times(burst, () => ask('someone', rate))
     advance((burst / perSecond) * 1000 * 100)
@@ -78,7 +78,7 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
   })
 })
 
-test('refused requests cost nothing: a caller that keeps asking does not wait longer', () => {
+test('refused requests are not counted, so a caller that keeps trying does not wait longer', () => {
   const { ask, advance } = limiter()
   times(rates.stranger.burst, () => ask())
   const first = ask()
@@ -88,7 +88,7 @@ test('refused requests cost nothing: a caller that keeps asking does not wait lo
   expect(ask()).toBeNull()
 })
 
-test('each key, and each limit of one key, is counted apart', () => {
+test('each key and each limit of a key is counted separately', () => {
   const { ask } = limiter()
   times(rates.stranger.burst, () => ask('one'))
   expect(ask('one')).not.toBeNull()
@@ -103,19 +103,19 @@ test('addresses of one IPv6 network are counted together', () => {
   expect(ask('2001:db8:0:1::1')).toBeNull()
 })
 
-test('the seconds to wait are whole and at least one', () => {
+test('the wait time is a whole number of seconds and at least one', () => {
   const { ask, advance } = limiter()
   times(rates.principal.burst, () => ask('someone', 'principal'))
   advance(1)
   expect(ask('someone', 'principal')).toBe(1)
 })
 
-test('a Terraform plan of 2,000 resources that asks twice for each of them at once meets no limit', () => {
+test('a Terraform plan of 2,000 resources may send two requests for each of them at once', () => {
   const { ask } = limiter()
   expect(passed(times(4000, () => ask('token', 'principal')))).toBe(4000)
 })
 
-test('memory is bounded: beyond a hundred thousand keys the one longest unused is forgotten', () => {
+test('beyond 100,000 keys the limiter forgets the least recently used one', () => {
   const { ask } = limiter()
   times(rates.stranger.burst, () => ask('old'))
   times(rates.stranger.burst, () => ask('kept'))

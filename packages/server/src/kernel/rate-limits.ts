@@ -2,25 +2,27 @@ import { fail } from './errors.ts'
 import { networkOf } from './network.ts'
 
 interface Rate {
-  /** Requests that may come at once. */
+  /** How many requests may arrive at once. */
   burst: number
-  /** Requests a second after that. */
+  /** How many requests per second are allowed after that. */
   perSecond: number
 }
 
-/** Every rate limit. An import of hundreds of secrets must fit, and so must a Terraform run; guessing must not. */
+/** All rate limits. They must allow an import of hundreds of secrets and a Terraform run, but must prevent guessing. */
 export const rates = {
-  /** A plan of 2,000 resources reads each of them, some with what hangs on it, as fast as it is answered. */
+  /**
+   * A Terraform plan of 2,000 resources reads each of them, some with related resources, as fast as the server answers.
+   */
   principal: { burst: 5000, perSecond: 200 },
-  /** Requests of an address that carry no valid credential. */
+  /** Requests from an address without a valid credential. */
   stranger: { burst: 120, perSecond: 2 },
   signup: { burst: 20, perSecond: 20 / 3600 },
   cliLogin: { burst: 30, perSecond: 30 / 3600 },
-  /** Each device that waits asks every two seconds, and an office may share an address. */
+  /** Each waiting device polls every two seconds, and an office may share an address. */
   cliLoginPoll: { burst: 120, perSecond: 5 },
-  /** Beginnings of a sign-in, by address. Offices share one. */
+  /** Started sign-ins per address. Offices share one. */
   sign_in: { burst: 30, perSecond: 30 / 600 },
-  /** Links and registration codes that are tried, by address. */
+  /** Attempts with links and registration codes, per address. */
   vaultClaim: { burst: 10, perSecond: 10 / 60 },
   vaultRegister: { burst: 10, perSecond: 10 / 60 },
   /** A person on the Connect page. */
@@ -32,18 +34,18 @@ export const rates = {
 
 export type RateName = keyof typeof rates
 
-/** Those of a caller who is known. All others are of an address, which stands for its network. */
+/** These limits count per authenticated caller. All other limits count per IP address (IPv6: per network). */
 const ofCallers: ReadonlySet<RateName> = new Set(['principal', 'vaultConnect', 'vaultPlatform', 'vaultRelease'])
 
-/** Where a limit leaves what the answer will say of it: names and values of headers in turn. */
+/** The limiter stores the response headers here: names and values in turn. */
 export interface Counted {
   limitHeaders?: readonly string[]
 }
 
 export interface Limiter {
-  /** Takes one request from the bucket of `key`, or throws rate_limited with the seconds to wait. */
+  /** Counts one request against the bucket of `key`, or throws rate_limited with the seconds to wait. */
   take(rate: RateName, key: string, counted: Counted): void
-  /** The same, but says whether there was one to take. */
+  /** Does the same, but returns false instead of throwing. */
   admits(rate: RateName, key: string, counted: Counted): boolean
 }
 
@@ -51,16 +53,19 @@ export const unlimited: Limiter = { take: () => {}, admits: () => true }
 
 type Buckets = Record<RateName, Map<string, number>>
 
-/** Buckets of a rate are dropped when this many are held: the oldest are full again long before. */
+/**
+ * The maximum number of buckets per limit. Beyond it the least recently used bucket is dropped; it is usually full
+ * again by then.
+ */
 const bucketsMax = 100_000
 
 /**
- * Rate limits in this process's memory, as the instant at which a bucket will be full again (GCRA): one number per key
- * and nothing to refill. Several servers on one database each keep their own.
+ * Rate limits in the memory of this process. Each bucket is stored as the instant at which it will be full again
+ * (GCRA), so it is one number per key and needs no refill. Several servers on one database count separately.
  */
 export function openLimiter(nowMs: () => number): Limiter {
   const buckets = Object.fromEntries(Object.keys(rates).map((name) => [name, new Map()])) as Buckets
-  /** Takes one where there is one to take, or gives the milliseconds until there is. */
+  /** Counts one request -> 0 if the limit allows it, otherwise the milliseconds until it does. */
   const waitMs = (name: RateName, caller: string, counted: Counted): number => {
     const key = ofCallers.has(name) ? caller : networkOf(caller)
     const { burst, perSecond }: Rate = rates[name]
@@ -72,7 +77,7 @@ export function openLimiter(nowMs: () => number): Limiter {
     const missingMs = full - now - burst * intervalMs
     counted.limitHeaders = headersOf(name, missingMs > 0 ? fullBefore - now : full - now)
     if (missingMs > 0) return missingMs
-    // Moved to the end, so that the first one is the one longest unused.
+    // Moved to the end, so that the first key is the least recently used one.
     fullAt.delete(key)
     fullAt.set(key, full)
     if (fullAt.size > bucketsMax) fullAt.delete(fullAt.keys().next().value as string)
@@ -89,12 +94,12 @@ export function openLimiter(nowMs: () => number): Limiter {
 }
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers: what a bucket holds and how soon it fills, then what is left in it and
- * the seconds until it is full again.
+ * The headers of draft-ietf-httpapi-ratelimit-headers: the size of the bucket and its refill time, then the rest in it
+ * and the seconds until it is full.
  */
 function headersOf(name: RateName, untilFullMs: number): readonly string[] {
   const { burst, perSecond }: Rate = rates[name]
-  // Sums of fractions fall short of whole numbers by a hair.
+  // Rounding errors make sums of fractions slightly smaller than whole numbers.
   const remaining = Math.max(0, Math.floor(burst - (untilFullMs * perSecond) / 1000 + 1e-6))
   const resetSeconds = Math.ceil(untilFullMs / 1000)
   return ['ratelimit-policy', policies[name], 'ratelimit', `"${name}";r=${remaining};t=${resetSeconds}`]

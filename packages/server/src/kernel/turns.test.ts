@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openTurns } from './turns.ts'
 
-/** Tasks that end when the test says so. */
+/** Records tasks. Each ends when the test calls `end`. */
 function recording(atOnce: number) {
   const turns = openTurns(atOnce)
   const begun: string[] = []
@@ -46,7 +46,7 @@ test('a task of another key does not wait', async () => {
   expect(begun).toEqual(['a', 'c'])
 })
 
-test('a task that fails lets the next begin', async () => {
+test('the next task begins after a failed one', async () => {
   const { run, end, begun } = recording(1)
   const failing = run('key', 'a')
   const next = run('key', 'b')

@@ -1,4 +1,4 @@
-/** Runs a task when it is the turn of its key. */
+/** Runs a task when a slot of its key is free. */
 type Turns = <T>(key: string, task: () => Promise<T>) => Promise<T>
 
 /** Runs at most `atOnce` tasks of a key at a time. The other tasks of the key wait, and the oldest goes first. */
@@ -13,7 +13,7 @@ export function openTurns(atOnce: number): Turns {
       return await task()
     } finally {
       const next = own.waiting.shift()
-      // The next task takes over the place, so that no newer one can take it first.
+      // The next task takes over the slot, so that no newer task can take it first.
       if (next) next()
       else if (--own.running === 0) keys.delete(key)
     }

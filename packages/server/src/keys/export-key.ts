@@ -2,17 +2,19 @@ import { createPrivateKey, generateKeyPairSync, hash, sign } from 'node:crypto'
 import type { Sql } from '../db/database.ts'
 import type { ServerKey } from './server-key.ts'
 
-/** The key with which the server signs what is checked elsewhere: checkpoints of audit trails, and archives. It never changes. */
+/**
+ * The key that signs data for checks outside the server: checkpoints of the audit log, and archives. It never changes.
+ */
 export interface ExportKey {
-  /** Null where there is no server key, or nothing has been signed yet. */
+  /** Returns null if there is no server key, or nothing has been signed yet. */
   published(db: Sql): Promise<PublishedKey | null>
-  /** For what is signed now; the key is made with the first. Null without a server key. */
+  /** Returns the signer. The first call creates the key. Null without a server key. */
   signer(db: Sql): Promise<Signer | null>
 }
 
 interface PublishedKey {
   algorithm: 'Ed25519'
-  /** The 32 bytes, base64url. */
+  /** The 32 bytes of the key, base64url. */
   publicKey: string
   keyId: string
 }
@@ -23,7 +25,7 @@ export interface Signer {
   sign(text: string): Buffer
 }
 
-/** One for the whole server, so this is the id of its only row. */
+/** The id of the only row: the whole server has one key. */
 const id = 'ed25519'
 
 interface Row {
@@ -58,7 +60,7 @@ const keyIdOf = (publicKey: string): string =>
 const find = (db: Sql) =>
   db.row<Row>('select public_key, sealed_private_key from export_signing_keys where id = $1', [id])
 
-/** The second of two servers that make a key at once takes that of the first. */
+/** Creates the key. If two servers do it at once, the second one uses the key of the first. */
 async function make(db: Sql, serverKey: ServerKey, now: string): Promise<Row> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const raw = publicKey.export({ format: 'jwk' }).x as string

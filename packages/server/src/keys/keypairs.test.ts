@@ -21,7 +21,7 @@ const wrapped = async (owner: KeyOwner, plain: string) =>
   wrapKey(encodeUtf8(plain), await keypairs.publicKey(db, owner))
 
 describe('a keypair of the server', () => {
-  test('is one for each purpose and owner, a public key that clients can wrap to, and stays', async () => {
+  test('exists once for each purpose and owner, never changes, and has a valid public key', async () => {
     const owners = [brokerOf(orgId), rotatorOf(orgId), syncOf(orgId, 'syn_1'), syncOf(orgId, 'syn_2'), brokerOf(other)]
     const keys = await Promise.all(owners.map((owner) => keypairs.publicKey(db, owner)))
     expect(new Set(keys).size).toBe(owners.length)
@@ -29,7 +29,7 @@ describe('a keypair of the server', () => {
     expect(await Promise.all(owners.map((owner) => keypairs.publicKey(db, owner)))).toEqual(keys)
   })
 
-  test('is one, however many ask for it first, in transactions of their own', async () => {
+  test('is created once, even if many transactions request it at the same time', async () => {
     const owner = syncOf(orgId, 'syn_race')
     const ask = (index: number) =>
       index % 2 ? keypairs.publicKey(db, owner) : db.transaction((tx) => keypairs.publicKey(tx, owner))
@@ -38,7 +38,7 @@ describe('a keypair of the server', () => {
     expect(text(await keypairs.openWrapped(db, owner, await wrapKey(encodeUtf8('x'), keys[7] as string)))).toBe('x')
   })
 
-  test('that was asked for in a transaction that failed was never made', async () => {
+  test('is not created if its transaction fails', async () => {
     const owner = syncOf(orgId, 'syn_failed')
     const failed = db.transaction(async (tx) => {
       await keypairs.publicKey(tx, owner)
@@ -48,7 +48,7 @@ describe('a keypair of the server', () => {
     expect(await keypairs.openWrapped(db, owner, await wrapped(brokerOf(orgId), 'x'))).toBeUndefined()
   })
 
-  test('opens what was wrapped to it, and nothing else', async () => {
+  test('unwraps data that was wrapped to it, and nothing else', async () => {
     const owner = brokerOf(orgId)
     const blob = await wrapped(owner, 'postgres://admin:secret@db')
     expect(text(await keypairs.openWrapped(db, owner, blob))).toBe('postgres://admin:secret@db')
@@ -66,7 +66,7 @@ describe('a keypair of the server', () => {
       expect(await keypairs.openWrapped(db, owner, bad)).toBeUndefined()
   })
 
-  test('opens and seals secrets of the environment that a grant is for', async () => {
+  test('decrypts and encrypts secrets of the environment of a grant, and no others', async () => {
     const [owner, bytes] = [rotatorOf(orgId), newDek()]
     const dek = await importDek(bytes)
     const grant = { environmentId: 'env_1', wrappedDek: await wrapKey(bytes, await keypairs.publicKey(db, owner)) }
@@ -80,13 +80,13 @@ describe('a keypair of the server', () => {
       await expect(key?.open('NAME', await sealSecret('value', dek, env, name))).rejects.toThrow('wrong place')
   })
 
-  test('takes nothing for an environment’s key that is none', async () => {
+  test('refuses a wrapped text that is not the key of an environment', async () => {
     const owner = rotatorOf(orgId)
     for (const wrappedDek of [await wrapped(owner, 'too short'), await wrapped(brokerOf(orgId), 'x'.repeat(32))])
       expect(await keypairs.openEnvironment(db, owner, { environmentId: 'env_1', wrappedDek })).toBeUndefined()
   })
 
-  test('leaves no private half in the database that opens without the server key, nor as another’s', async () => {
+  test('stores its private half encrypted, bound to its owner and purpose', async () => {
     const rows = await db.rows<{ ownerId: string; sealedPrivateKey: string }>(
       `select owner_id, sealed_private_key from server_keypairs where purpose = 'sync' order by owner_id limit 2`,
     )
@@ -103,7 +103,7 @@ describe('a keypair of the server', () => {
       expect([where, dumped.includes(pkcs8)]).toEqual([where, false])
   })
 
-  test('is destroyed with what was wrapped to it: the next one is another', async () => {
+  test('cannot unwrap older data once it was deleted and created again', async () => {
     const owner = syncOf(orgId, 'syn_1')
     const [before, blob] = [await keypairs.publicKey(db, owner), await wrapped(owner, 'x')]
     await keypairs.destroy(db, owner)
@@ -112,7 +112,7 @@ describe('a keypair of the server', () => {
   })
 })
 
-test('without a server key nothing is made and nothing opened: 409, and it says why', async () => {
+test('without a server key every call is refused with the reason and creates no keypair', async () => {
   const without = openKeypairs(null, world.clock.now)
   const owner = syncOf(orgId, 'syn_keyless')
   const conflict = { code: 'conflict', message: 'this server has no server key' }
@@ -126,14 +126,14 @@ test('without a server key nothing is made and nothing opened: 409, and it says 
   expect(await db.rows(`select 1 from server_keypairs where owner_id = 'syn_keyless'`)).toEqual([])
 })
 
-test('a keypair that another server key has sealed is an error of the server, not of the caller', async () => {
+test('a keypair sealed with another server key causes an internal error, not a refusal', async () => {
   const strange = openKeypairs(serverKeyOf(Buffer.alloc(32, 3).toString('base64url')), world.clock.now)
   const opened = strange.openWrapped(db, brokerOf(orgId), await wrapped(brokerOf(orgId), 'x'))
   await expect(opened).rejects.toThrow('the server key does not open a keypair')
   await expect(opened).rejects.not.toHaveProperty('code')
 })
 
-test('what the server has made is wrapped to the caller that asked for it', async () => {
+test('wrapTo wraps data of the server to the public key of the caller', async () => {
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   expect(text(await unwrapKey(await wrapTo(publicKeyJwk, Buffer.from('temporary')), privateKey))).toBe('temporary')
 })

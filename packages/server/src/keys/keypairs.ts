@@ -8,35 +8,41 @@ import { fail } from '../kernel/errors.ts'
 import { deleteKeypair, findKeypair, insertKeypair, type KeyOwner, type StoredKeypair } from './keypairs-store.ts'
 import type { ServerKey } from './server-key.ts'
 
-// The one place on the server that opens what clients have wrapped to it. What comes out lives in memory for one
-// operation: it belongs in no row, log, error or data of a job.
+// The only code of the server that unwraps data that clients wrapped to it. The result stays in memory for one
+// operation. It must never be in a row, log, error or job data.
 
 export const brokerOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'broker', id: orgId })
 export const rotatorOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'rotator', id: orgId })
 export const syncOf = (orgId: string, connectionId: string): KeyOwner => ({ orgId, purpose: 'sync', id: connectionId })
 
-/** An environment's key, opened for one operation. Both throw where the blob is not of this environment and name. */
+/**
+ * An environment's key, unwrapped for one operation. Both functions throw if the blob belongs to another environment or
+ * name.
+ */
 export interface EnvironmentKey {
   open(name: string, ciphertext: string): Promise<string>
   seal(name: string, value: string): Promise<string>
 }
 
 export interface Keypairs {
-  /** The public half, a JWK as JSON text, for clients to wrap to. The keypair is made with the first call. */
+  /** Returns the public half, a JWK as JSON text, for clients to wrap to. The first call creates the keypair. */
   publicKey(db: Sql, owner: KeyOwner): Promise<string>
-  /** What a `wd1.` blob holds; undefined where it was wrapped to another key, or was changed. */
+  /** Unwraps a `wd1.` blob. Returns undefined if it was wrapped to another key or was changed. */
   openWrapped(db: Sql, owner: KeyOwner, blob: string): Promise<Uint8Array | undefined>
-  /** The key of an environment out of a grant to `owner`; undefined as above, and where it is no such key. */
+  /**
+   * Unwraps the key of an environment from a grant to `owner`. Returns undefined as above, and if the content is no
+   * such key.
+   */
   openEnvironment(
     db: Sql,
     owner: KeyOwner,
     grant: { environmentId: string; wrappedDek: string },
   ): Promise<EnvironmentKey | undefined>
-  /** Destroys the keypair, and with it every grant to its owner. */
+  /** Deletes the keypair, and with it every grant to its owner. */
   destroy(db: Sql, owner: KeyOwner): Promise<void>
 }
 
-/** Every call refuses with 409 on a server without a server key, and then changes nothing. */
+/** Without a server key, every call refuses with 409 and changes nothing. */
 export function openKeypairs(serverKey: ServerKey | null, now: () => Date): Keypairs {
   const needed = (): ServerKey => {
     if (serverKey === null) throw fail('conflict', 'this server has no server key')
@@ -70,7 +76,7 @@ export function openKeypairs(serverKey: ServerKey | null, now: () => Date): Keyp
   }
 }
 
-/** Wraps bytes that the server has made, such as a temporary credential, to the caller who asked for them. Opens nothing. */
+/** Wraps bytes that the server has created, such as a temporary credential, to the caller who requested them. */
 export const wrapTo = (publicKeyJwk: string, bytes: Uint8Array): Promise<string> =>
   wrapKey(Uint8Array.from(bytes), publicKeyJwk)
 

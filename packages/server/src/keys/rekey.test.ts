@@ -18,7 +18,7 @@ import { sealed, serverKeyOf } from './server-key.ts'
 const nextKey = Buffer.alloc(32, 8).toString('base64url')
 const lostKey = Buffer.alloc(32, 9).toString('base64url')
 
-describe('what a server key has sealed', () => {
+describe('data that a server key has sealed', () => {
   let world: World
   let orgId: string
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('what a server key has sealed', () => {
   afterAll(() => world.close())
 
   const places = () => Object.values(sealed).flatMap((place) => (place ? [place] : []))
-  /** Of keypairs: three batches and one more. */
+  /** The number of keypairs: three batches and one more. */
   const rows = 31
   const batchRows = 10
   const about = (index: number) => `${orgId} sync syn_${String(index).padStart(5, '0')}`
@@ -54,7 +54,7 @@ describe('what a server key has sealed', () => {
       (row, index) => one.open('keypair', `${orgId} sync ${row.ownerId}`, row.sealedPrivateKey) === `private ${index}`,
     ).length
   }
-  /** The database, with something that happens before its n-th statement. */
+  /** The database, which runs `happening` before its n-th statement. */
   const interrupted = (at: number, happening: () => Promise<void>): Sql => {
     const { db } = world.server.context
     let count = 0
@@ -68,7 +68,7 @@ describe('what a server key has sealed', () => {
     }
   }
 
-  test('is one table that knows every sealed column of the schema, and its primary key', async () => {
+  test('is listed in a table with every sealed column of the schema and its primary key', async () => {
     const { db } = world.server.context
     const columns = await db.rows<{ place: string }>(
       `select table_name || '.' || column_name as place from information_schema.columns
@@ -89,7 +89,7 @@ describe('what a server key has sealed', () => {
     }
   })
 
-  test('is sealed anew, all of it, and then opens under the new key alone', async () => {
+  test('is sealed again completely, and then opens only under the new key', async () => {
     await fill(firstKey)
     const both = serverKeyOf(nextKey, firstKey)
     const { db } = world.server.context
@@ -98,7 +98,7 @@ describe('what a server key has sealed', () => {
     expect(await rekey(db, both, batchRows)).toEqual({ resealed: 0, unopened: [] })
   })
 
-  test('is whole at whatever point it is broken off, and the next run ends it', async () => {
+  test('stays readable if rekey is interrupted at any statement, and the next run completes it', async () => {
     for (const at of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
       await fill(firstKey)
       const cut = interrupted(at, () => Promise.reject(new Error('cut')))
@@ -112,7 +112,7 @@ describe('what a server key has sealed', () => {
     }
   })
 
-  test('is sealed once by several that do it at once', async () => {
+  test('is sealed only once if several runs work at the same time', async () => {
     await fill(firstKey)
     const run = () => rekey(world.server.context.db, serverKeyOf(nextKey, firstKey), batchRows)
     const results = await Promise.all([run(), run(), run()])
@@ -120,18 +120,19 @@ describe('what a server key has sealed', () => {
     expect(await opened(nextKey)).toBe(rows)
   })
 
-  test('is not put back where it has changed since it was read', async () => {
+  test('is not overwritten if it has changed since it was read', async () => {
     await fill(firstKey)
     const { db } = world.server.context
     const change = async () => {
       await db.rows(`update server_keypairs set sealed_private_key = 'changed' where owner_id = 'syn_00003'`)
     }
-    // Nobody has an authenticator app or a session here: the third statement reads the first keypairs, the fourth writes.
+    // There are no authenticator apps and no sessions here: the third statement reads the first keypairs, and the
+    // fourth writes.
     expect((await rekey(interrupted(4, change), serverKeyOf(nextKey, firstKey), batchRows)).resealed).toBe(rows - 1)
     expect(await db.row(`select 1 from server_keypairs where sealed_private_key = 'changed'`)).toBeDefined()
   })
 
-  test('under a key that is lost stays, and is told', async () => {
+  test('under a lost key is left unchanged and reported', async () => {
     await fill(firstKey)
     const { db } = world.server.context
     await db.rows(`update server_keypairs set sealed_private_key = $1 where owner_id = 'syn_00017'`, [
@@ -144,7 +145,7 @@ describe('what a server key has sealed', () => {
     expect(await opened(lostKey)).toBe(1)
   })
 
-  test('is missed at start, where the previous key is taken away too early', async () => {
+  test('fails the check at start if the previous key is removed too early', async () => {
     await fill(firstKey)
     const both = serverKeyOf(nextKey, firstKey)
     await expect(
@@ -159,8 +160,8 @@ describe('what a server key has sealed', () => {
   })
 })
 
-// Three starts of a server, on an embedded database.
-test('people and clients notice nothing of another server key', async () => {
+// Starts a server three times on an embedded database.
+test('people and clients notice no change of the server key', async () => {
   const world = await openWorld(builtIn)
   const { config } = world.server.context
   const restart = async (serverKey: string, serverKeyPrevious: string | null) => {
@@ -168,7 +169,8 @@ test('people and clients notice nothing of another server key', async () => {
     await world.server.close()
     world.server = await start({ ...config, serverKey, serverKeyPrevious }, world.log, world.clock.now)
     world.url = world.server.url
-    // However long it took: a spent cookie gives its successor for ten seconds.
+    // Sets the clock back to the stop, however long the restart took: a used cookie returns its successor for only ten
+    // seconds.
     world.clock.advance((stoppedAt - world.clock.now().getTime()) / 1000)
     return world.server.context
   }
@@ -179,7 +181,7 @@ test('people and clients notice nothing of another server key', async () => {
   const orgId = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
   const begun = (await world.call(secondFactor.enrollTotp, { as: first.as })).body
   const { recoveryCodes } = (await world.call(secondFactor.confirmTotp, { as: first.as, body: { code: code() } })).body
-  // Whatever is signed first makes the key for it: here, and not when the job comes round to it.
+  // The first signature creates the signing key. This happens here, and not when the job runs.
   await seal(world.server.context)
   const broker = brokerOf(orgId)
   const publicKey = await world.server.context.keypairs.publicKey(world.server.context.db, broker)
@@ -199,12 +201,12 @@ test('people and clients notice nothing of another server key', async () => {
   }
 
   await works(recoveryCodes[0])
-  // Each server of several learns of the other key first, so that what one seals another opens.
+  // With several servers, each one first gets the next key as its second key, so that it can open data of the others.
   await restart(firstKey, nextKey)
   const spent = first.cookie
   const early = await works(recoveryCodes[1])
   const swapped = await restart(nextKey, firstKey)
-  // A cookie whose successor was derived from the key before still gives that successor, once more.
+  // A cookie whose successor was derived from the previous key still returns that successor once more.
   expect((await world.call(me.get, { as: early })).status).toBe(200)
   const again = await world.call(signIn.refresh, { headers: { cookie: spent, ...fromOwnPage } })
   expect(again.status).toBe(200)

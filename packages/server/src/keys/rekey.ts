@@ -2,18 +2,18 @@ import type { Sql } from '../db/database.ts'
 import { type SealedFor, type ServerKey, sealed } from './server-key.ts'
 
 export interface Rekeyed {
-  /** Rows that were sealed anew. */
+  /** The number of rows that were sealed again. */
   resealed: number
-  /** Rows that no key opens: sealed under one that is lost. They stay as they are. */
+  /** The rows that no key opens, because their key is lost. They are left unchanged. */
   unopened: { table: string; rows: number }[]
 }
 
 /**
- * Seals everything in the database under the newest server key. It may be broken off and started again at any point, by
- * several at once, and beside servers at work: each batch is one statement, and a row is changed only if it still holds
- * what was read. Whatever is under the newest key already is left alone.
+ * Seals all sealed data in the database under the newest server key. It can be interrupted and restarted at any point,
+ * run several times at once, and run beside working servers. Each batch is one statement, which changes a row only if
+ * it still has the value that was read. Data under the newest key is skipped.
  *
- * @param batchRows what one statement reads and writes
+ * @param batchRows number of rows that one statement reads and writes
  */
 export async function rekey(db: Sql, serverKey: ServerKey, batchRows = 500): Promise<Rekeyed> {
   const result: Rekeyed = { resealed: 0, unopened: [] }
@@ -25,7 +25,7 @@ export async function rekey(db: Sql, serverKey: ServerKey, batchRows = 500): Pro
   return result
 }
 
-/** Whether these keys open what lies in the database, by the row of each table that `rekey` comes to last. */
+/** Whether these keys open the data in the database. It checks the row of each table that `rekey` reaches last. */
 export async function opensDatabase(db: Sql, serverKey: ServerKey): Promise<boolean> {
   for (const [purpose, { table, column, key }] of storedSeals) {
     const last = key.map((name) => `${name} desc`).join(', ')
@@ -53,7 +53,7 @@ const storedSeals = Object.entries(sealed).filter(
 const columnsOf = (key: readonly string[], column: string) =>
   `array[${key.map((name) => `${name}::text`).join(', ')}] as key, ${column} as sealed`
 
-/** In the order of the primary key, so that each batch begins where the one before ended. */
+/** Reads in the order of the primary key, so that each batch begins where the previous one ended. */
 async function rekeyTable(
   db: Sql,
   serverKey: ServerKey,

@@ -5,7 +5,7 @@ import type { Sql } from '../db/database.ts'
 import type { Keypairs } from './keypairs.ts'
 import type { KeyOwner } from './keypairs-store.ts'
 
-/** A layer of an environment as resolve gives it, lowest precedence first. */
+/** A layer of an environment as resolve returns it, lowest precedence first. */
 export interface SealedLayer {
   source: 'group' | 'app' | 'branch'
   environmentId: string
@@ -14,13 +14,13 @@ export interface SealedLayer {
   secrets: readonly { name: string; ciphertext: string }[]
 }
 
-/** What `skerry run` would set, and the names that it cannot, each with the reason in words. */
+/** The variables that `skerry run` would set, and the names that it cannot set, each with the reason as text. */
 export interface Resolved {
   values: ReadonlyMap<string, string>
   failed: ReadonlyMap<string, string>
 }
 
-/** A layer that did not open, as a whole or in one secret. Names it, and nothing of what is in it. */
+/** A layer whose key or secret could not be decrypted. The error names it, and none of its content. */
 export class UnopenedLayer extends Error {
   constructor(slug: string, name?: string) {
     super(name === undefined ? `the key of ${slug} does not open` : `${name} of ${slug} does not open under its key`)
@@ -29,8 +29,8 @@ export class UnopenedLayer extends Error {
 }
 
 /**
- * Opens an environment as its reader: every layer, merged, references expanded. All or nothing, as clients do: half of an
- * environment would be pushed as if the rest had been deleted.
+ * Decrypts an environment as its reader: all layers, merged, with references expanded. It fails as a whole, like
+ * clients do. Otherwise a part would be pushed as if the rest had been deleted.
  */
 export async function openResolved(
   keypairs: Keypairs,
@@ -58,7 +58,10 @@ async function openLayer(keypairs: Keypairs, db: Sql, owner: KeyOwner, layer: Se
   return { source, environmentId, slug, values }
 }
 
-/** A reference to nothing stays as it is written where people look at it. Pushed, it would be taken for the value. */
+/**
+ * Expands references. A reference to a missing name stays as text where people see it. A push would treat that text as
+ * the value, so such a name fails.
+ */
 function expanded(stored: Record<string, string>): Resolved {
   const { values, unresolved, failed: errors } = expandEach(stored)
   const failed = new Map([...errors].map(([name, { code, subject }]) => [name, reasonOf(code, subject)]))
@@ -72,7 +75,7 @@ const reasonOf = (code: string, subject: string | undefined): string =>
     ? `Its references go round in a circle: ${subject}.`
     : `With its references expanded, ${subject} is longer than a value may be.`
 
-/** Each name that refers to a missing one, by itself or through others, with that one. */
+/** Finds each name that refers to a missing name, directly or through others, together with that missing name. */
 function leadingNowhere(stored: Record<string, string>, unresolved: readonly string[]): Map<string, string> {
   const referring = new Map<string, string[]>()
   for (const [name, value] of Object.entries(stored))

@@ -8,10 +8,10 @@ import { loadServerKey, serverKeyOf } from './server-key.ts'
 const keyOf = (byte: number) => serverKeyOf(Buffer.alloc(32, byte).toString('base64url'))
 const key = keyOf(1)
 
-describe('sealing', () => {
+describe('a sealed text', () => {
   const sealed = key.seal('totp-secret', 'usr_1', 'a secret')
 
-  test('opens again, for the same purpose and the same row', () => {
+  test('can be opened for the same purpose and the same row', () => {
     expect(key.open('totp-secret', 'usr_1', sealed)).toBe('a secret')
     expect(key.open('totp-secret', 'usr_1', key.seal('totp-secret', 'usr_1', ''))).toBe('')
   })
@@ -34,14 +34,14 @@ describe('sealing', () => {
     }
   })
 
-  test('never looks the same twice, and shows nothing of what is in it', () => {
+  test('differs each time, and does not reveal its content', () => {
     const all = new Set(Array.from({ length: 100 }, () => key.seal('totp-secret', 'usr_1', 'a secret')))
     expect(all.size).toBe(100)
     for (const one of all)
       expect(Buffer.from(one.split('.')[2] as string, 'base64url').toString()).not.toContain('secret')
   })
 
-  test('opens under the previous key too, and is sealed and sealed anew under the newest alone', () => {
+  test('opens under the previous key too, but is sealed again only under the newest key', () => {
     const both = serverKeyOf(Buffer.alloc(32, 2).toString('base64url'), Buffer.alloc(32, 1).toString('base64url'))
     expect(both.open('totp-secret', 'usr_1', sealed)).toBe('a secret')
     const resealed = both.reseal('totp-secret', 'usr_1', sealed) as string
@@ -55,7 +55,7 @@ describe('sealing', () => {
     expect(key.macs('recovery-code', 'x')).toEqual([key.mac('recovery-code', 'x')])
   })
 
-  test('a code of one purpose is not one of another, nor of another key', () => {
+  test('a code differs for another purpose and for another key', () => {
     const codes = [key.mac('recovery-code', 'x'), key.mac('refresh-token', 'x'), keyOf(2).mac('recovery-code', 'x')]
     expect(new Set(codes).size).toBe(3)
     expect(key.mac('recovery-code', 'x')).toBe(codes[0])
@@ -73,7 +73,7 @@ describe('the key of a server', () => {
   const path = () => join(dataDir, 'server.key')
   const load = (more: Record<string, string> = {}) => loadServerKey(readConfig({ SKERRY_DATA_DIR: dataDir, ...more }))
 
-  test('is made once beside the embedded database, for its owner’s eyes', async () => {
+  test('is created once next to the embedded database, and only its owner can read it', async () => {
     const first = await load()
     expect((await stat(path())).mode & 0o777).toBe(0o600)
     expect(await readFile(path(), 'utf8')).toMatch(/^[\w-]{43}\n$/)
@@ -81,24 +81,24 @@ describe('the key of a server', () => {
     expect((await load())?.open('totp-secret', 'row', sealed)).toBe('text')
   })
 
-  test('is one, however many make it at once, and nothing else is left lying about', async () => {
+  test('is created once even if many processes create it together, and no other file is left', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => load()))
     expect(new Set(keys.map((one) => one?.mac('refresh-token', 'x'))).size).toBe(1)
     expect(await readdir(dataDir)).toEqual(['server.key'])
   })
 
-  test('is the one of the settings where one is set, and then no file is made', async () => {
+  test('comes from the settings if they have one, and then no file is created', async () => {
     const set = await load({ SKERRY_SERVER_KEY: Buffer.alloc(32, 1).toString('base64url') })
     expect(set?.mac('refresh-token', 'x')).toBe(key.mac('refresh-token', 'x'))
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  test('is not made up where several servers may share a database', async () => {
+  test('is not generated for PostgreSQL, which several servers may share', async () => {
     expect(await load({ SKERRY_DATABASE_URL: 'postgres://localhost/skerry' })).toBeNull()
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  test('in a file that is damaged or unreadable stops the start, and is not repeated', async () => {
+  test('in a damaged file stops the start, and the error does not contain it', async () => {
     await writeFile(path(), 'half a ke')
     await expect(load()).rejects.toThrow('is not a server key')
     await expect(load()).rejects.not.toThrow('half')

@@ -3,13 +3,13 @@ import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
-// The one key that the server itself holds. It opens nothing of its users' secrets: those are sealed by clients. It seals
-// what the server must be able to use and a copy of the database must not give away.
+// The only key of the server itself. It cannot decrypt the secrets of users: clients encrypt those. It encrypts data
+// that the server must be able to use and that a copy of the database must not reveal.
 
 /**
- * What is sealed, and where it is stored: `skerry-server rekey` and the check at start go by this table, so a purpose
- * without a row does not compile, and a test finds the column that has none. What the sealed text is bound to (`about`)
- * are the columns of `key`, joined by spaces.
+ * The sealed data and where it is stored. `skerry-server rekey` and the check at start use this table, so a purpose
+ * without a row does not compile, and a test finds sealed columns without a row. A sealed text is bound to `about`: the
+ * columns of `key`, joined by spaces.
  */
 export const sealed = {
   'signing-key': { table: 'signing_keys', key: ['id'], column: 'sealed_private_key' },
@@ -18,30 +18,39 @@ export const sealed = {
   'export-key': { table: 'export_signing_keys', key: ['id'], column: 'sealed_private_key' },
   'log-sink-headers': { table: 'log_sinks', key: ['org_id'], column: 'sealed_headers' },
   'vault-webhook-secret': { table: 'vault_webhooks', key: ['org_id', 'id'], column: 'sealed_secret' },
-  // A cookie of a sign-in under way, which is over in ten minutes.
+  // A cookie of a running sign-in, which ends within ten minutes.
   'external-sign-in': null,
 } as const satisfies Record<string, { table: string; key: readonly string[]; column: string } | null>
 
-/** What a key is derived for. A blob sealed for one purpose cannot be opened, nor a code forged, for another. */
+/**
+ * The purpose of a derived key. A blob sealed for one purpose cannot be opened for another, and a code of one purpose
+ * cannot be forged from another.
+ */
 export type SealedFor = keyof typeof sealed
 type CodeFor = 'recovery-code' | 'refresh-token' | 'sync-value'
 
 export interface ServerKey {
-  /** AES-256-GCM with a random 96-bit IV: `sk1.<iv>.<ciphertext and tag>`, bound to `about`, such as the id of its row. */
+  /**
+   * Encrypts with AES-256-GCM and a random 96-bit IV: `sk1.<iv>.<ciphertext and tag>`, bound to `about`, such as the id
+   * of its row.
+   */
   seal(purpose: SealedFor, about: string, plain: string): string
-  /** The text again, or undefined where key, purpose or `about` is another, or a byte has changed. */
+  /** Returns the text, or undefined if the key, the purpose or `about` differs, or a byte was changed. */
   open(purpose: SealedFor, about: string, sealed: string): string | undefined
-  /** The same text sealed under the newest key; null where it is that already, undefined where no key opens it. */
+  /** Seals the same text under the newest key. Returns null if it already is, and undefined if no key opens it. */
   reseal(purpose: SealedFor, about: string, sealed: string): string | null | undefined
   /** HMAC-SHA256, base64url. */
   mac(purpose: CodeFor, text: string): string
-  /** The codes of one text under every key: that of `mac`, then one of the previous key where there is one. */
+  /**
+   * Returns the codes of a text under every key: first the code of `mac`, then that of the previous key, if there is
+   * one.
+   */
   macs(purpose: CodeFor, text: string): [string, ...string[]]
 }
 
 /**
  * @param key 32 bytes as base64url
- * @param previous another such key, which opens too and seals nothing: while one takes the place of the other
+ * @param previous the former key during a key change: it still opens, but seals nothing
  */
 export function serverKeyOf(key: string, previous: string | null = null): ServerKey {
   const newest = keyring(key)
@@ -62,7 +71,7 @@ export function serverKeyOf(key: string, previous: string | null = null): Server
   }
 }
 
-/** One root key, and what is derived from it. */
+/** The functions of one root key and the keys derived from it. */
 function keyring(key: string): Pick<ServerKey, 'seal' | 'open' | 'mac'> {
   const root = Buffer.from(key, 'base64url')
   const derived = new Map<string, Buffer>()
@@ -99,8 +108,8 @@ function keyring(key: string): Pick<ServerKey, 'seal' | 'open' | 'mac'> {
 }
 
 /**
- * The key of the settings; with the embedded database one that is made once and lies beside it; with PostgreSQL, which
- * several servers may share, none that was not set: each would make its own.
+ * Loads the server key from the settings. Without a setting, the embedded database uses a key that is created once and
+ * stored next to it. PostgreSQL gets none, because several servers may share it, and each would create its own.
  */
 export async function loadServerKey(config: Config): Promise<ServerKey | null> {
   if (config.serverKey !== null) return serverKeyOf(config.serverKey, config.serverKeyPrevious)
@@ -117,7 +126,10 @@ const readIfThere = (path: string) =>
     throw error
   })
 
-/** Whole or not at all, and never over another: written and synced aside, then linked to its name. */
+/**
+ * Creates the file completely or not at all, and never overwrites one. It is written and synced under another name, and
+ * then linked.
+ */
 async function create(path: string): Promise<string> {
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
   const aside = `${path}.${randomBytes(8).toString('hex')}`

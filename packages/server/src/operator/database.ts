@@ -6,7 +6,7 @@ import { checkMigrated, isEmptyDatabase, migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { makeAuditPartitions } from '../jobs/maintain.ts'
 
-/** What a command works with. */
+/** The tools of a command. */
 export interface Operation {
   config: Config
   db: Database
@@ -17,21 +17,22 @@ export interface Operation {
 /**
  * Opens the database for one command and closes it.
  *
- * @param options.create makes an empty database ready, and the data directory where it is missing, as a first start does
+ * @param options.create prepares an empty database, and creates a missing data directory, like the first start of a
+ *   server
  */
 export type WithDatabase = (
   work: (operation: Operation) => Promise<void>,
   options?: { create?: boolean },
 ) => Promise<void>
 
-/** What is refused with the reason as its message. */
+/** A refusal of a command. Its message is the reason. */
 export class Refused extends Error {}
 
 const waitMs = 5000
 
 /**
- * The database of the server that has the same settings. PostgreSQL is shared with running servers; the embedded database
- * has one owner, so that a running server keeps every command out.
+ * Opens the database of the server with the same settings. PostgreSQL is shared with running servers. The embedded
+ * database has only one owner, so no command works while the server runs.
  */
 export const databaseOf =
   (environment: Record<string, string | undefined>, print: Operation['print']): WithDatabase =>

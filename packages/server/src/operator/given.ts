@@ -2,7 +2,7 @@ import { givenInstantPattern } from '@skerry/contract/patterns'
 import { storedInstant } from '../kernel/instant.ts'
 import { type Operation, Refused } from './database.ts'
 
-// What operators give on a command line, refused with its name where it is not of its form.
+// Parsers for the values of a command line. They refuse an invalid value with the name of its option.
 
 export async function orgOf(db: Operation['db'], given: string): Promise<{ id: string }> {
   const org = await db.row<{ id: string }>('select id from organizations where id = $1 or slug = $1', [given])

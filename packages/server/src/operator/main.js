@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-// Beside ../main.js, which starts the server, the only file that reads the environment.
+// Only this file and ../main.js, which starts the server, read the environment variables.
 const { main } = await import('./program.ts')
 process.exitCode = await main(process.argv.slice(2), process.env)

@@ -56,7 +56,7 @@ async function openSource(path: string, { key, unverified }: Options): Promise<S
   }
 }
 
-/** Another program may have written the archive again, with the same content in other whitespace. */
+/** Another program may have rewritten the archive, with the same content and other whitespace. */
 const respell = async (path: string): Promise<Source['open'] | null> =>
   (await stat(path)).size > respelledBytesMax
     ? null
@@ -78,7 +78,7 @@ function signedBy(publicKey: string): NonNullable<ArchiveTools['verify']> {
   }
 }
 
-/** What is here, and by name what could not come along. */
+/** Describes what was restored, and names what could not be restored. */
 function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys, trail }: Restored): string[] {
   const { organization, createdAt, included } = manifest
   const named = (what: string, names: readonly string[]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])

@@ -2,7 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { databaseOf } from './database.ts'
 import { commands } from './table.ts'
 
-/** Runs one command line of an operator, without the program's name -> exit code: 0 done, 1 refused, 2 wrong command line. */
+/**
+ * Runs one command line of an operator, without the name of the program -> exit code: 0 done, 1 refused, 2 invalid
+ * command line.
+ */
 export async function main(args: string[], environment: Record<string, string | undefined>): Promise<number> {
   const wanted = args.find((arg) => !arg.startsWith('-'))
   const print = (line: string) => void process.stdout.write(`${line}\n`)
@@ -19,7 +22,7 @@ export async function main(args: string[], environment: Record<string, string | 
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // It has been said already.
+    // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     process.stderr.write(`skerry-server: ${error instanceof Error ? error.message : String(error)}\n`)
     return 1

@@ -7,7 +7,10 @@ export function register(command: Command, withDatabase: WithDatabase): void {
   command.action(() => withDatabase(run))
 }
 
-/** May be broken off and run again, and beside servers at work that have both keys. */
+/**
+ * Re-encrypts the database. The command can be interrupted and run again, also while servers with both keys are
+ * running.
+ */
 async function run({ config, db, print }: Operation): Promise<void> {
   const serverKey = await loadServerKey(config)
   if (!serverKey) throw new Refused('There is no server key. Set SKERRY_SERVER_KEY as for the server.')

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
 import type { WithDatabase } from './database.ts'
 
-/** Every command of `skerry-server`, in the order of its help. A command's module is loaded when the command is used. */
+/**
+ * All commands of `skerry-server`, in the order of its help. The module of a command is loaded only when the command is
+ * used.
+ */
 interface CommandRow {
   name: string
   summary: string

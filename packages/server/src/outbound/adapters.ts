@@ -13,8 +13,8 @@ import type { Log } from '../kernel/log.ts'
 import type { DoorSettings } from './adapter-child.ts'
 
 /**
- * The only way to targets of leases and rotation. This process parses nothing that a target sends: adapters run in children
- * of their own, each of which works for one organization alone.
+ * The only way to targets of leases and rotation. This process parses no data from a target. Adapters run in child
+ * processes, and each child works for only one organization.
  */
 export interface Adapters {
   /** Signs in to a target, uses the session and closes it. */
@@ -23,10 +23,13 @@ export interface Adapters {
     target: LeaseTarget<LeaseTag>,
     around: Around,
     use: (session: RemoteSession) => Promise<T>,
-    /** How long to wait for a free child, in milliseconds. Without one the job is refused with `rate_limited`. */
+    /**
+     * How long to wait for a free child, in milliseconds. If unset, the job is refused with `rate_limited` when none is
+     * free.
+     */
     waitMs?: number,
   ): Promise<T>
-  /** Does one call of a rotation adapter. */
+  /** Makes one call of a rotation adapter. */
   onAccount(
     orgId: string,
     kind: AccountKind,
@@ -39,7 +42,7 @@ export interface Adapters {
   close(): Promise<void>
 }
 
-/** Longer than a job takes to fail on a target that answers, and shorter than the timeout for one that does not. */
+/** Longer than a job needs to fail on a target that answers, and shorter than the timeout for one that does not. */
 const slowMs = 5000
 
 type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>

@@ -13,13 +13,13 @@ interface Exchange {
   lookup: LookupFunction
   signal: AbortSignal
   ca: string | undefined
-  /** Keeps connections; false for one of this request alone. */
+  /** Keeps connections open; false uses a connection for this request only. */
   agent: Agent | false
 }
 
 /**
- * One request, and its whole answer. No agent of the environment, so no proxy; nothing is followed; nothing is unpacked, so
- * that the limit counts what a caller would hold.
+ * Sends one request and reads its whole answer. It uses no agent from the environment, and so no proxy. It follows no
+ * redirect, and decompresses nothing, so that the limit counts the bytes that a caller keeps in memory.
  */
 export function exchange(exchanged: Exchange): Promise<OutboundAnswer> {
   const { url, target, request, lookup, signal, ca, agent } = exchanged
@@ -36,12 +36,13 @@ export function exchange(exchanged: Exchange): Promise<OutboundAnswer> {
     agent,
     lookup,
     signal,
-    // The name that the certificate must be for. An address is checked against its addresses, and never sent as a name.
+    // The name that the certificate must have. An IP address is checked against the addresses in the certificate, and
+    // never sent as a server name.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca === undefined ? {} : { ca }),
   })
   sent.on('error', (error: NodeJS.ErrnoException) => {
-    // The other side has closed a kept connection just when it was used again.
+    // The other side closed a kept-alive connection just when it was reused.
     const isStale = sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
     if (isStale) resolve(exchange({ ...exchanged, agent: false }))
     else reject(error)
@@ -49,7 +50,7 @@ export function exchange(exchanged: Exchange): Promise<OutboundAnswer> {
   sent.on('response', (response) => {
     const read = readAnswer(response, target, request)
     read.then(resolve, reject)
-    // A connection whose answer was not read to its end is of no further use.
+    // A connection whose answer was not read to the end cannot be reused.
     if (agent) read.catch(() => sent.destroy())
     else read.finally(() => sent.destroy()).catch(() => {})
   })
@@ -57,7 +58,10 @@ export function exchange(exchanged: Exchange): Promise<OutboundAnswer> {
   return promise
 }
 
-/** Ours win: a caller cannot name another host than the one that was checked, nor ask for a packed answer. */
+/**
+ * Our headers take precedence: a caller can neither name another host than the checked one, nor request a compressed
+ * answer.
+ */
 function headersOf(
   { headers = {}, method }: OutboundRequest,
   url: URL,

@@ -2,7 +2,7 @@ import { OutboundError } from '@skerry/providers/outbound'
 
 type Reason = OutboundError['reason']
 
-/** Node's codes, in words for the admin who set the target up. */
+/** Node's error codes, with texts for the admin who configured the target. */
 const known: Record<string, readonly [Reason, string]> = {
   ECONNREFUSED: ['unreachable', 'the connection was refused'],
   ECONNRESET: ['unreachable', 'the connection was closed'],
@@ -32,8 +32,8 @@ const families: readonly (readonly [RegExp, Reason, string])[] = [
 ]
 
 /**
- * An error that says what happened and where, and nothing else: what Node throws may repeat a header, an address or a
- * certificate, so neither its message nor itself as a cause is passed on.
+ * Converts an error to one that says what happened and where. An error of Node may repeat a header, an address or a
+ * certificate. So neither its message nor the error itself (as a cause) is passed on.
  */
 export function outboundError(
   error: unknown,

@@ -32,7 +32,7 @@ describe('an address that the operator has not allowed', () => {
     '[2002:7f00:1::]',
   ]
 
-  test.each(spellings)('is refused however it is written: %s', async (host) => {
+  test.each(spellings)('is refused in every spelling: %s', async (host) => {
     const target = await http()
     const outbound = opened([])
     for (const scheme of ['http', 'https']) {
@@ -47,7 +47,7 @@ describe('an address that the operator has not allowed', () => {
     expect(target.connections).toBe(0)
   })
 
-  test('is refused when a name leads there, without telling the name’s user where', async () => {
+  test('is refused when a name resolves to it, and the error does not show the address', async () => {
     for (const address of ['10.20.30.40', '169.254.169.254', 'fd00::7', '::ffff:10.0.0.1', '100.64.0.1']) {
       const { resolve } = names({ 'db.test': [address] })
       const error = await failure(opened([], { resolve }).send(get('https://db.test/')))
@@ -56,7 +56,7 @@ describe('an address that the operator has not allowed', () => {
     }
   })
 
-  test('is refused where another network is allowed', async () => {
+  test('is refused even if another network is allowed', async () => {
     const { resolve } = names({ 'db.test': ['192.168.1.1'] })
     const error = await failure(
       opened(['192.168.2.0/24'], { resolve }).connect({ host: 'db.test', port: 5432, timeoutMs: 5000 }),
@@ -68,7 +68,7 @@ describe('an address that the operator has not allowed', () => {
     })
   })
 
-  test('is passed over where a name has an allowed one too', async () => {
+  test('is skipped if the name also has an allowed address', async () => {
     const target = await http()
     const resolve = async () => ['10.0.0.1', '127.0.0.1'].map((address) => ({ address, family: 4 }))
     expect((await opened(loopback, { resolve }).send(get(`http://two.test:${target.port}/`))).status).toBe(200)
@@ -76,7 +76,7 @@ describe('an address that the operator has not allowed', () => {
 })
 
 describe('a name', () => {
-  test('is asked for once, and the connection goes where the answer that was checked says', async () => {
+  test('is resolved once, and the connection uses the checked address', async () => {
     const port = await freePort()
     const checked = await http((_, response) => response.end('checked'), '127.0.0.2', port)
     const other = await http((_, response) => response.end('other'), '127.0.0.1', port)
@@ -88,7 +88,7 @@ describe('a name', () => {
     expect(checked.requests[0]?.headers.host).toBe(`rebound.test:${checked.port}`)
   })
 
-  test('is asked for once for a driver’s connection too', async () => {
+  test('is resolved once for the connection of a driver, too', async () => {
     const checked = await listen(
       createTcpServer((socket) => socket.end('hello')),
       '127.0.0.2',
@@ -110,13 +110,13 @@ describe('a name', () => {
     expect([asked, other.connections]).toEqual([['rebound.test'], 0])
   })
 
-  test('without an address is said to be unreachable', async () => {
+  test('without an address is reported as unreachable', async () => {
     const { resolve } = names({})
     const error = await failure(opened([], { resolve }).send(get('https://nowhere.test/')))
     expect(error).toMatchObject({ reason: 'unreachable', message: 'nowhere.test:443: the name has no address' })
   })
 
-  test('is resolved as the machine does it where nothing else is said', async () => {
+  test('is resolved by the system by default', async () => {
     const addresses = (await systemResolve('localhost')).map(({ address }) => address)
     expect(addresses.every((address) => ['127.0.0.1', '::1'].includes(address))).toBe(true)
     expect(addresses).not.toEqual([])
@@ -124,7 +124,7 @@ describe('a name', () => {
 })
 
 describe('plain HTTP', () => {
-  test('goes to networks that are listed, and to no other', async () => {
+  test('can reach only the listed networks', async () => {
     const target = await http()
     expect((await opened(loopback).send(get(`http://127.0.0.1:${target.port}/`))).status).toBe(200)
     const { resolve } = names({ 'public.test': ['8.8.8.8'] })
@@ -135,7 +135,7 @@ describe('plain HTTP', () => {
     })
   })
 
-  test('never goes through the door of webhooks', async () => {
+  test('is refused for webhooks', async () => {
     const target = await http()
     const error = await failure(opened(loopback).httpsOnly.send(get(`http://127.0.0.1:${target.port}/`)))
     expect(error.reason).toBe('unsendable')
@@ -149,13 +149,13 @@ describe('plain HTTP', () => {
     'data:text/plain,x',
     'not a url',
     'https://u:p@127.0.0.1/',
-  ])('nothing else is spoken: %s', async (url) => {
+  ])('and https are the only protocols; this URL is refused: %s', async (url) => {
     const error = await failure(opened(loopback).send(get(url)))
     expect(error.reason).toBe('unsendable')
   })
 
   test.each(['', ' ', 'a/b', 'user@host', 'host:80', 'a b', '[::1]', '.'])(
-    'a host that is none is refused: "%s"',
+    'an invalid host is refused: "%s"',
     async (host) => {
       expect((await failure(opened(loopback).connect({ host, port: 1, timeoutMs: 5000 }))).reason).toBe('unsendable')
     },
@@ -165,7 +165,7 @@ describe('plain HTTP', () => {
 describe('TLS', () => {
   const { resolve } = names({ 'target.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] })
 
-  test('is verified by the name that was asked for, a trailing dot or not, or by the address', async () => {
+  test('verifies the requested name, with or without a trailing dot, or the address', async () => {
     const target = await https()
     for (const host of ['target.test', 'target.test.', 'TARGET.test', '127.0.0.1']) {
       const answer = await opened(loopback, { resolve }).httpsOnly.send(get(`https://${host}:${target.port}/`))
@@ -173,7 +173,7 @@ describe('TLS', () => {
     }
   })
 
-  test('with another name, with an authority that is not known, or with none is refused', async () => {
+  test('refuses another name, an unknown authority, and a server without TLS', async () => {
     const target = await https()
     const reasons = async (host: string, more = {}) => {
       const { reason, message } = await failure(

@@ -11,15 +11,15 @@ export interface Address {
 /** All addresses of a name, the preferred one first. */
 export type Resolve = (host: string) => Promise<Address[]>
 
-/** As every program of this machine resolves names: /etc/hosts, then DNS. */
+/** Resolves names like every program on this machine: /etc/hosts, then DNS. */
 export const systemResolve: Resolve = (host) => lookup(host, { all: true })
 
-/** `listed`: to the networks of SKERRY_ALLOW_PRIVATE_TARGETS alone. `public`: there and to the public Internet. */
+/** `listed`: only the networks of SKERRY_ALLOW_PRIVATE_TARGETS. `public`: those and the public Internet. */
 export type Reach = 'public' | 'listed'
 
 /**
- * The host as the system would read it: 0x7f.1, 2130706433 and 0177.0.0.1 all are 127.0.0.1, and a trailing dot means
- * nothing. Whatever gets past this is looked up, and it is what comes out of the lookup that is judged.
+ * Normalizes the host like the system would: 0x7f.1, 2130706433 and 0177.0.0.1 are all 127.0.0.1, and a trailing dot
+ * has no meaning. All other hosts are looked up, and the resulting addresses are checked.
  */
 export function canonicalHost(host: string): string {
   if (isIPv6(host)) return host
@@ -30,9 +30,9 @@ export function canonicalHost(host: string): string {
 }
 
 /**
- * The one place where addresses are decided on: the name is resolved once, here, and the answer is a lookup for the
- * connection that knows only the addresses which passed. A name server that tells another address the next time is not
- * asked a next time.
+ * Decides which addresses may be reached. The name is resolved only once, here. The result is a lookup function for the
+ * connection that knows only the allowed addresses. A name server cannot return another address later, because it is
+ * not queried again.
  */
 export async function guardedLookup(
   {
@@ -57,7 +57,7 @@ export async function guardedLookup(
   }
 }
 
-/** Without the address: what the names of an inner network lead to is nothing that a user should learn here. */
+/** The message omits the address, so that users cannot learn the addresses of internal names. */
 const refusal = (target: string, kind: string | undefined) =>
   new OutboundError(
     'refused_address',
@@ -77,7 +77,7 @@ async function addressesOf(host: string, port: number, resolve: Resolve, signal:
   return found
 }
 
-/** A lookup cannot be broken off; nobody waits for it any longer. */
+/** Stops waiting when the signal aborts. The lookup itself cannot be cancelled. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)

@@ -12,7 +12,7 @@ import { openOutbound } from './outbound.ts'
 const { http, https, closeAll } = outboundTargets()
 
 describe('a request', () => {
-  test('arrives as it was given, and its answer comes back whole', async () => {
+  test('arrives unchanged, and its complete answer is returned', async () => {
     const bodies: string[] = []
     const target = await http(async (request, response) => {
       for await (const chunk of request) bodies.push(String(chunk))
@@ -26,7 +26,7 @@ describe('a request', () => {
     expect(target.requests[0]).toMatchObject({ method: 'POST', url: '/a/b?c=d', headers: { 'x-given': 'yes' } })
   })
 
-  test('cannot name another host, length or encoding than the connection has', async () => {
+  test('cannot override the host, length or encoding of the connection', async () => {
     const target = await http()
     const headers = {
       Host: 'other.test',
@@ -49,7 +49,7 @@ describe('a request', () => {
     expect(got).not.toHaveProperty('transfer-encoding')
   })
 
-  test('is not sent on to where an answer points', async () => {
+  test('follows no redirect', async () => {
     const other = await http()
     const target = await http((_, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${other.port}/` }).end(),
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(other.connections).toBe(0)
   })
 
-  test('takes no proxy from the environment, where Node itself would', async () => {
+  test('uses no proxy from the environment, although Node would', async () => {
     const [proxy, target] = [await http(), await http()]
     const script = `
       import { request } from 'node:http'
@@ -76,7 +76,7 @@ describe('a request', () => {
 })
 
 describe('kept connections', () => {
-  test('are used again, and lead where the answer that was checked says', async () => {
+  test('are reused, and use the checked address', async () => {
     const target = await https()
     const { asked, resolve } = names({ 'target.test': ['127.0.0.1', '10.0.0.1'] })
     using door = opened(loopback, { resolve }).keepConnections()
@@ -88,7 +88,7 @@ describe('kept connections', () => {
     expect(new Set(target.requests.map(({ socket }) => socket)).size).toBe(1)
   })
 
-  test('go to no address that is not allowed, to no other name than the certificate’s, and not in the clear', async () => {
+  test('refuse an address that is not allowed, a certificate for another name, and plain HTTP', async () => {
     const target = await https()
     const { resolve } = names({ 'inner.test': ['10.0.0.1'], 'other.test': ['127.0.0.1'] })
     using door = opened(loopback, { resolve }).keepConnections()
@@ -98,7 +98,7 @@ describe('kept connections', () => {
     expect([reasons, target.requests]).toEqual([['refused_address', 'tls', 'unsendable'], []])
   })
 
-  test('that the other side has closed just now are replaced by another one', async () => {
+  test('that the other side has just closed are replaced', async () => {
     const known = new Set<unknown>()
     const target = await https((request, response) => {
       if (known.has(request.socket)) request.socket.destroy()
@@ -111,7 +111,7 @@ describe('kept connections', () => {
     expect(known.size).toBe(2)
   })
 
-  test('of which an answer was not read to its end are not used again, and all end with their door', async () => {
+  test('are not reused after an incomplete answer, and close when they are disposed', async () => {
     const target = await https((_, response) => response.end('x'.repeat(100)))
     const door = opened(loopback).keepConnections()
     const url = `https://127.0.0.1:${target.port}/`
@@ -129,7 +129,7 @@ describe('kept connections', () => {
 describe('limits', () => {
   const timeoutMs = 200
 
-  test('of time are for the whole: a name, a connection, an answer, and one that drips', async () => {
+  test('on time cover the name look-up, the connection and a slow answer', async () => {
     const silent = await http(() => {})
     const dripping = await http((_, response) => {
       response.write('a')
@@ -148,7 +148,7 @@ describe('limits', () => {
     expect((await failure(connecting)).reason).toBe('timeout')
   })
 
-  test('of size end the reading', async () => {
+  test('on size stop the read', async () => {
     const target = await http((_, response) => {
       const more = () => {
         while (response.write('x'.repeat(65_536)));
@@ -164,7 +164,7 @@ describe('limits', () => {
     expect((await failure(opened(loopback).send(get(url, { bytesMax: 99 })))).reason).toBe('too_large')
   })
 
-  test('cannot be got round by packing: a packed answer is not read', async () => {
+  test('cannot be bypassed by compression, because a compressed answer is refused', async () => {
     const packed = gzipSync(Buffer.alloc(10_000_000))
     const target = await http((_, response) => response.writeHead(200, { 'content-encoding': 'GZip' }).end(packed))
     const url = `http://127.0.0.1:${target.port}/`
@@ -172,7 +172,7 @@ describe('limits', () => {
     expect((await opened(loopback).send({ method: 'HEAD', url })).status).toBe(200)
   })
 
-  test('a caller that gives up is told so, before and during the call', async () => {
+  test('include the signal of the caller, which aborts the call before it and during it', async () => {
     const silent = await http(() => controller.abort())
     const controller = new AbortController()
     const request = get(`http://127.0.0.1:${silent.port}/`, { signal: controller.signal })
@@ -181,8 +181,8 @@ describe('limits', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('is said with host and port, and with nothing of the request or the answer', async () => {
+describe('a failed request', () => {
+  test('is reported with host and port, and without any content of the request or the answer', async () => {
     const secret = 'hunter2'
     const answers: [string, RequestListener][] = [
       ['unreadable', (request) => request.socket.end(`${secret}\r\n\r\n`)],
@@ -208,7 +208,7 @@ describe('what goes wrong', () => {
     expect([header.reason, header.message.includes(secret)]).toEqual(['unsendable', false])
   })
 
-  test('a port where nobody listens is unreachable, for requests and for connections', async () => {
+  test('to a port without a listener is reported as unreachable, like a connection to it', async () => {
     const { port } = await http()
     await closeAll()
     const errors = [
@@ -220,8 +220,8 @@ describe('what goes wrong', () => {
   })
 })
 
-describe('what else adapters ask', () => {
-  test('the clock is the server’s, and origins are the operator’s', () => {
+describe('the other functions for adapters', () => {
+  test('return the clock of the server and the origins of the operator', () => {
     const outbound = openOutbound({ privateTargets: [], providerOrigins: { 'cloud-a': 'https://sts.inner' } }, { now })
     expect(outbound.now()).toEqual(now())
     expect(outbound.origin('cloud-a', 'https://sts.example')).toBe('https://sts.inner')

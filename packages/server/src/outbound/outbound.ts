@@ -9,18 +9,18 @@ import { outboundError } from './failures.ts'
 import { canonicalHost, guardedLookup, type Resolve, systemResolve } from './guard.ts'
 
 /**
- * The one door to the outside, for every connection that data of a user can steer: webhooks, log sink, sync, leases,
- * rotation. What the operator alone sets does not come through here and may stand in any network: the database (db/), the
- * issuer of session tokens (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts). None
- * of these but the database is called while a transaction is open.
+ * The only way out for connections whose address users can choose: webhooks, log sink, sync, leases, rotation. Services
+ * that only the operator configures do not use it, and may be in any network: the database (db/), the identity provider
+ * (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts). Of these, only the
+ * database is used while a transaction is open.
  */
 export interface GuardedOutbound extends Outbound {
-  /** The same without plain HTTP, whatever the operator allows: for webhooks. */
+  /** The same without plain HTTP, whatever the operator allows. For webhooks. */
   readonly httpsOnly: Outbound
   /**
-   * For many requests within seconds: https alone, over connections that are kept in between. Each name is resolved and
-   * checked once, and every connection goes to what was found. A request may come twice, where the other side has closed the
-   * connection meanwhile.
+   * For many requests within seconds: https only, over kept-alive connections. Each name is resolved and checked once,
+   * and every connection uses that result. A request may be sent twice if the other side closed the connection
+   * meanwhile.
    */
   keepConnections(): Kept
 }
@@ -37,7 +37,7 @@ interface Settings {
 interface Ports {
   now: () => Date
   resolve?: Resolve
-  /** Certificate authorities instead of those that Node brings, as PEM. */
+  /** Certificate authorities as PEM, instead of those of Node. */
   ca?: string
 }
 
@@ -66,7 +66,7 @@ export function openOutbound(settings: Settings, { now, resolve = systemResolve,
   }
 }
 
-/** Connections, and for each host with its port the lookup that knows only the addresses which passed. */
+/** Connections, and for each host and port the lookup function that knows only the allowed addresses. */
 interface Connections {
   agent: Agent
   lookups: Map<string, Promise<LookupFunction>>

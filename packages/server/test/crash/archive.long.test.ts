@@ -23,7 +23,7 @@ const entriesOfPast = 4000
 const halfYearSeconds = 183 * 86_400
 
 // Only PostgreSQL lets an operator archive while the server runs.
-describe.runIf(engine() === 'postgres')('archiving that is killed', () => {
+describe.runIf(engine() === 'postgres')('an archive command that is killed', () => {
   let world: World
   let folder: string
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.runIf(engine() === 'postgres')('archiving that is killed', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** An organization whose entries are of half a year ago and sealed, but for one of now. */
+  /** Creates an organization whose audit entries are half a year old and sealed. */
   async function withPast(): Promise<Tenant> {
     const { db } = world.server.context
     world.clock.advance(-halfYearSeconds)
@@ -63,7 +63,7 @@ describe.runIf(engine() === 'postgres')('archiving that is killed', () => {
   const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
   const sizeOf = async (path: string) => (await stat(path).catch(() => ({ size: 0 }))).size
 
-  /** Every entry is in the database or in a file that the database knows, and what there is can be proven. */
+  /** Asserts that every entry is in the database or in a file that the database lists, and that all proofs hold. */
   async function check(of: Tenant, paths: string[]): Promise<number> {
     const known = await listArchives(world.server.context.db, { id: of.orgId })
     const { publicKey } = (await world.call(auditProof.exportKey)).body
@@ -81,13 +81,13 @@ describe.runIf(engine() === 'postgres')('archiving that is killed', () => {
     return archived.entries
   }
 
-  test('leaves every entry in the database or in the file, wherever it is cut off, and can be done again', async () => {
+  test('leaves every entry in the database or in the file, whenever it is killed, and can be run again', async () => {
     const whole = join(folder, 'whole.jsonl')
     const undisturbed = await withPast()
     expect(await once(begin(undisturbed, whole), 'exit')).toEqual([0, null])
     const fileSize = await sizeOf(whole)
     const outcomes = { before: 0, after: 0 }
-    // In the middle of the file first, then at and after its end.
+    // The first kills come in the middle of the file, the others at and after its end.
     const cuts = [0.01, 0.3, 0.6, 0.9, 1, 1, 1, 1, 1, 1, 1, 1].map((share, at) => ({ share, laterMs: (at - 4) * 4 }))
     for (const [round, { share, laterMs }] of cuts.entries()) {
       const of = await withPast()
@@ -106,7 +106,7 @@ describe.runIf(engine() === 'postgres')('archiving that is killed', () => {
       expect(await once(begin(of, paths[1]), 'exit')).toEqual([0, null])
       expect(await check(of, [...paths])).toBeGreaterThanOrEqual(entriesOfPast)
     }
-    // Else nothing was cut off.
+    // Otherwise no command was killed before it had archived.
     expect(outcomes.before).toBeGreaterThan(0)
   }, 300_000)
 })

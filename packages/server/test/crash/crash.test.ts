@@ -12,7 +12,7 @@ import { newApp, newEnv, signUp, type Tenant, written } from '../tenant.ts'
 import { call, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** Rounds of kill -9. Set SKERRY_CRASH_ROUNDS for fewer during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? (isQuick ? 6 : 50))
 const writers = 8
 const names = Array.from({ length: writers }, (_, index) => `SECRET_${index}`)
@@ -23,9 +23,9 @@ let server: ServerProcess
 let tenant: Tenant
 let envId: string
 let settings: Record<string, string>
-/** What was acknowledged: ciphertext by name and version. */
+/** Acknowledged writes: the ciphertext by name and version. */
 const acknowledged = new Map<string, string>()
-/** What was sent and not answered: may be there, whole, or not. */
+/** Ciphertexts of unanswered writes. Each is stored completely or not at all. */
 const unanswered = new Set<string>()
 
 beforeAll(async () => {
@@ -45,11 +45,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** The part of a world that the tenant helpers use, over a server in another process. */
+/** Has the part of `World` that the tenant helpers use, with a server in another process. */
 const world = () =>
   ({ call: (endpoint: never, input: never) => call(server.url, [], endpoint, input) }) as unknown as World
 
-/** Writes until the server is gone, noting what was acknowledged. */
+/** Writes until the server is gone, and records the acknowledged writes. */
 async function write(name: string): Promise<void> {
   for (;;) {
     const sent = ciphertext(200)
@@ -71,16 +71,16 @@ async function write(name: string): Promise<void> {
 }
 
 test(
-  `nothing acknowledged is lost and nothing is half there after ${rounds} rounds of kill -9 under load`,
+  `no acknowledged write is lost and no write is stored in part after ${rounds} rounds of kill -9 under load`,
   async () => {
     for (let round = 0; round < rounds; round++) {
       const load = Promise.all(names.map(write))
       const before = acknowledged.size
-      // Killed at another point of the work each round, but never before it has begun.
+      // Each round kills the server at another point of the work, but never before the first write.
       while (acknowledged.size < before + 1 + round) await new Promise((tick) => setTimeout(tick, 5))
       await server.kill9()
       await load
-      // Every other round the database goes down with it, without a chance to tidy up.
+      // Every other round also kills PostgreSQL, without a clean shutdown.
       if (postgres && round % 2 === 1) {
         await postgres.kill9()
         await postgres.restart()
@@ -93,7 +93,7 @@ test(
   rounds * 30_000,
 )
 
-/** Histories without a gap that hold each acknowledged ciphertext at its version, each version with its audit entry. */
+/** Asserts that histories have no gap, each acknowledged ciphertext at its version, and an audit entry per version. */
 async function check(): Promise<void> {
   for (const name of names) {
     const params = { orgId: tenant.orgId, envId, name }
@@ -132,7 +132,7 @@ async function auditedVersions(name: string): Promise<number[]> {
   return versions.sort((a, b) => a - b)
 }
 
-test('a server that is asked to stop ends with 0', async () => {
+test('a server that gets SIGTERM exits with 0', async () => {
   expect(await server.stop()).toBe(0)
   server = await startProcess(settings)
 })

@@ -16,13 +16,13 @@ import { signUp, type Tenant } from '../tenant.ts'
 import { call, serverKey, start, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** Of each kind. Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** Rounds of each kind. Set SKERRY_CRASH_ROUNDS for fewer during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? (isQuick ? 3 : 30))
 const clients = 4
-/** All leases are for so long, but for those that are revoked before. */
+/** The lifetime of the leases. Some are revoked earlier. */
 const ttlSeconds = 600
 
-describe.skipIf(missingPostgres())('leases of a server that is killed, on a target that is cut off', () => {
+describe.skipIf(missingPostgres())('when the server is killed or the target is cut off', () => {
   let dataDir: string
   let database: TestDatabase
   let settings: Record<string, string>
@@ -31,7 +31,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
   let wire: Wire
   let tenant: Tenant
   let targetId: string
-  /** What was answered to a mint or a revocation. */
+  /** The number of answered mints and revocations. */
   let answered = 0
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  /** The part of a world that the helpers use, over a server in another process. */
+  /** Has the part of `World` that the helpers use, with a server in another process. */
   const world = (url = server.url) =>
     ({ call: (endpoint: never, input: never) => call(url, [], endpoint, input) }) as unknown as World
 
@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     return made.body.target.id
   }
 
-  /** Mints, and revokes every other one, until the server is gone or the round is over. */
+  /** Mints leases, and revokes every other one, until the server is gone or the round is over. */
   async function use(isOver: () => boolean): Promise<void> {
     const { as } = tenant.admin
     const params = { orgId: tenant.orgId }
@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     return (await scene.root.query<{ rolname: string }>(marked)).rows.map(({ rolname }) => rolname)
   }
 
-  /** Everything that the ledger says may be on the target. */
+  /** Returns the accounts that may be on the target according to the ledger, with their status. */
   async function live(url: string): Promise<Map<string | null, string>> {
     const found = new Map<string | null, string>()
     let cursor: string | undefined
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     return found
   }
 
-  /** An account is asked for before the ledger and after it: one that was just removed is no finding. */
+  /** Lists the accounts before and after it reads the ledger, because accounts are added and removed meanwhile. */
   async function check(): Promise<void> {
     const before = new Set(await accounts())
     const known = await live(server.url)
@@ -126,13 +126,13 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
   }
   const cutOff = async () => wire.cut()
 
-  test(`are in its ledger with every account that exists, after each of ${rounds} rounds of either, and end in time`, async () => {
+  test(`the ledger lists every account on the target after each of ${rounds} rounds of both, and all leases end in time`, async () => {
     for (let round = 0; round < 2 * rounds; round++) {
       const strike = round % 2 === 0 ? killed : cutOff
       let over = false
       const load = Promise.all(Array.from({ length: clients }, () => use(() => over)))
       const before = answered
-      // At another point of the work each round, but never before it has begun.
+      // Each round strikes at another point of the work, but never before the first answer.
       await expect.poll(() => answered, { interval: 2 }).toBeGreaterThan(before + (round % 12))
       if (strike === cutOff) for (let cut = 0; cut < 3; cut++) await cutAgain(answered)
       over = strike === killed
@@ -145,15 +145,15 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     await endsInTime()
   }, 1_200_000)
 
-  /** Cuts, and waits until somebody was answered again. */
+  /** Cuts the connections to the target, and waits until the server answers a request again. */
   async function cutAgain(before: number): Promise<void> {
     await cutOff()
     await expect.poll(() => answered, { interval: 2 }).toBeGreaterThan(before)
   }
 
-  // The shortest lease there is lives for a minute.
+  // Not in quick runs, because the shortest lease lives for a minute.
   test.skipIf(isQuick)(
-    'that had to end when their server was killed in the middle of that end within 10 seconds of its return',
+    'a lease whose end was interrupted by a kill ends within 10 seconds of the return of the server',
     async () => {
       const { as } = tenant.admin
       const [name, verifier] = [roleName(), verifierOf.postgres('a password')]
@@ -172,7 +172,7 @@ describe.skipIf(missingPostgres())('leases of a server that is killed, on a targ
     180_000,
   )
 
-  /** The same database with a clock that is past the end of every lease and of every mint. */
+  /** Starts a server on the same database with a clock past the end of every lease and mint. All leases must end. */
   async function endsInTime(): Promise<void> {
     await server.stop()
     const later = () => new Date(Date.now() + (ttlSeconds + 120) * 1000)

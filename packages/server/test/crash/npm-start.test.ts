@@ -13,15 +13,15 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-test('the server of `npm start` ends with it, and leaves no orphan', async () => {
-  // Without the dashboard, which is built before.
+test('the server ends together with `npm start`, and leaves no orphan process', async () => {
+  // `--ignore-scripts` skips the build of the dashboard.
   const { url, stop } = await startProcess(settings, ['npm', 'start', '--ignore-scripts'])
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect(await stop()).toBe(0)
   await expect(fetch(`${url}/health`)).rejects.toThrow()
 })
 
-test('a signal that reaches the server twice at once, say through npm too, is one', async () => {
+test('a server that gets two stop signals at once, for example also from npm, still exits with 0', async () => {
   const { url, pid, stop } = await startProcess(settings)
   expect((await fetch(`${url}/health`)).status).toBe(200)
   process.kill(pid, 'SIGINT')

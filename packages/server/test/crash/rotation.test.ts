@@ -14,7 +14,7 @@ import { signUp, type Tenant } from '../tenant.ts'
 import { call, serverKey, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** Of each kind. Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** Rounds of each kind. Set SKERRY_CRASH_ROUNDS for fewer during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? (isQuick ? 3 : 30))
 
 let dataDir: string
@@ -27,7 +27,7 @@ let tenant: Tenant
 let env: KeyedEnv
 let rotationId: string
 
-/** The part of a world that the helpers use, over a server in another process. */
+/** Has the part of `World` that the helpers use, with a server in another process. */
 const world = () =>
   ({ call: (endpoint: never, input: never) => call(server.url, [], endpoint, input) }) as unknown as World
 
@@ -71,7 +71,7 @@ afterAll(async () => {
 
 const rotate = () => world().call(rotation.rotate, { as: tenant.admin.as, params: { orgId: tenant.orgId, rotationId } })
 
-/** Rotates, again and again, until it is over or the server is gone. */
+/** Rotates again and again, until the round is over or the server is gone. */
 async function rotateOn(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     try {
@@ -84,7 +84,7 @@ async function rotateOn(isOver: () => boolean): Promise<void> {
 
 const tookMs: number[] = []
 
-/** Strikes amid a rotation, at another point of it each round. */
+/** Strikes during a rotation, at another point in each round. */
 async function strikeAmid(round: number, strike: () => Promise<void>): Promise<void> {
   const startedAt = performance.now()
   expect((await rotate()).status).toBe(200)
@@ -98,13 +98,13 @@ async function strikeAmid(round: number, strike: () => Promise<void>): Promise<v
   await load
 }
 
-/** What is current signs in, once the next run has found out what became of the one that was struck. */
+/** Asserts that the current version signs in after the next run has resolved the interrupted one. */
 async function check(round: number): Promise<void> {
   await expect.poll(async () => (await rotate()).status, { interval: 100 }).toBe(200)
   expect([round, await shop.signsIn('app', await env.read('DB_PASSWORD'))]).toEqual([round, true])
 }
 
-/** Where servers share a database, a run that was cut off counts as dead only once it has been silent for a while. */
+/** Expires the claim of an interrupted run. With PostgreSQL the next run would otherwise wait for it to expire. */
 async function letSilencePass(): Promise<void> {
   const { SKERRY_DATABASE_URL: url } = settings
   if (url === undefined) return
@@ -115,12 +115,12 @@ async function letSilencePass(): Promise<void> {
 }
 
 test.skipIf(skip !== undefined)(
-  `the current version signs in after ${rounds} rounds of kill -9 amid rotations`,
+  `the current version signs in after ${rounds} rounds of kill -9 during rotations`,
   async () => {
     for (let round = 0; round < rounds; round++) {
       await strikeAmid(round, () => server.kill9())
       server = await startProcess(settings)
-      // Once, in a run of all suites, it is waited for in earnest.
+      // In a full run the first round really waits until the claim expires.
       if (isQuick || round > 0) await letSilencePass()
       await check(round)
     }
@@ -129,7 +129,7 @@ test.skipIf(skip !== undefined)(
 )
 
 test.skipIf(skip !== undefined)(
-  `the current version signs in after ${rounds} rounds of cutting the connection to the target amid rotations`,
+  `the current version signs in after ${rounds} rounds of cutting the connection to the target during rotations`,
   async () => {
     for (let round = 0; round < rounds; round++) {
       await strikeAmid(round, async () => wire.cut())

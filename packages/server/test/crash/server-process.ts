@@ -7,13 +7,13 @@ const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 export interface ServerProcess {
   url: string
   pid: number
-  /** The reader of its output goes away. */
+  /** Closes the pipe that reads the server's output. */
   closeLog(): Promise<void>
   kill9(): Promise<void>
   stop(): Promise<number | null>
 }
 
-/** The server as its own process, as an operator starts it; resolves when it says where it listens. */
+/** Starts the server as its own process, as an operator does. Resolves when the server logs its address. */
 export async function startProcess(
   settings: Record<string, string>,
   [program, ...args]: [string, ...string[]] = [process.execPath, main],

@@ -11,7 +11,7 @@ import { signUp, type Tenant } from '../tenant.ts'
 import { call, serverKey, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** Rounds of kill -9. Set SKERRY_CRASH_ROUNDS for fewer during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
 const app = 'crashing'
 
@@ -23,7 +23,7 @@ let tenant: Tenant
 let env: Vaulted
 let bindingId: string
 let settings: Record<string, string>
-/** What the environment holds now. */
+/** The current secrets of the environment. */
 const wanted = new Map<string, string>()
 
 const world = () =>
@@ -54,14 +54,14 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A change of some names, and the server is killed while it pushes: before, in or after the call that writes. */
+/** Changes some secrets, and kills the server while it pushes: before, during or after the call that writes. */
 async function killWhilePushing(round: number): Promise<void> {
   const reached = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   platform.answer(async ({ method }) => {
     if (method === 'GET' && round % 3 === 0) reached.resolve()
     if (method !== 'POST') return undefined
-    // Of two kills in the call, one is before the platform stores and one right after.
+    // In every third round the platform stores at once and the kill follows. Otherwise it stores only after the kill.
     if (round % 3 === 1) setTimeout(reached.resolve, round % 7)
     else {
       reached.resolve()
@@ -82,7 +82,7 @@ async function killWhilePushing(round: number): Promise<void> {
 }
 
 test.skipIf(isQuick)(
-  `no name is lost, none is written that should not be, and the history is true after ${rounds} rounds of kill -9 in runs`,
+  `the platform has exactly the right names, and the history is correct, after ${rounds} rounds of kill -9 in sync runs`,
   async () => {
     for (let round = 0; round < rounds; round++) {
       await killWhilePushing(round)

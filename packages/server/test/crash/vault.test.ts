@@ -27,7 +27,7 @@ import {
 import { call, serverKey, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+/** Rounds of kill -9. Set SKERRY_CRASH_ROUNDS for fewer during development. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
 const authority = fileURLToPath(new URL('../tls/ca.pem', import.meta.url))
 
@@ -41,10 +41,10 @@ let tenant: Tenant
 let vault: Vault
 let secret: string
 let params: { orgId: string; projectId: string; vaultWebhookId: string }
-/** What was acknowledged of each connection: the revision of its credential, and how often its status was moved. */
+/** What the server acknowledged of each connection: the revision of its credential and the number of status changes. */
 const acknowledged = new Map<string, { revision: number; moves: number }>()
 
-/** Status and revision after each step that an executor takes in `work`, the first of them the capture. */
+/** Status and revision of a connection after each step in `work`. The first step is the capture. */
 const after = [
   ['active', 1],
   ['active', 2],
@@ -53,10 +53,10 @@ const after = [
   ['active', 3],
 ]
 
-/** Told, while it is set, of each request that is about to be sent. */
+/** If it is set, it is called before each request is sent. */
 let sending: ((step: 'submit' | 'write') => void) | null = null
 
-/** The part of a world that the helpers use, over a server in another process. */
+/** Has the part of `World` that the helpers use, with a server in another process. */
 const world = () =>
   ({ issuer, call: (endpoint: never, input: never) => call(server.url, [], endpoint, input) }) as unknown as World
 
@@ -77,7 +77,7 @@ beforeAll(async () => {
   server = await startProcess(settings)
   tenant = await signUp(world())
   await invitePerson(world(), tenant, 'admin@example.com', 'admin')
-  // With a token of the issuer itself: a server in another process shows nothing of how it signs people in.
+  // Signs in with a token of the issuer, because the test cannot read the sign-in settings of another process.
   const person = await newPerson(world(), 'admin@example.com', { claims: {} })
   await acceptInvites(world(), person)
   const projectId = (await newProject(world(), tenant)).id
@@ -97,7 +97,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Connects accounts and goes on as an executor that refreshes them does, until the server is gone. */
+/** Connects accounts and refreshes them as an executor does, until the server is gone. */
 async function work(): Promise<void> {
   try {
     for (;;) {
@@ -117,17 +117,17 @@ async function work(): Promise<void> {
       }
     }
   } catch {
-    // The server was killed, which is what this is about. What it would refuse, `check` finds.
+    // The server was killed, as intended. If it refused a request instead, `check` fails.
   }
 }
 
 const points = ['submit', 'write', 'received', 'accepted'] as const
 
-/** At another point each round: while a capture or a write-back is under way, or a webhook that the receiver has or has accepted. */
+/** Kills the server during a capture or a write-back, or once the receiver has got or accepted a webhook. */
 async function killAtWork(round: number): Promise<void> {
   const point = points[round % points.length]
   const reached = Promise.withResolvers<void>()
-  // A request takes some milliseconds: each round cuts it off a little later than the one before.
+  // A request takes some milliseconds. Each round kills the server a little later than the one before.
   sending = (step) => {
     if (step === point) setTimeout(reached.resolve, Math.floor(round / points.length) * 2)
   }
@@ -148,7 +148,7 @@ const pending = async () => {
   return (await sent(world(), vaultWebhooks.deliveries, { as: tenant.admin.as, params, query })).deliveries.length
 }
 
-/** Connections some of whose events have not come yet: each acknowledged change has one of its own. */
+/** Lists connections whose events have not all arrived. Each acknowledged change has its own event. */
 function untold(): string[] {
   const told = new Map<string, Set<string>>()
   for (const { body } of receiver.hooks) {
@@ -165,7 +165,7 @@ async function check(): Promise<void> {
   for (const [vaultConnectionId, { revision, moves }] of acknowledged) {
     const place = { as: vault.executor.as, params: { vaultConnectionId, slot: 'api_key' } }
     const { connection } = await sent(world(), vaultExecutor.connection, place)
-    // What was sent and not answered may be there, and nothing beyond it.
+    // The one unanswered request may have taken effect, but nothing after it.
     const steps = revision - 1 + moves
     expect(after.slice(steps, steps + 2)).toContainEqual([connection.status, connection.slots[0]?.revision])
     if (connection.status === 'active') {
@@ -176,7 +176,7 @@ async function check(): Promise<void> {
 }
 
 test.skipIf(isQuick)(
-  `connections are in states of their table, and each event is delivered, after ${rounds} rounds of kill -9`,
+  `every connection is in a valid state, and each event is delivered, after ${rounds} rounds of kill -9`,
   async () => {
     for (let round = 0; round < rounds; round++) {
       await killAtWork(round)
@@ -187,7 +187,7 @@ test.skipIf(isQuick)(
       await verifyWebhook({ secret, headers, body, toleranceSeconds: 3600 })
     const ids = receiver.hooks.map(({ body }) => JSON.parse(body).id)
     expect(acknowledged.size).toBeGreaterThanOrEqual(rounds / 2)
-    // Some came twice: that is what they were cut off for.
+    // Some events arrived twice, because the server was killed before it recorded their delivery.
     expect(new Set(ids).size).toBeLessThan(ids.length)
   },
   1_800_000,

@@ -5,17 +5,17 @@ import { missingPostgres, startPostgres } from '../services/postgres.ts'
 import { longMs } from '../wait-limits.ts'
 import { makeTemplate } from './template.ts'
 
-/** An engine for suites that must pass on both: each `open` gives a new, empty database. */
+/** A database engine, for suites that must pass on both. Each `open` returns a new, empty database. */
 export interface Engine {
   name: Database['engine']
-  /** Why its suites are skipped on this machine. */
+  /** Why its suites are skipped on this machine; undefined if they run. */
   missing: string | undefined
   start(): Promise<RunningEngine>
 }
 
 export interface RunningEngine {
   open(): Promise<Database>
-  /** A second server on the newest database; embedded has no such thing, and gives the first again. */
+  /** Opens the newest database again, as a second server does. The embedded engine returns the same one instead. */
   openSecond(): Promise<Database>
   stop(): Promise<void>
 }

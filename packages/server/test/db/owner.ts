@@ -1,6 +1,6 @@
 /**
- * A process that owns a data directory, for suites to kill: prints `ready`, then the number of each row that was
- * acknowledged, and at last its peak memory when its standard input ends.
+ * A process that owns a data directory, for suites to kill. It prints `ready`, then the number of each acknowledged
+ * row, and its peak memory once its standard input has ended.
  */
 import { openEmbedded } from '../../src/db/embedded.ts'
 

@@ -6,12 +6,12 @@ import { openEmbedded, PG_DIR } from '../../src/db/embedded.ts'
 import { copyFolder, scratchRoot } from '../scratch.ts'
 
 export interface Template {
-  /** A new data directory with the template's database in it; opening it takes well under a second. */
+  /** Makes a data directory with a copy of the template's database. Opening it takes well under a second. */
   copy(): Promise<string>
   remove(): Promise<void>
 }
 
-/** Makes an embedded database once, lets `prepare` fill it, and hands out copies. */
+/** Makes an embedded database once, lets `prepare` fill it, and then makes copies of it. */
 export async function makeTemplate(prepare: (db: Database) => Promise<void> = async () => {}): Promise<Template> {
   const root = await mkdtemp(join(scratchRoot(), 'skerry-template-'))
   const template = join(root, 'template')

@@ -11,9 +11,9 @@ import { call } from '../world.ts'
 import { secretsAt, startLoad } from './load.ts'
 import { missing, openPair, openScene, type Pair, type Scene } from './scene.ts'
 
-/** A server that waits for connections that died in silence waits for longer, 35 s for each. */
+/** The longest time to recover. A server that waited for dead connections would need more: 35 s for each. */
 const recoversWithinMs = 25_000
-/** While a replaced primary still answers, a new connection has to find out that there is another one. */
+/** The longest time to find the new primary while the old one still answers. Only a new connection can reach it. */
 const findsOutMs = 15_000
 
 describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`, () => {
@@ -30,13 +30,13 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
     closing.push(scene.close)
     return { pair, scene }
   }
-  /** But for those whose COMMIT waits for the standby that has left: PostgreSQL keeps them, whoever hangs up. */
+  /** Lists Skerry's sessions, except those whose COMMIT waits for the standby: they outlive their client. */
   const sessionsAt = (database: PostgresService) =>
     database.ask(
       `select pid from pg_stat_activity where application_name = 'skerry' and wait_event is distinct from 'SyncRep'`,
     )
 
-  test('lose nothing and answer nothing stale when the primary is killed and its standby takes over', async () => {
+  test('lose no write and return no stale data when the primary is killed and its standby takes over', async () => {
     const { pair, scene } = await openBehindProxy()
     const load = startLoad(scene, unpolledMaxMs)
     await load.untilMoreIsWritten()
@@ -46,7 +46,7 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
     expect(await load.end()).toEqual([])
   })
 
-  test('go on soon after the primary fell silent, and leave it alone when it comes back', async () => {
+  test('recover soon after the primary stops answering, and do not use it when it comes back', async () => {
     const { pair, scene } = await openBehindProxy()
     const load = startLoad(scene, unpolledMaxMs)
     await load.untilMoreIsWritten()
@@ -59,7 +59,7 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
     expect(await load.end()).toEqual([])
   })
 
-  test('find the new primary although the old one still answers on the connections that are open', async () => {
+  test('find the new primary even if the old one still answers on open connections', async () => {
     const { pair, scene } = await openBehindProxy()
     const load = startLoad(scene, unpolledMaxMs + findsOutMs)
     await load.untilMoreIsWritten()
@@ -69,7 +69,7 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
     await until('no session is left on the old primary', async () => (await sessionsAt(pair.primary)).length === 0)
   })
 
-  test('go on when the primary restarts, and when one of them is killed or stands still', async () => {
+  test('keep working when the primary restarts, and when one of the two is paused or killed', async () => {
     const { pair, scene } = await openBehindProxy()
     const load = startLoad(scene, unpolledMaxMs)
     await load.untilMoreIsWritten()
@@ -90,7 +90,7 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
     expect((await secretsAt(scene, other.url))?.has('AFTER')).toBe(true)
   })
 
-  test('answer nothing of a database once a restored copy was renamed into its place', async () => {
+  test('return nothing of a database after a restored copy has replaced it', async () => {
     const { pair, scene } = await openBehindProxy()
     const { primary } = pair
     const alone = async (statements: string[]) => {
@@ -124,7 +124,7 @@ describe.skipIf(missing)(`two servers${missing ? ` (skipped: ${missing})` : ''}`
         const statuses = await Promise.all(scene.servers.map(({ url }) => statusOf(url, scene.envId, later.as)))
         const seen = await Promise.all(scene.servers.map(({ url }) => secretsAt(scene, url)))
         if (sentAtMs < exchangedAtMs + unpolledMaxMs) continue
-        // The token and the secret are of the timeline that is gone.
+        // The token and the secret exist only in the database that was replaced.
         for (const status of statuses) expect([401, 500]).toContain(status)
         for (const secrets of seen) if (secrets) expect([...secrets.keys()]).toEqual(['FIRST'])
         if (seen.every((secrets) => secrets !== undefined)) answers++
@@ -137,7 +137,7 @@ const disk = missing ? null : mountSmallDisk(96)
 const diskMissing = missing ?? (disk ? undefined : 'this user may not mount a file system')
 
 describe.skipIf(diskMissing)(`a full disk${diskMissing ? ` (skipped: ${diskMissing})` : ''}`, () => {
-  test('refuses writes and not reads, is said of writes alone, and ends as soon as there is room', async () => {
+  test('stops writes but not reads, shows in /ready/writes only, and stops nothing once there is free space', async () => {
     const postgres = (await startPostgres()) as PostgresService
     await postgres.ask(`create tablespace small location '${disk?.path}'`)
     await postgres.ask('create database skerry template template0 tablespace small')
@@ -175,7 +175,7 @@ describe.skipIf(diskMissing)(`a full disk${diskMissing ? ` (skipped: ${diskMissi
   })
 })
 
-/** Whatever comes, also where the database is away. */
+/** Returns the status of a resolve, including 500 while the database is away. */
 async function statusOf(url: string, envId: string, as: string): Promise<number> {
   const response = await fetch(`${url}/v1/resolve?env=${envId}`, { headers: { authorization: as } })
   await response.arrayBuffer()

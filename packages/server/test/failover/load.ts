@@ -6,9 +6,9 @@ import { until } from '../until.ts'
 import { call } from '../world.ts'
 import type { Scene } from './scene.ts'
 
-/** Writers and readers on both servers, which note what was acknowledged and what was answered later than it may be. */
+/** Writers and readers on both servers. They record acknowledged writes and stale answers. */
 export interface Load {
-  /** Waits until these servers, all unless given, acknowledged a few more writes of each writer -> in how many milliseconds. */
+  /** Waits until these servers, by default both, acknowledged a few more writes of each writer -> the milliseconds. */
   untilMoreIsWritten(by?: readonly { url: string }[]): Promise<number>
   /** Ends the load, and returns what was wrong: lost writes and stale answers. */
   end(): Promise<string[]>
@@ -20,7 +20,7 @@ interface Acknowledged {
   atMs: number
 }
 
-/** All that one writer sent, and what of it was acknowledged. */
+/** The ciphertexts that one writer sent, and the acknowledged ones. */
 interface Log {
   sent: string[]
   acknowledged: Acknowledged[]
@@ -80,18 +80,18 @@ export function startLoad(scene: Scene, staleMs: number): Load {
   }
 }
 
-/** The version that was acknowledged; undefined where the write failed, and may be there or not. */
+/** Returns the acknowledged version, or undefined if the write failed. A failed write may still be stored. */
 async function put(scene: Scene, url: string, name: string, sent: string): Promise<number | undefined> {
   const params = { orgId: scene.tenant.orgId, envId: scene.envId, name }
   const body = { ciphertext: sent }
   const answer = await call(url, [], secrets.put, { as: scene.tenant.admin.as, params, body }).catch(() => undefined)
   if (answer !== undefined && answer.status < 300) return written(answer.body).secret.version
-  // The database is away: no use in asking as fast as refusals come.
+  // The database is away. The pause limits the rate of retries.
   await new Promise((resolve) => setTimeout(resolve, 50))
   return undefined
 }
 
-/** Names and ciphertexts that a resolve answers. Undefined where there was no answer; no other refusal has an excuse. */
+/** Returns names and ciphertexts of a resolve, or undefined on a 5xx or without an answer. Throws on other statuses. */
 export async function secretsAt(scene: Scene, url: string): Promise<Map<string, string> | undefined> {
   const query = { env: scene.envId }
   const answer = await call(url, [], resolve.get, { as: scene.token.as, query }).catch(() => undefined)
@@ -100,7 +100,7 @@ export async function secretsAt(scene: Scene, url: string): Promise<Map<string, 
   return new Map(answer.body.layers.flatMap(({ secrets }) => secrets.map((one) => [one.name, one.ciphertext])))
 }
 
-/** What was acknowledged and is not in the history as it was sent. */
+/** Lists acknowledged writes that the history does not contain as they were sent. */
 async function lost(scene: Scene, url: string, name: string, log: readonly Acknowledged[]): Promise<string[]> {
   const history = new Map<number, string>()
   const params = { orgId: scene.tenant.orgId, envId: scene.envId, name }

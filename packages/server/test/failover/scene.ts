@@ -11,13 +11,13 @@ import { call, serverKey, type World } from '../world.ts'
 /** Why the suite cannot run on this machine; undefined when it can. */
 export const missing = process.env.SKERRY_REQUIRE_SERVICES === '1' ? undefined : (missingPostgres() ?? missingHaproxy())
 
-/** Two servers in processes of their own on one database, and an environment that a token reads. */
+/** Two servers on one database, each in its own process, and an environment that a token can read. */
 export interface Scene {
   servers: readonly [ServerProcess, ServerProcess]
   tenant: Tenant
   envId: string
   token: Actor
-  /** The part of a world that the helpers of tests use, over the first server. */
+  /** Has the part of `World` that the test helpers use, with the first server. */
   world: World
   close(): Promise<void>
 }
@@ -49,10 +49,10 @@ export async function openScene(url: string): Promise<Scene> {
 
 export interface Pair {
   primary: PostgresService
-  /** Has every commit that was acknowledged. */
+  /** A synchronous standby, so it has every acknowledged commit. */
   standby: PostgresService
   proxy: Haproxy
-  /** The standby takes over, whatever became of the primary. */
+  /** Promotes the standby and points the proxy at it, whatever the state of the primary. */
   failOver(): Promise<void>
   close(): Promise<void>
 }

@@ -12,7 +12,7 @@ import { newGuarded, proposePut } from '../guarded.ts'
 import { openEnv } from '../scene.ts'
 import { newApp, newEnv, newGroup, newGroupEnv, newMember, newToken } from '../tenant.ts'
 
-// What the matrix cannot show: an admin token that is bound to an environment tries to get out of its application.
+// An admin token that is bound to an environment tries to act outside of its application. The matrix cannot show this.
 
 const { world, tenant, appId, envId } = await openEnv()
 const { orgId } = tenant
@@ -24,7 +24,7 @@ const foreignEnvId = (await newEnv(world, tenant, elsewhere.id)).id
 const reason = 'this token is bound to another application'
 
 describe('an admin token that is bound to an environment', () => {
-  test('makes no tokens: neither an unbound one, which would be rid of the binding, nor any other', async () => {
+  test('cannot create tokens, neither bound nor unbound ones', async () => {
     const body = { name: 'free', publicKeyJwk: publicKeyJwk(), role: 'admin', tokenHash: 'A'.repeat(43) }
     for (const more of [{}, { environmentId: foreignEnvId }, { environmentId: envId }]) {
       const asked = { ...body, ...more, tokenId: newId('serviceToken') }
@@ -33,7 +33,7 @@ describe('an admin token that is bound to an environment', () => {
     }
   })
 
-  test('manages environments of its application, and no other', async () => {
+  test('manages its own application, and no other', async () => {
     const sibling = await newEnv(world, tenant, appId, 'staging')
     const protect = (id: string) => world.call(protection.put, { as, params: { orgId, envId: id }, body: {} })
     expect((await protect(sibling.id)).status).toBe(200)
@@ -47,7 +47,7 @@ describe('an admin token that is bound to an environment', () => {
     expect(renamed.error?.message).toBe(reason)
   })
 
-  test('sees the environments of groups that are composed into its application, and manages none of them', async () => {
+  test('may read environments of groups that are composed into its application, but not manage them', async () => {
     const group = await newGroup(world, tenant)
     const slice = await newGroupEnv(world, tenant, group.id)
     const params = { orgId, envId: slice.id }
@@ -64,7 +64,7 @@ describe('an admin token that is bound to an environment', () => {
     expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(403))
   })
 
-  test('hears of changes in its application alone', async () => {
+  test('lists and withdraws only change requests of its application', async () => {
     const guardedId = await newGuarded(world, tenant)
     const foreign = await proposePut(world, tenant, guardedId, 'ELSEWHERE')
     await world.call(protection.put, { as, params: { orgId, envId }, body: {} })
@@ -76,7 +76,7 @@ describe('an admin token that is bound to an environment', () => {
     expect((await withdraw(own.id)).status).toBe(200)
   })
 
-  test('puts nobody out of the organization', async () => {
+  test('cannot remove a member from the organization', async () => {
     const person = await newMember(world, tenant)
     expect((await world.call(members.remove, { as, params: { orgId, userId: person.id } })).status).toBe(403)
   })

@@ -12,7 +12,7 @@ import { openTenant } from '../scene.ts'
 import { mailsWritten, tableDump } from '../state.ts'
 import { newMember, signUp } from '../tenant.ts'
 
-// A program that does not know our format sends the token as it stands, seed and all, instead of what is derived from it.
+// A program that does not know our token format sends the whole token, with its seed, instead of the derived bearer.
 
 const { world, tenant } = await openTenant()
 await newMember(world, tenant, 'admin', { email: 'told@example.com' })
@@ -40,7 +40,7 @@ async function mailsAbout(tokenId: string) {
   return all.filter((mail) => mail.includes(tokenId) && mail.includes('must be replaced'))
 }
 
-test('a token that is sent whole is refused as an unknown one, and its admins are told once an hour, without its value', async () => {
+test('a token that is sent whole is refused like an unknown token, and causes at most one alarm an hour, without its value', async () => {
   const { token, tokenId, bearer } = await register()
   const unknown = await present(`${tokenId}_${randomBytes(32).toString('base64url')}`)
   expect(await trail(tokenId)).toEqual([])
@@ -61,7 +61,7 @@ test('a token that is sent whole is refused as an unknown one, and its admins ar
   expect(more).toEqual([])
   for (const part of ['To: told@example.com', 'build machine', tokenId, 'published-sdk/1.2', '127.0.0.1'])
     expect(mail).toContain(part)
-  // The clock goes on by itself meanwhile: a minute is left for what is done here.
+  // The clock moves a little with each reading, so this leaves a minute of margin.
   const [told] = await trail(tokenId)
   const secondsSince = () => (world.clock.now().getTime() - Date.parse(told?.createdAt ?? '')) / 1000
   world.clock.advance(3540 - secondsSince())
@@ -77,7 +77,7 @@ test('a token that is sent whole is refused as an unknown one, and its admins ar
   for (const secret of secrets) expect(written.filter((text) => text.includes(secret))).toEqual([])
 })
 
-test('where no credential is asked for it is noticed too; derived as it should be, it works and nobody is told', async () => {
+test('a whole token is noticed on an open route too; a correctly derived bearer works and causes no alarm', async () => {
   const [whole, derived] = [await register(), await register()]
   await world.call(health.live, { as: `Bearer ${whole.token}` })
   expect((await present(derived.bearer)).status).toBe(200)
@@ -85,7 +85,7 @@ test('where no credential is asked for it is noticed too; derived as it should b
   expect(await trail(derived.tokenId)).toEqual([])
 })
 
-test('a revoked token, a decoy and the token of nobody are told of to nobody', async () => {
+test('a revoked token, a decoy and an unknown token cause no alarm when they are sent whole', async () => {
   const { token, tokenId } = await register()
   await world.call(tokens.revoke, { as: tenant.admin.as, params: { ...params, tokenId } })
   const decoy = await newToken('skerry')
@@ -95,7 +95,7 @@ test('a revoked token, a decoy and the token of nobody are told of to nobody', a
   expect((await trail(tokenId)).concat(await trail(decoy.tokenId))).toEqual([])
 })
 
-test('only who has the seed causes an alarm: its bearer, its hash and another id derive another token', async () => {
+test('a token id with a wrong seed, or a seed with another token’s id, causes no alarm', async () => {
   const { token, tokenId, bearer } = await register()
   const { tokenId: other } = await register()
   const seed = token.slice(tokenId.length + 1)
@@ -108,7 +108,7 @@ test('only who has the seed causes an alarm: its bearer, its hash and another id
   expect((await trail(tokenId)).concat(await trail(other))).toEqual([])
 })
 
-test('the trail of another organization says nothing of it', async () => {
+test('the audit log of another organization gets no entry about a whole token', async () => {
   const elsewhere = await signUp(world)
   await present((await register()).token)
   const query = { action: 'token.exposed' }

@@ -16,7 +16,8 @@ import { newMember, signUp } from '../tenant.ts'
 import { until } from '../until.ts'
 import { longMs } from '../wait-limits.ts'
 
-// Targets that send what ends, blocks or fills the process that reads it. Each test has the server answer somebody else.
+// Targets that try to crash, block or fill the process that reads their answers. In each test the server must still
+// answer another organization.
 
 const mails = await startMailServer()
 afterAll(() => mails.close())
@@ -30,7 +31,7 @@ const { as } = tenant.admin
 const { context } = world.server
 const other = await signUp(world)
 
-/** How long a target may take for one answer. A child that does not answer within six times so long is ended. */
+/** Sets how long a target may take for one answer. A child process that takes six times as long is killed. */
 const waitFor = (answerMs: number) => Object.assign(context.outbound, { answerMs })
 afterEach(() => Object.assign(context.outbound, { answerMs: longMs }))
 
@@ -69,29 +70,29 @@ const random = Buffer.from(Array.from({ length: 65_536 }, (_, index) => (index *
 
 const unread = 'the target sent something that its driver cannot read'
 const busy = 'the target kept its driver busy for too long'
-/** The limit on memory or V8's own, whichever is reached first. */
+/** The error of our memory limit or of V8's own, whichever is reached first. */
 const fills = /^target: the target sent (more than fits into 256 MiB|something that its driver cannot read)/
 
 const attacks: [LeaseTag, string, Attack, string | RegExp][] = [
-  ['postgres', 'an authentication request of no kind', bytes('52 00000008 00000063'), unread],
-  ['postgres', 'a row of 65,535 fields without any', bytes('44 00000006 ffff'), unread],
-  ['postgres', 'a description of 65,535 fields without any', bytes('54 00000006 ffff'), unread],
+  ['postgres', 'an authentication request of an unknown kind', bytes('52 00000008 00000063'), unread],
+  ['postgres', 'a row of 65,535 fields that contains none', bytes('44 00000006 ffff'), unread],
+  ['postgres', 'a description of 65,535 fields that contains none', bytes('54 00000006 ffff'), unread],
   ['postgres', 'a cancellation key of one byte', bytes('4b 00000005 01'), unread],
-  ['postgres', 'a notice without an end', bytes('4e 00000005 53'), busy],
+  ['postgres', 'a notice that is not terminated', bytes('4e 00000005 53'), busy],
   [
     'postgres',
     'endless rows',
     endless(Buffer.from('520000000800000000' + '5a0000000549', 'hex'), dataRow),
     /^target: /,
   ],
-  ['redis', 'null replies too many', bytes(Buffer.from('*-1\r\n'.repeat(20)).toString('hex')), unread],
+  ['redis', 'too many null replies', bytes(Buffer.from('*-1\r\n'.repeat(20)).toString('hex')), unread],
   ['redis', 'an endless line', endless('+', Buffer.alloc(65_536, 0x41)), fills],
   ['mysql', 'endless packets', (socket) => pour(socket, '', Buffer.alloc(65_536, 0x21)), /^target: /],
   ['mongodb', 'endless noise', endless('', random), /^target: /],
 ]
 
 test.each(attacks)(
-  '%s: %s ends no server, and the next organization is served',
+  '%s: %s does not stop the server, and the next organization is served',
   async (provider, _, attack, message) => {
     waitFor(message === busy ? 500 : 10_000)
     const hostile = await openHostileTarget()
@@ -103,7 +104,7 @@ test.each(attacks)(
   },
 )
 
-test('what a child is told is neither in its arguments nor in its environment', async () => {
+test('credentials are neither in the arguments nor in the environment of a child process', async () => {
   const hostile = await openHostileTarget()
   const { promise: connected, resolve } = Promise.withResolvers<void>()
   hostile.attack(() => resolve())
@@ -120,7 +121,7 @@ test('what a child is told is neither in its arguments nor in its environment', 
   expect((await registering).status).toBe(409)
 })
 
-test('two organizations whose targets never answer leave a process to a third one', async () => {
+test('two organizations whose targets never answer leave a child process for a third organization', async () => {
   const hostile = await openHostileTarget()
   hostile.attack(() => {})
   const owners = [tenant, await signUp(world)]
@@ -134,7 +135,7 @@ test('two organizations whose targets never answer leave a process to a third on
 })
 
 describe('the address guard', () => {
-  test('holds in the child that connects', async () => {
+  test('is active in the child process that connects', async () => {
     const answer = await register('postgres', 0xffff)
     expect(answer.error?.message).toMatch(/^target: 127\.0\.0\.1:65535: /)
     const config = { provider: 'postgres', executor: 'in_broker', accessLevel: 'readonly', schema: 'app' }
@@ -181,7 +182,7 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
   }
   const lease = async (leaseId: string) => (await world.call(leases.get, { as, params: { orgId, leaseId } })).body.lease
 
-  test('is paused after three times in a row, with its reason, an audit entry and a mail, until it is verified', async () => {
+  test('is paused after three failures in a row, with a reason, an audit entry and a mail, until it is verified', async () => {
     const admin = await newMember(world, tenant, 'admin', { email: 'pause@example.com' })
     expect(admin.id).toBeDefined()
     const made = (await mint()).body.lease
@@ -200,7 +201,7 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
       to.includes('pause@example.com') && source.includes('Subject: A lease target is paused')
     await until('the mail', () => mails.received.some(isMail))
 
-    // Nobody connects any more: neither who asks for a lease nor the job that ends one.
+    // The server no longer connects to the target, neither for a new lease nor to end one.
     const before = hostile.connections
     const refused = await mint()
     expect([refused.status, refused.error?.message]).toEqual([409, expect.stringContaining('The target is paused')])
@@ -209,7 +210,7 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
     expect(await lease(made.id)).toMatchObject({ status: 'revoking', lastError: expect.stringContaining('is paused') })
     expect(hostile.connections).toBe(before)
 
-    // However long the pause is, no account is given up, because nobody has tried to remove it.
+    // However long the pause is, the lease is not orphaned, because the server has not tried to end it.
     world.clock.advance(25 * 3600)
     await endDue(context, orgId, targetId)
     expect((await lease(made.id)).status).toBe('revoking')
@@ -229,7 +230,7 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
     await expectServing()
   })
 
-  test('is not paused by refusals, and a job that succeeds starts the count anew', async () => {
+  test('is not paused by two failures in a row, and a job that succeeds resets the count', async () => {
     for (let round = 0; round < 2; round++) {
       hostile.attack(bytes('44 00000006 ffff'))
       expect([(await mint()).status, (await mint()).status]).toEqual([409, 409])
@@ -237,5 +238,30 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
       expect((await mint()).status).toBe(201)
     }
     expect((await read()).status).toBe('ready')
+  })
+
+  test('is not paused by refusals, which neither add to the count nor reset it', async () => {
+    const verify = async () =>
+      (await world.call(leases.verifyTarget, { as, params: { orgId, targetId } })).body.target.status
+    const refusedAtTarget = async (times: number) => {
+      await shop.root.query('ALTER ROLE skerry_admin NOLOGIN')
+      for (let time = 0; time < times; time++) {
+        expect((await mint()).error?.message).toMatch(/^target: .*is not permitted to log in/)
+        expect(await verify()).toBe('failing')
+      }
+      await shop.root.query('ALTER ROLE skerry_admin LOGIN')
+    }
+    await refusedAtTarget(4)
+    expect(await verify()).toBe('ready')
+
+    hostile.attack(bytes('44 00000006 ffff'))
+    for (let time = 0; time < 2; time++) expect((await mint()).status).toBe(409)
+    hostile.attack(null)
+    await refusedAtTarget(2)
+    hostile.attack(bytes('44 00000006 ffff'))
+    expect((await mint()).status).toBe(409)
+    expect((await read()).status).toBe('paused')
+    hostile.attack(null)
+    expect(await verify()).toBe('ready')
   })
 })

@@ -5,7 +5,7 @@ import { openEnv } from '../scene.ts'
 import { signUp } from '../tenant.ts'
 import { call } from '../world.ts'
 
-// An organization lists very many tokens, and meanwhile another organization asks for its secrets.
+// One organization lists very many tokens while another organization resolves its secrets.
 
 const { world, tenant: victim, envId } = await openEnv()
 const greedy = await signUp(world)
@@ -36,13 +36,13 @@ test('a list of 100,000 tokens does not delay cached answers of another organiza
   const tookMs: number[] = []
   while (!isOver) tookMs.push(await ask())
   const listMs = performance.now() - listBeganMs
-  // Parsed only now: this process is the server, too.
+  // Parsed only now, because the server runs in this process too.
   const { status, bytes } = await listed
   const body = JSON.parse(bytes.toString()) as { tokens: unknown[]; nextCursor: null }
   expect([status, body.nextCursor, body.tokens.length]).toEqual([200, null, 100_001])
   tookMs.sort((a, b) => a - b)
   const at = (share: number) => Math.round(tookMs[Math.floor((tookMs.length - 1) * share)] ?? 0)
   const figures = `${tookMs.length} resolves: median ${at(0.5)} ms, 99 % ${at(0.99)} ms, longest ${at(1)} ms`
-  // The list has more than a hundred pages. A resolve may wait for a few of them, but not for the list.
+  // The list has more than a hundred pages. A resolve may wait for a few of them, but not for the whole list.
   expect(at(1), `a list of ${Math.round(listMs)} ms, and ${figures}`).toBeLessThan(listMs / 20)
 })

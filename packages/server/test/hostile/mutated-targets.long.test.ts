@@ -14,11 +14,11 @@ import { openTenant } from '../scene.ts'
 import { openMutatingWire } from '../services/mutating-wire.ts'
 import { missingPostgres } from '../services/postgres.ts'
 
-// A thousand conversations with each adapter, in each of which one piece of what the target says is changed. Whatever comes
-// of a job, the server answers throughout.
+// A thousand conversations with each adapter. In each of them one piece of the target's answers is changed. The server
+// must keep answering, whether the job succeeds or fails.
 
 const conversations = 1000
-/** Half of the children are for one organization at most. */
+/** Two organizations, because one may use at most half of the child processes. */
 const owners = ['org_one', 'org_two']
 const atOnce = 4
 const answerMs = 300
@@ -119,10 +119,10 @@ const google = async (): Promise<Real> => {
   }
 }
 
-/** SSH certificates are made here: there is no conversation. */
+/** Without SSH: the server makes certificates itself and has no conversation with the target. */
 type Tag = Exclude<LeaseTag, 'ssh'>
 
-/** `pieces`: about how many a whole conversation has. */
+/** `pieces`: about how many pieces a whole conversation has. */
 const adapters: { tag: Tag; pieces: number; skip: string | undefined; open: () => Promise<Real> }[] = [
   { tag: 'postgres', pieces: 12, skip: missingPostgres(), open: postgres },
   { tag: 'mysql', pieces: 12, skip: missingMariadb(), open: mysql },
@@ -147,7 +147,7 @@ const { context } = world.server
 
 const wish = (tag: Tag) => (tag === 'cloud-a' || tag === 'cloud-b' ? askFor(900) : mintFor(tag as DatabaseTag))
 
-/** Makes a lease and removes it -> whether all of it went well. Anything but a refusal fails the test. */
+/** Makes a lease and removes it -> whether both succeeded. An error other than a refusal fails the test. */
 async function converse(owner: string, target: LeaseTarget<LeaseTag>, tag: Tag): Promise<boolean> {
   const { lease, ref } = wish(tag)
   try {
@@ -165,7 +165,7 @@ async function converse(owner: string, target: LeaseTarget<LeaseTag>, tag: Tag):
 
 describe.each(adapters)('$tag', ({ tag, skip, open }) => {
   test.skipIf(skip !== undefined)(
-    'a thousand conversations, each changed somewhere, do not keep the server from answering',
+    'a thousand conversations, each changed in one place, do not keep the server from answering',
     async () => {
       const wire = wires[tag] as Awaited<ReturnType<typeof openMutatingWire>>
       const real = await open()
@@ -189,10 +189,10 @@ describe.each(adapters)('$tag', ({ tag, skip, open }) => {
         await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 100))])
       }
       await over
-      // A change that no adapter noticed would show nothing.
+      // If the adapter noticed no change, the test would prove nothing.
       expect(wire.changed).toBeGreaterThan(conversations / 4)
       expect(failed).toBeGreaterThan(conversations / 20)
-      // And one that was never good would show nothing either.
+      // If every conversation failed, the test would prove nothing either.
       expect(failed).toBeLessThan(conversations)
       expect(looks).toBeGreaterThan(10)
       expect(context.adapters.pids().length).toBeLessThanOrEqual(4)

@@ -13,15 +13,15 @@ import { stopSchedules } from '../state.ts'
 import { type Actor, grantKey, newMember, newToken, putSecret } from '../tenant.ts'
 import { until } from '../until.ts'
 
-// What one organization takes of the server, and what is left for another one. A lock stands in for a log so large that a
-// statement never ends.
+// One organization uses as much of the server as it can, and another one must still be served. A lock stands in for a
+// log so large that a statement never ends.
 
 const { world, tenant: victim, envId } = await openEnv()
 const greedy = await openGreedy(world)
 await stopSchedules(world)
 const { db, cache } = world.server.context
 
-/** Ends what a test has begun, also where it failed. */
+/** Requests and locks of a test. They are ended after it, even if it failed. */
 let begun: AbortController[] = []
 let locks: { commit: () => Promise<void> }[] = []
 afterEach(async () => {
@@ -43,7 +43,7 @@ function send({ method, path }: Pick<HeavyRequest, 'method' | 'path'>) {
   return { answer, hangUp: () => caller.abort() }
 }
 
-/** Statements of heavy reads that wait for the lock of a test. One that does not wait yet may be over before a cancel. */
+/** Counts heavy reads that wait for the lock of a test. A read that does not wait yet may end before a cancel. */
 const running = async () =>
   (
     await db.rows(
@@ -53,12 +53,12 @@ const running = async () =>
   ).length
 const untilRunning = (count: number) => until(`${count} heavy reads run`, async () => (await running()) === count)
 
-/** Until the end of the test. */
+/** Locks a table until the end of the test. */
 async function lock(table: string): Promise<void> {
   locks.push(await held(db, (tx) => tx.rows(`lock table ${table} in access exclusive mode`)))
 }
 
-/** A table that each of them reads, and no check of access. */
+/** For each heavy read a table that it reads and that no access check reads. */
 const tableOf: Record<string, string> = {
   'GET /v1/orgs/:orgId/audit': 'audit_entries',
   'GET /v1/orgs/:orgId/audit/timeline': 'audit_entries',
@@ -76,7 +76,7 @@ const tableOf: Record<string, string> = {
 }
 
 describe.runIf(engine() === 'postgres')('a heavy read', () => {
-  test.each(greedy.requests)('of $title ends its statement when its caller hangs up', async (request) => {
+  test.each(greedy.requests)('of $title ends its database statement when the caller hangs up', async (request) => {
     await lock(tableOf[request.title] as string)
     const { hangUp } = send(request)
     await untilRunning(1)
@@ -84,18 +84,18 @@ describe.runIf(engine() === 'postgres')('a heavy read', () => {
     await untilRunning(0)
   })
 
-  test('that PostgreSQL has to stop is refused with when to ask again', async () => {
+  test('that PostgreSQL cancels is refused with 429 and retry-after', async () => {
     await lock('audit_entries')
     const { answer } = send(requestOf('GET /v1/orgs/:orgId/audit'))
     await untilRunning(1)
-    // As at the end of its time, which is long in tests.
+    // As the statement timeout would do, which is long in tests.
     await db.rows(`select pg_cancel_backend(pid) from pg_stat_activity where application_name like 'skerry read %'`)
     const { status, headers } = await answer
     expect([status, headers.get('retry-after')]).toEqual([429, '30'])
     expect(await (await answer).text()).toContain('this took the database too long')
   })
 
-  test('has few places for an organization; what finds none is 429, and others are answered as ever', async () => {
+  test('has few slots per organization, answers 429 if none is free, and does not delay other organizations', async () => {
     const { ofOrganization, waitingMax } = heavyReads.search
     await lock('audit_trees')
     const proof = requestOf('GET /v1/orgs/:orgId/audit/leaves')
@@ -129,12 +129,12 @@ describe.runIf(engine() === 'postgres')('a heavy read', () => {
 })
 
 describe.runIf(engine() === 'postgres')('while every connection of the pool is in use', () => {
-  /** The setting of these worlds, less the one for batches. */
+  /** The pool size of these worlds, minus the connection for batches. */
   const poolSize = 4
 
   /**
-   * The status of an answer. The pool answers nobody here, so a request that came while the last poll was too long ago
-   * waits for good: it hangs up then, and the next one asks.
+   * Returns the status of an answer. The pool has no free connection here, so a request waits forever if the last poll
+   * was too long ago. Such a request times out, and the next one is sent.
    */
   const answered = ({ as }: Actor) =>
     until('an answer', () =>
@@ -147,7 +147,7 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
       ),
     )
 
-  test('cached answers stay fresh and readiness says yes, for those who are known by a look-up too', async () => {
+  test('tokens and people still get cached answers, and the server says that it is ready', async () => {
     const token = await newToken(world, victim)
     const person = await newMember(world, victim)
     for (const one of [token, person]) await grantKey(world, victim, envId, one)
@@ -156,11 +156,11 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
     const polled = vi.spyOn(cache, 'polled')
     const untilPolledAfter = (ms: number) =>
       until('a poll', () => {
-        // A server that nobody asks does not poll.
+        // This look-up counts as a request. A server without requests does not poll.
         remembered(token)
         return polled.mock.calls.some(([atMs]) => atMs > ms)
       })
-    // The poll that sees these grants evicts what was answered before.
+    // The poll that sees these grants evicts earlier answers.
     await untilPolledAfter(performance.now())
     for (const one of [token, person])
       await until('it is remembered', async () => {
@@ -169,7 +169,7 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
       })
 
     for (let taken = 0; taken < poolSize; taken++) locks.push(await held(db, (tx) => tx.rows('select 1')))
-    // What was polled before counts no longer then.
+    // By then, polls from before the pool was used up no longer count.
     await untilPolledAfter(performance.now() + unpolledMaxMs)
     polled.mockRestore()
     for (const one of [token, person]) expect(await answered(one)).toBe(200)
@@ -177,6 +177,6 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
   })
 })
 
-test('every heavy read is among those that are held back here', () => {
+test('every heavy read has a table here that can block it', () => {
   expect(greedy.requests.map(({ title }) => title).sort()).toEqual(Object.keys(tableOf).sort())
 })

@@ -6,7 +6,7 @@ import { openTenant } from '../scene.ts'
 const origin = 'https://app.example.com'
 const { world, tenant } = await openTenant({ SKERRY_CONNECTIONS_PER_ADDRESS: '8', SKERRY_CORS_ORIGINS: origin })
 
-test('a page of an origin that is named may call with a bearer, never with cookies; another may not', async () => {
+test('a page of a configured origin may call with a bearer but without cookies, and other pages may not call', async () => {
   const ask = (from: string, init: RequestInit = {}) =>
     fetch(`${world.url}/v1/me`, { ...init, headers: { origin: from, authorization: tenant.admin.as, ...init.headers } })
   const asked = await ask(origin)
@@ -17,7 +17,7 @@ test('a page of an origin that is named may call with a bearer, never with cooki
     204,
     expect.stringContaining('PUT'),
   ])
-  // What the SDK sends, and what it reads of an answer.
+  // The headers that the SDK sends, and the response headers that it reads.
   const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ')
   expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type', 'if-none-match', 'x-skerry-client']))
   const shown = asked.headers.get('access-control-expose-headers')?.split(', ')
@@ -25,7 +25,7 @@ test('a page of an origin that is named may call with a bearer, never with cooki
   expect((await ask('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
 })
 
-test('an address that opens more connections than its share has the rest closed', async () => {
+test('connections of one IP address above its limit are closed', async () => {
   const { hostname, port } = new URL(world.url)
   const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname).on('error', () => {}))
   let closed = 0

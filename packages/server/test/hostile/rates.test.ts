@@ -16,7 +16,7 @@ const { world, tenant } = await openTenant({ SKERRY_RATE_LIMITS: 'on', SKERRY_TR
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const wrong = `Basic ${Buffer.from(`m2m_${'0'.repeat(22)}:wrong`).toString('base64')}`
 
-/** Sends until told to stop; a few more than the burst, for what trickles back meanwhile. */
+/** Sends until a request gets 429. It may take more than the burst, because the bucket refills meanwhile. */
 async function untilRefused(send: () => Promise<{ status: number; headers: Headers; error: unknown }>, burst: number) {
   for (let sent = 0; sent < burst * 2 + 50; sent++) {
     const answer = await send()
@@ -29,7 +29,7 @@ describe('signing up', () => {
   const send = (address: string) => () =>
     world.call(signup.create, { ...from(address), body: { orgName: 'Acme', orgSlug: 'rated' } })
 
-  test('is limited for an address, which is told when to come back, and for no other', async () => {
+  test('is limited per IP address, with a retry-after header, and other addresses are not affected', async () => {
     const { sent, answer } = await untilRefused(send('192.0.2.1'), rates.signup.burst)
     expect(sent).toBe(rates.signup.burst)
     expect(answer.error).toMatchObject({ code: 'rate_limited' })
@@ -39,7 +39,7 @@ describe('signing up', () => {
     expect((await send('192.0.2.2')()).status).toBe(201)
   })
 
-  test('refused sign-ups make nothing', async () => {
+  test('creates no organization if it is refused', async () => {
     const count = () => world.server.context.db.row<{ n: number }>('select count(*)::int as n from organizations')
     await untilRefused(send('192.0.2.3'), rates.signup.burst)
     const before = await count()
@@ -48,7 +48,7 @@ describe('signing up', () => {
   })
 })
 
-describe('an invitation is limited, because it mails somebody who did not ask', () => {
+describe('invitations to people who did not ask for them are limited', () => {
   const invite = (from: string, by: Tenant, email: string) =>
     world.call(invites.create, { as: by.machine.as, params: { orgId: by.orgId }, body: { email }, ...at(from) })
   const at = (address: string) => ({ headers: { 'x-forwarded-for': address } })
@@ -61,7 +61,7 @@ describe('an invitation is limited, because it mails somebody who did not ask', 
   const waiting = async () =>
     (await world.server.context.db.row<{ n: number }>('select count(*)::int as n from invitations'))?.n ?? 0
 
-  test('from an address, for all organizations without a member together: a stranger with a machine client mails few', async () => {
+  test('per IP address, for all organizations without members together', async () => {
     const strangers = await Promise.all([signUp(world), signUp(world)])
     const { max } = attemptRules.invitation_memberless
     const before = await waiting()
@@ -74,7 +74,7 @@ describe('an invitation is limited, because it mails somebody who did not ask', 
     expect((await invite('192.0.2.60', strangers[0] as Tenant, 'later@example.com')).status).toBe(201)
   })
 
-  test('for a mailbox, by all organizations together', async () => {
+  test('per mailbox, for all organizations together', async () => {
     const { max } = attemptRules.invitation_mailbox
     const organizations = await Promise.all(Array.from({ length: max + 5 }, () => signUp(world)))
     const send = (number: number) =>
@@ -83,11 +83,11 @@ describe('an invitation is limited, because it mails somebody who did not ask', 
     expect((await invite('192.0.2.90', organizations.at(-1) as Tenant, 'other@example.com')).status).toBe(201)
   })
 
-  test('for an organization, from wherever, and from an address, by whichever', async () => {
+  test('per organization from all IP addresses, and per IP address for all organizations', async () => {
     const own = await signUp(world)
     await newMember(world, own, 'admin', { keys: false })
     const [org, address] = [attemptRules.invitation_org.max, attemptRules.invitation_address.max]
-    // The one who is a member now was invited, too.
+    // The member was invited too, so one invitation is already used.
     const send = (number: number) => invite(`198.51.100.${number}`, own, `guest-${number}@example.com`)
     expect(await sentBy(send, org - 1)).toBe(org - 1)
     const other = await signUp(world)
@@ -125,7 +125,7 @@ describe('wrong credentials', () => {
     expect((await world.call(oauth.token, { as: tenant.machine.as, body, ...address })).status).toBe(200)
   })
 
-  test('count where memory knew them, too', async () => {
+  test('are limited even if they were valid before and are still in the cache', async () => {
     const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
     const { as } = await newToken(world, tenant, { role: 'admin', expiresAt })
     expect((await world.call(me.get, { as })).status).toBe(200)
@@ -135,14 +135,14 @@ describe('wrong credentials', () => {
     expect((await untilRefused(send, rates.stranger.burst)).sent).toBeGreaterThanOrEqual(rates.stranger.burst)
   })
 
-  test('missing ones count too', async () => {
+  test('are limited in the same way if they are missing', async () => {
     const { sent } = await untilRefused(() => world.call(me.get, from('192.0.2.30')), rates.stranger.burst)
     expect(sent).toBeGreaterThanOrEqual(rates.stranger.burst)
   })
 })
 
 describe('a principal', () => {
-  /** Takes everything that the principal may send at once, without sending it. */
+  /** Uses up the rate limit of the principal without sending requests. */
   function exhaust(id: string) {
     try {
       for (let taken = 0; taken < 10 * rates.principal.burst; taken++)
@@ -154,14 +154,14 @@ describe('a principal', () => {
     throw new Error('never refused')
   }
 
-  test('that sends too much is told to wait, and its neighbours are not', async () => {
+  test('that sends too many requests gets 429, and others do not', async () => {
     const token = await newToken(world, tenant)
     exhaust(token.id)
     expect((await world.call(me.get, { as: token.as })).status).toBe(429)
     expect((await world.call(me.get, { as: tenant.admin.as })).status).toBe(200)
   })
 
-  test('that is a machine client is limited at the token endpoint as elsewhere', async () => {
+  test('that is a machine client is limited at the token endpoint too', async () => {
     const other = await signUp(world)
     exhaust(other.machine.id)
     const input = { as: other.machine.as, body: { grant_type: 'client_credentials' } }
@@ -170,14 +170,14 @@ describe('a principal', () => {
 })
 
 describe('an address', () => {
-  test('is the same one whatever port a proxy writes beside it', async () => {
+  test('counts as the same address, whatever port a proxy adds to it', async () => {
     let port = 49_152
     const send = () =>
       world.call(signup.create, { ...from(`192.0.2.40:${++port}`), body: { orgName: 'Acme', orgSlug: 'rated' } })
     expect((await untilRefused(send, rates.signup.burst)).sent).toBe(rates.signup.burst)
   })
 
-  test('is the peer’s own where no proxy is trusted, whatever a header says', async () => {
+  test('is that of the connection if no proxy is trusted, whatever a header says', async () => {
     const bare = await openWorld({ SKERRY_RATE_LIMITS: 'on' })
     try {
       let count = 0

@@ -28,7 +28,7 @@ describe('presenting a decoy many times', () => {
     await endOfMinute.run(context, job?.data as never)
   }
 
-  test('is an entry at once, and one for the rest of the minute, whatever programs and addresses it comes from', async () => {
+  test('adds one audit entry at once and one for the rest of the minute, whatever user agents it names', async () => {
     const decoy = await newDecoy()
     for (let second = 0; second < 3; second++) {
       await flood(decoy, 40)
@@ -46,12 +46,12 @@ describe('presenting a decoy many times', () => {
       metadata: { addresses: ['127.0.0.1'] },
     })
     expect((await shown(decoy))?.tripCount).toBe(120)
-    // It may run twice.
+    // The job may run twice.
     await ended(decoy)
     expect(await counts(decoy)).toEqual([1, 119])
   })
 
-  test('in the next minute begins anew, though nobody closed the last one', async () => {
+  test('starts a new count in the next minute, even if the last minute has no closing entry yet', async () => {
     const decoy = await newDecoy()
     await flood(decoy, 20)
     scene.world.clock.advance(61)
@@ -61,7 +61,7 @@ describe('presenting a decoy many times', () => {
     expect((await counts(decoy)).sort()).toEqual([1, 1, 19, 19])
   })
 
-  test('once leaves nothing to close; and what is left when it is deleted stands in the trail', async () => {
+  test('adds a closing entry when the decoy is deleted; a single use needs no closing entry', async () => {
     const [once, decoy] = [await newDecoy(), await newDecoy()]
     await present(once.bearer)
     await recorded(once)
@@ -72,7 +72,7 @@ describe('presenting a decoy many times', () => {
     expect(await counts(decoy)).toEqual([1, 19])
   })
 
-  test('seen by several servers is counted once each', async () => {
+  test('through several servers is counted once per use', async () => {
     const decoy = await newDecoy()
     await flood(decoy, 20)
     const other = await start(
@@ -80,7 +80,7 @@ describe('presenting a decoy many times', () => {
       scene.world.log,
       scene.world.clock.now,
     ).catch(() => null)
-    // The embedded database has one server.
+    // The embedded database can have only one server.
     if (!other) return
     await fetch(`${other.url}/v1/me`, { headers: { authorization: `Bearer ${decoy.bearer}` } })
     await other.close()
@@ -91,7 +91,7 @@ describe('presenting a decoy many times', () => {
 })
 
 describe('a trip', () => {
-  test('is worth an alert at most every ten minutes', async () => {
+  test('causes an alert at most every ten minutes', async () => {
     const decoy = await newDecoy()
     const alertedAt = async () => {
       await present(decoy.bearer)
@@ -108,19 +108,19 @@ describe('a trip', () => {
     expect(await alertedAt()).toBe((await shown(decoy))?.lastTripAt)
   })
 
-  test('is shown as soon as it is answered', async () => {
+  test('is counted in the list of decoys as soon as it is answered', async () => {
     const decoy = await newDecoy()
     await present(decoy.bearer)
     expect((await shown(decoy))?.tripCount).toBe(1)
   })
 
-  test('is recorded by itself within moments, though nobody looks', async () => {
+  test('is in the audit log within moments, even if nobody lists the decoys', async () => {
     const decoy = await newDecoy()
     await present(decoy.bearer)
     await until('the trip stands in the trail', async () => (await trail(decoy)).length === 1)
   })
 
-  test('while the database refuses the record is counted once it takes it', async () => {
+  test('that the database cannot record is counted once the database can', async () => {
     const decoy = await newDecoy()
     const { db } = scene.world.server.context
     await db.script('alter table honey_tokens rename to honey_tokens_away')
@@ -133,7 +133,7 @@ describe('a trip', () => {
   })
 })
 
-test('a server that stops has recorded the trips that it saw', async () => {
+test('a server records all trips before it stops', async () => {
   const own = await openWorld()
   try {
     const { server } = own

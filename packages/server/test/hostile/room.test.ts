@@ -21,7 +21,7 @@ async function full(): Promise<string> {
 }
 
 describe('an environment', () => {
-  test('takes as many secrets as the setting says, and then changes of those alone', async () => {
+  test('takes as many secrets as the setting says, and then only changes of existing ones', async () => {
     const envId = await full()
     const { status, error } = await put(envId, 'ONE_MORE')
     expect([status, error?.code]).toEqual([403, 'quota_exceeded'])
@@ -32,7 +32,7 @@ describe('an environment', () => {
     expect((await put(envId, 'ONE_MORE')).status).toBe(201)
   })
 
-  test('is not filled past the limit by many at once', async () => {
+  test('is not filled past its limit by simultaneous writes', async () => {
     const envId = await empty()
     const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => put(envId, `NAME_${n}`)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20)
@@ -51,7 +51,7 @@ describe('an environment', () => {
     expect(count).toBeLessThan(12)
   })
 
-  test('takes as many bytes as the setting says, and what makes it smaller', async () => {
+  test('accepts bytes up to its limit, and writes that do not make it larger', async () => {
     const envId = await empty()
     const half = ciphertext(400_000)
     expect((await put(envId, 'A', half)).status).toBe(201)
@@ -66,7 +66,7 @@ describe('an environment', () => {
     expect((await put(envId, 'B', half)).status).toBe(201)
   })
 
-  test('that is protected is full for what is proposed and for what is approved', async () => {
+  test('that is protected and full refuses new proposals, and approvals of earlier ones', async () => {
     const envId = await empty()
     for (let n = 0; n < 19; n++) await put(envId, `NAME_${n}`)
     await protect(world, tenant, envId)

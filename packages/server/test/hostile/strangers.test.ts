@@ -24,7 +24,7 @@ describe('JSON that is nested deeply', () => {
     expect(world.log.filter((line) => line.includes('request failed'))).toEqual([])
   })
 
-  test('is counted outside of strings alone, whatever they hold', () => {
+  test('is counted only outside of strings', () => {
     const deep = (text: string) => nestsDeeper(Buffer.from(text), 2)
     expect(deep('[[1],[2],[3]]')).toBe(false)
     expect(deep('[[[1]]]')).toBe(true)
@@ -35,7 +35,7 @@ describe('JSON that is nested deeply', () => {
   })
 })
 
-test('a proxy that is not trusted is told of in the log, once', async () => {
+test('a proxy that is not trusted causes one log line', async () => {
   const warnings = () => world.log.filter((line) => line.includes('SKERRY_TRUSTED_PROXIES'))
   expect(warnings()).toEqual([])
   for (let n = 0; n < 3; n++) await fetch(`${world.url}/health`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
@@ -45,9 +45,9 @@ test('a proxy that is not trusted is told of in the log, once', async () => {
   expect(trusting.world.log.filter((line) => line.includes('SKERRY_TRUSTED_PROXIES'))).toEqual([])
 })
 
-test('a full disk is said in the refusal, by /ready/writes and in one line of the log, and ends when there is room', async () => {
+test('a full disk is reported by the error, by /ready/writes and in one log line, and writes work again when there is space', async () => {
   const { db } = world.server.context
-  // Of a disk that is full, neither a row nor the file of a new table finds room.
+  // On a full disk, neither a row nor the file of a new table can be written.
   await db.script(`
     create function no_room() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;

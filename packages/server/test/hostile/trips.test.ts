@@ -20,7 +20,7 @@ import { openWorld } from '../world.ts'
 const { scene, org, made, register, registerToken, newDecoy, present, recorded, trail } = decoys()
 
 describe('presenting a decoy', () => {
-  test('is answered in the bytes and headers of an unknown, a revoked and an expired token', async () => {
+  test('is answered with the same status, headers and body as an unknown, a revoked and an expired token', async () => {
     const dead = await deadTokens(scene.world, scene.tenant)
     const bearers = { ...dead, decoy: `Bearer ${(await newDecoy()).bearer}` }
     const places: [string, string, string?][] = [
@@ -51,7 +51,7 @@ describe('presenting a decoy', () => {
     }
   })
 
-  test('is counted, with when, from where and by what, and told in the trail without the bearer', async () => {
+  test('is recorded with time, IP address and user agent, and never with the bearer', async () => {
     const decoy = await newDecoy('wiki page')
     const before = scene.world.clock.now().toISOString()
     await present(decoy.bearer, { 'user-agent': `scanner/1.0 ${'x'.repeat(2000)}` })
@@ -97,7 +97,7 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(4)
   })
 
-  test('where no credential is asked for trips it too, and is answered as ever', async () => {
+  test('on an open route trips it too, and is answered as usual', async () => {
     const decoy = await newDecoy()
     for (const authorization of [`Bearer ${decoy.bearer}`, `bearer ${decoy.bearer}`]) {
       expect((await scene.world.call(health.live, { as: authorization })).status).toBe(200)
@@ -106,7 +106,7 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(4)
   })
 
-  test('on a path that there is none of trips it too', async () => {
+  test('on a path that does not exist trips it too', async () => {
     const decoy = await newDecoy()
     const headers = { authorization: `Bearer ${decoy.bearer}` }
     const places = [
@@ -119,7 +119,7 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(3)
   })
 
-  test('at any path outside of the API trips it too, and is answered as ever', async () => {
+  test('on any path outside the API trips it too, and is answered as usual', async () => {
     const decoy = await newDecoy()
     const authorization = `Bearer ${decoy.bearer}`
     const places = [
@@ -154,7 +154,7 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(places.length + raw.length)
   })
 
-  test('in another header than ours trips it too', async () => {
+  test('with another authorization scheme trips it too', async () => {
     const decoy = await newDecoy()
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
     const headers = [
@@ -168,7 +168,7 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(headers.length)
   })
 
-  test('by registering its id in another organization trips it too; in its own it is a slip', async () => {
+  test('by registering its id trips it in another organization, but not in its own', async () => {
     const decoy = await newDecoy()
     const elsewhere = await signUp(scene.world)
     const other = { ...made(), tokenId: decoy.tokenId }
@@ -183,7 +183,7 @@ describe('presenting a decoy', () => {
     expect(await trail(decoy)).toMatchObject([{ actorType: 'system', ipAddress: '127.0.0.1' }])
   })
 
-  test('whole or with another end trips it: what was planted is not always what is presented', async () => {
+  test('with another secret part trips it too, because its id is enough', async () => {
     const decoy = await newDecoy()
     await present(`${decoy.tokenId}_${bearerSecret()}`)
     expect((await recorded(decoy))?.tripCount).toBe(1)
@@ -191,12 +191,12 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(1)
   })
 
-  test('leaves what is remembered of real tokens alone', async () => {
+  test('does not evict real tokens from the cache', async () => {
     const token = await newToken(scene.world, scene.tenant)
     const decoy = await newDecoy()
     const { cache } = scene.world.server.context
     const remembered = () => cache.findUnconfirmedToken(sha256(token.as.slice(7)))?.id
-    // Once the server has heard that both were made, which makes it forget: then only a trip could.
+    // The creation of both evicts the token at first. Once that is over, only a trip could evict it.
     await until('the token is remembered all along', async () => {
       await scene.world.call(me.get, { as: token.as })
       await present(decoy.bearer)
@@ -209,7 +209,7 @@ describe('presenting a decoy', () => {
 })
 
 describe('with rate limits', () => {
-  test('a decoy draws on the bucket that any unknown token draws on, and is still counted when it is empty', async () => {
+  test('a decoy uses the same bucket as any unknown token, and is still counted when the bucket is empty', async () => {
     const limited = await openWorld({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
     try {
       const theirs = await signUp(limited)

@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One call that wrote. */
+/** One call that wrote secrets. */
 interface Push {
   app: string
   names: string[]
   atMs: number
 }
 
-/** A platform of the kind `app-platform-c`, as strict as the real one: it knows its paths, its bodies and its token. */
+/** A fake of Fly.io (`app-platform-c`), as strict as the real one about paths, bodies and the token. */
 export interface AppPlatform {
   origin: string
-  /** Settings of a server whose calls to such platforms come here. */
+  /** Settings of a server that sends its calls to Fly.io here. */
   settings: Record<string, string>
   token: string
-  /** What each app holds. */
+  /** The current secrets of an app. */
   values: (app: string) => Map<string, string>
   pushes: Push[]
-  /** How many calls of each app were under way at once, at most. */
+  /** The highest number of simultaneous calls of one app. */
   atOnceMax: () => number
-  /** Answers in place of the platform, for as long as it gives something. */
+  /** Sets a function that answers in place of the platform. If it returns undefined, the platform answers itself. */
   answer: (respond: ((request: Asked) => Answered | undefined | Promise<Answered | undefined>) | null) => void
   stop: () => Promise<void>
 }

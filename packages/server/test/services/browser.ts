@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { client, resource } from './provider.ts'
 
-/** As much of a browser as a sign-in page needs: it keeps cookies, follows redirects and submits the form on a page. */
+/** A minimal browser for sign-in pages: it stores cookies, follows redirects and submits the form on a page. */
 export class Browser {
   readonly #cookies = new Map<string, string>()
 
-  /** Follows redirects until a page is shown or `stopAt` is reached, which is answered without being opened. */
+  /** Follows redirects to a page, or to an address that begins with `stopAt`, which is returned but not opened. */
   async open(address: string, stopAt: string, init: RequestInit = {}): Promise<{ url: string; html: string }> {
     let url = address
     let request = init

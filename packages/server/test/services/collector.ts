@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What a collector keeps of a record. */
+/** The parts of a log record that the collector stores. */
 export interface Received {
   at: string
   severity: string
@@ -11,15 +11,15 @@ export interface Received {
   attributes: Record<string, unknown>
 }
 
-/** A receiver of log records as the specification of OTLP over HTTP describes one; it refuses what that does not allow. */
+/** A receiver of log records over OTLP/HTTP. It refuses everything that the specification does not allow. */
 export interface Collector {
   url: string
   port: number
-  /** Of all accepted requests, in their order. */
+  /** The records of all accepted requests, in order. */
   records: Received[]
   /** Headers of all requests, accepted or not. */
   requests: IncomingMessage['headers'][]
-  /** Asked for each request; false where it has answered by itself. Unless set, all is accepted. */
+  /** Called for each request. Returns false if it has answered itself. If null, every request is accepted. */
   answer: ((response: ServerResponse, records: Received[]) => boolean | Promise<boolean>) | null
   close(): Promise<void>
 }

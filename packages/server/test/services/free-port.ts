@@ -2,19 +2,19 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below what systems hand out to those who take any port (Linux from 32768): what is free there stays free. */
+/** Below the ports that systems assign themselves (Linux: from 32768), so that a free port stays free. */
 const first = 20_000
-/** Workers choose among ports of their own: one that is free may be another’s that has not begun to listen. */
+/** Each worker has its own range, because a free port may be one on which another worker will listen soon. */
 const each = 1000
 const own = first + (Number(process.env.VITEST_POOL_ID ?? 0) % 12) * each
 
 const given = new Set<number>()
 
-/** A port of this machine's loopback that nobody has: for what must know its own before it runs, or have it once more. */
+/** Returns a free loopback port, for a program that must know its port before it starts, or needs it again later. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(own, own + each)
-    // One that was given out before may be waited for still, or be needed once more.
+    // A port that was returned before may not be in use yet, or may be needed again.
     if (given.has(port) || !(await isFree(port))) continue
     given.add(port)
     return port

@@ -10,11 +10,11 @@ import { until } from '../until.ts'
 import { freePort } from './free-port.ts'
 import type { PostgresService } from './postgres.ts'
 
-/** HAProxy before several databases, as operators run it with Patroni: new connections go to the one that is the leader. */
+/** HAProxy in front of several databases, as operators run it with Patroni. New connections go to the leader. */
 export interface Haproxy {
-  /** The address of a database behind it. */
+  /** The URL of a database behind the proxy. */
   urlOf(database: string): string
-  /** Makes another database the leader, and returns once new connections reach it. Those that are open stay where they are. */
+  /** Makes another database the leader, and returns once new connections reach it. Open connections are not moved. */
   leadTo(leader: PostgresService): Promise<void>
   dispose(): Promise<void>
 }
@@ -22,7 +22,7 @@ export interface Haproxy {
 /** Debian has it in /usr/sbin, which is not in everyone's PATH. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** Why there is none on this machine; undefined when there is one. */
+/** Why HAProxy cannot run on this machine; undefined if it can. */
 export const missingHaproxy = (): string | undefined =>
   spawnSync('haproxy', ['-v'], { env }).error === undefined ? undefined : 'no haproxy in PATH or /usr/sbin'
 
@@ -73,7 +73,7 @@ listen postgres
 ${databases.map(({ url }, at) => `  server db${at} 127.0.0.1:${portIn(url)} port ${checkPorts[at]}`).join('\n')}
 `
 
-/** Says of one database whether it is the leader, as Patroni does. */
+/** Starts the health check of one database, which answers 200 for the leader, as Patroni does. */
 async function startCheck(isLeader: () => boolean): Promise<Server> {
   const server = createServer((_request, response) => response.writeHead(isLeader() ? 200 : 503).end())
   server.listen(0, '127.0.0.1')

@@ -1,31 +1,31 @@
 import { connect, type Socket } from 'node:net'
 import { openSocketServer } from './socket-server.ts'
 
-/** A target of leases that says whatever a test wants. Until then it passes on what a real server says, if there is one. */
+/** A lease target that sends whatever a test wants. Without an attack it forwards to a real server, if there is one. */
 export interface HostileTarget {
   port: number
-  /** Connections that it took. */
+  /** The number of accepted connections. */
   readonly connections: number
-  /** From now on each connection is answered by this, and not by the real server. Null: by the real server again. */
+  /** From now on this attack answers each connection. Null: the real server answers again. */
   attack(how: Attack | null): void
   close(): Promise<void>
 }
 
 export type Attack = (socket: Socket) => void
 
-/** Sends these bytes as soon as the client has said anything, and leaves the connection open. */
+/** Sends these bytes as soon as the client has sent anything, and leaves the connection open. */
 export const bytes =
   (hex: string): Attack =>
   (socket) =>
     socket.once('data', () => socket.write(Buffer.from(hex.replaceAll(' ', ''), 'hex')))
 
-/** Sends a beginning once the client has said anything, and then the same piece for as long as somebody takes it. */
+/** Sends a beginning once the client has sent anything, and then the same piece until the connection is closed. */
 export const endless =
   (start: string | Buffer, piece: Buffer): Attack =>
   (socket) =>
     socket.once('data', () => pour(socket, start, piece))
 
-/** The same at once, for a protocol in which the server speaks first. */
+/** Does the same at once, for a protocol in which the server sends first. */
 export function pour(socket: Socket, start: string | Buffer, piece: Buffer): void {
   const go = () => {
     while (!socket.destroyed && socket.write(piece));

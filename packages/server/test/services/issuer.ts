@@ -5,14 +5,14 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 export interface Issuer {
   url: string
   audience: string
-  /** A session token as an identity provider signs it; claims given override the usual ones. */
+  /** Signs a session token as an identity provider does. The given claims override the usual ones. */
   token(claims: JWTPayload & { sub: string }, header?: { kid?: string }): Promise<string>
   close(): Promise<void>
 }
 
 /**
- * The half of an OpenID Connect issuer that the server talks to: discovery and keys over HTTP, tokens signed with ES256.
- * The whole of one, with its sign-in pages, runs in oidc-provider.test.ts.
+ * Starts the part of an OpenID Connect issuer that the server uses: discovery and keys over HTTP, and tokens signed
+ * with ES256. A complete provider with sign-in pages runs in oidc-provider.test.ts.
  */
 export async function startIssuer(now: () => Date): Promise<Issuer> {
   const { privateKey, publicKey } = await generateKeyPair('ES256')

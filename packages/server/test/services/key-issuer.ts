@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
-/** How an issuer answers: as it should, with 503, with what is no JSON, by hanging up, or under another name. */
+/** How an issuer answers: correctly, with 503, with text that is not JSON, by hanging up, or with another name. */
 type Mood = 'well' | 'failing' | 'garbled' | 'gone' | 'misnamed'
 
 /** A key that an issuer signs with. */
@@ -13,12 +13,12 @@ export interface SigningKey {
   jwk: JWK
 }
 
-/** An issuer whose keys, and whose failures, a suite decides. */
+/** An issuer whose keys and failures a suite controls. */
 export interface KeyIssuer {
   url: string
   discovery: Mood
   jwks: Mood
-  /** What it publishes. */
+  /** The keys that it publishes. */
   keys: JWK[]
   /** How often its keys were fetched. */
   fetches: number

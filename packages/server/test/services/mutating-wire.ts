@@ -1,17 +1,17 @@
 import { connect } from 'node:net'
 import { openSocketServer } from './socket-server.ts'
 
-/** A network that changes one piece of what a server sends, somewhere else in each connection. */
+/** A TCP proxy that changes one piece of a server's data in each connection, at a random place. */
 export interface MutatingWire {
   port: number
-  /** How many pieces it changed. */
+  /** The number of changed pieces. */
   readonly changed: number
-  /** Sets where the wire leads; a suite may learn that after it has opened the wire. */
+  /** Sets the port of the real server, which a suite may learn only after it has opened the wire. */
   to(port: number): void
   close(): Promise<void>
 }
 
-/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that is the same for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -22,7 +22,7 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** @param pieces one of so many at the beginning of a connection is changed; one with fewer pieces may stay as it is */
+/** @param pieces one of the first so many pieces is changed; a connection with fewer pieces may stay unchanged */
 export async function openMutatingWire(seed: number, pieces: number): Promise<MutatingWire> {
   const random = randomFrom(seed)
   let real = 0
@@ -60,7 +60,7 @@ const mutations: Mutation[] = [
   (piece, at) => set(piece, at, 0xff),
   (piece, at) => set(piece, at, 0),
   (piece, at, random) => set(piece, at, (piece[at] ?? 0) ^ (1 << Math.floor(random() * 8))),
-  // Lengths are numbers of four bytes: a huge one, and a negative one.
+  // Many lengths are numbers of four bytes. These two mutations write a huge one and a negative one.
   (piece, at) => Buffer.concat([piece.subarray(0, at), Buffer.from('7fffffff', 'hex'), piece.subarray(at + 4)]),
   (piece, at) => Buffer.concat([piece.subarray(0, at), Buffer.from('80000000', 'hex'), piece.subarray(at + 4)]),
   (piece, at) => piece.subarray(0, at),

@@ -1,4 +1,4 @@
-// oidc-provider carries no types; this is as much of it as our suites and examples use.
+// oidc-provider has no types. These are the parts that our suites and examples use.
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

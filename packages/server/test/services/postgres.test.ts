@@ -21,7 +21,7 @@ async function ask(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${missing})` : ''}`, () => {
+describe.skipIf(missing)(`a private PostgreSQL${missing ? ` (skipped: ${missing})` : ''}`, () => {
   let service: PostgresService | null = null
 
   afterEach(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
     service = null
   })
 
-  it('syncs commits unless told otherwise, and is gone with its data when disposed of', async () => {
+  it('syncs commits by default, and is removed with its data by `dispose`', async () => {
     service = (await startPostgres()) as PostgresService
     expect(await ask(service.url, 'show fsync')).toEqual([{ fsync: 'on' }])
     const [{ data }] = (await ask(service.url, `select current_setting('data_directory') as data`)) as [
@@ -41,11 +41,11 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
     await expect(ask(service.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('that does not start says why, and nobody waits for it', async () => {
+  it('that cannot start makes `startPostgres` throw the reason', async () => {
     await expect(startPostgres({ settings: { nonsense: '1' } })).rejects.toThrow('unrecognized configuration parameter')
   })
 
-  it('makes databases, empty or from a template', async () => {
+  it('creates databases, empty or from a template', async () => {
     service = (await startPostgres({ fsync: false, settings: { max_connections: '20' } })) as PostgresService
     expect(await ask(service.url, 'show fsync')).toEqual([{ fsync: 'off' }])
     expect(await ask(service.url, 'show max_connections')).toEqual([{ max_connections: '20' }])
@@ -57,7 +57,7 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
     await expect(ask(await service.createDatabase('empty'), 'select id from items')).rejects.toThrow('does not exist')
   })
 
-  it('keeps what was committed when it is killed, and comes back on the same port', async () => {
+  it('keeps committed data when it is killed, and restarts on the same port', async () => {
     service = (await startPostgres()) as PostgresService
     await ask(service.url, 'create table items as select 1 as id')
     await service.kill9()
@@ -66,7 +66,7 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
     expect(await ask(service.url, 'select id from items')).toEqual([{ id: 1 }])
   })
 
-  it('ends by itself when the run that started it was killed', async () => {
+  it('ends by itself when the test run that started it is killed', async () => {
     const program = `import { startPostgres } from ${JSON.stringify(fileURLToPath(new URL('./postgres.ts', import.meta.url)))}
       const service = await startPostgres({ fsync: false })
       console.log(service.url)
@@ -84,7 +84,7 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
   })
 })
 
-it('without PostgreSQL gives null and a reason, or throws where services are required', async () => {
+it('`startPostgres` returns null if there is no PostgreSQL, or throws if services are required', async () => {
   const before = { ...process.env }
   process.env.SKERRY_POSTGRES_BIN = '/nonexistent'
   try {

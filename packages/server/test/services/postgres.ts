@@ -11,20 +11,20 @@ import { until } from '../until.ts'
 import { freePort } from './free-port.ts'
 
 export interface PostgresService {
-  /** Of the database `postgres`, as a superuser without a password. */
+  /** The URL of the database `postgres`, for a superuser without a password. */
   readonly url: string
   /** Makes an empty database, or a copy of `template` (to which nobody may be connected), and returns its URL. */
   createDatabase(name: string, template?: string): Promise<string>
   /** PostgreSQL's shutdown modes: `fast` breaks connections, `immediate` leaves recovery to the next start. */
   stop(mode?: 'smart' | 'fast' | 'immediate'): Promise<void>
-  /** The same data on the same port, running again. */
+  /** Restarts it with the same data on the same port. */
   restart(): Promise<void>
-  /** Kills every process of the server at once, as a power cut would (but for what the kernel still holds). */
+  /** Kills every process of the server at once, like a power cut, except that the kernel keeps its write cache. */
   kill9(): Promise<void>
-  /** Stops every process where it is, as a host that no longer answers: connections stay open, and nothing is said. */
+  /** Pauses every process, like a host that no longer answers: connections stay open, but nothing is sent. */
   freeze(): void
   thaw(): void
-  /** A standby that follows this server, with a copy of its data on a port of its own. */
+  /** Starts a standby that follows this server, with a copy of its data on its own port. */
   startStandby(): Promise<PostgresService>
   /** Makes a standby the primary of a new timeline. */
   promote(): Promise<void>
@@ -35,7 +35,7 @@ export interface PostgresService {
 }
 
 export interface PostgresServiceOptions {
-  /** False is faster, and a promise about durability then proves nothing. */
+  /** False is faster, but then a test of durability proves nothing. */
   fsync?: boolean
   settings?: Record<string, string>
 }
@@ -47,7 +47,7 @@ export function missingPostgres(): string | undefined {
   return findBinaries() === undefined ? 'no PostgreSQL binaries in PATH or /usr/lib/postgresql' : undefined
 }
 
-/** A private cluster on a random loopback port; null when the machine has no PostgreSQL. */
+/** Starts a private cluster on a random loopback port. Returns null if the machine has no PostgreSQL. */
 export async function startPostgres(options: PostgresServiceOptions = {}): Promise<PostgresService | null> {
   const bin = findBinaries()
   if (bin === undefined) {
@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresServiceOptions = {}): Promi
   return await startCluster(bin, options, 'initdb', initdb)
 }
 
-/** Starts a server on the data that a program of PostgreSQL makes. */
+/** Starts a server on data that `initdb` or `pg_basebackup` makes. */
 async function startCluster(
   bin: string,
   options: PostgresServiceOptions,
@@ -139,8 +139,8 @@ async function askOnce<Row>(url: string, text: string): Promise<Row[]> {
 }
 
 /**
- * A watcher holds a pipe to this process: when it ends without a word, however it ends, the server is stopped and its
- * data removed. A test run that is killed leaves nothing behind.
+ * A watcher reads a pipe from this process. If the pipe closes before it got a line, the watcher stops the server and
+ * removes its data. So a test run that is killed leaves nothing behind.
  */
 const WATCHED = `
 dir=$1; shift
@@ -173,12 +173,12 @@ async function start(cluster: Cluster): Promise<void> {
     const failure = await untilReady(server)
     if (failure === undefined) return
     dismissWatcher(server)
-    // Processes of a server that was killed may hold its shared memory for a moment.
+    // Processes of a killed server may keep its shared memory for a moment.
     if (attempt >= 100 || !failure.includes('still in use')) throw new Error(`PostgreSQL did not start:\n${failure}`)
   }
 }
 
-/** What it printed when it ended instead of getting ready. */
+/** Resolves with undefined once the server is ready, or with its output if it ends before. */
 function untilReady(server: ChildProcess): Promise<string | undefined> {
   let output = ''
   return new Promise((resolve) => {
@@ -186,7 +186,7 @@ function untilReady(server: ChildProcess): Promise<string | undefined> {
       if (output.length < 10_000) output += chunk
       if (/ready to accept (read-only )?connections/.test(output)) resolve(undefined)
     })
-    // Not `close` of the process, which waits for the watcher, too.
+    // Not `close` of the process, which also waits for the watcher.
     server.stderr?.once('end', () => resolve(output))
   })
 }
@@ -202,7 +202,7 @@ async function end(cluster: Cluster, signal: (pid: number) => void): Promise<voi
   await exited
 }
 
-/** A process of the server that is still ending keeps its socket for a moment, which takes connections and resets them. */
+/** Whether the port refuses connections. A server that is still ending accepts and resets them for a moment. */
 async function isClosed(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -225,12 +225,12 @@ function signalTree(pid: number | undefined, signal: NodeJS.Signals): void {
     try {
       process.kill(target, signal)
     } catch {
-      // ended by itself
+      // The process has already ended.
     }
   }
 }
 
-/** SKERRY_POSTGRES_BIN, then the newest of the distribution's packages, then PATH. */
+/** Looks in SKERRY_POSTGRES_BIN, or else in the newest of the distribution's packages and then in PATH. */
 function findBinaries(): string | undefined {
   if (process.env.SKERRY_POSTGRES_BIN) return [process.env.SKERRY_POSTGRES_BIN].find(hasBinaries)
   const packaged = '/usr/lib/postgresql'

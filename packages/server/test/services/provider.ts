@@ -7,15 +7,15 @@ export interface IdentityProvider {
   close(): Promise<void>
 }
 
-/** What the provider gives tokens for, and the client that asks. */
+/** The resource that the provider issues tokens for, and the client that requests them. */
 export const resource = 'https://skerry.example'
 export const client = { id: 'dashboard', redirectUri: 'http://127.0.0.1:9/callback' }
-/** The base URL of a server of ours that this provider’s client belongs to; nothing listens there. */
+/** The base URL of the Skerry server for which the provider has its client. Nothing listens there. */
 export const ownBaseUrl = 'http://127.0.0.1:9'
 
 /**
- * A whole OpenID Connect provider on loopback, with its own sign-in pages: a person who signs in as `ada@example.com` has that
- * address, verified; `unverified-...` is not verified.
+ * Starts a complete OpenID Connect provider on loopback, with sign-in pages. A person who signs in as `ada@example.com`
+ * has that address, verified. An address that begins with `unverified-` is not verified.
  */
 export async function startProvider(
   signWith: 'RS256' | 'ES256' | 'EdDSA',

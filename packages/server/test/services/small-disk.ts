@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unprivilegedUser } from './postgres.ts'
 
-/** A file system of its own that a test can fill, as the user of PostgreSQL owns it. */
+/** A separate file system that a test can fill. The user who runs PostgreSQL owns it. */
 export interface SmallDisk {
   path: string
-  /** Takes every byte that is left. */
+  /** Fills the file system to the last byte. */
   fill(): void
   makeRoom(): void
   dispose(): void
 }
 
-/** Null where this user may not mount file systems. */
+/** Returns null if this user may not mount file systems. */
 export function mountSmallDisk(mebibytes: number): SmallDisk | null {
   const dir = mkdtempSync(join(tmpdir(), 'skerry-disk-'))
   const { uid = process.getuid?.(), gid = process.getgid?.() } = unprivilegedUser()

@@ -12,11 +12,11 @@ interface ReceivedMail {
 export interface MailServer {
   url: string
   received: ReceivedMail[]
-  /** Mails that have arrived and wait for the server to take them, which it does not while it holds. */
+  /** Mails that have arrived but are not accepted yet, because of `hold`. */
   held: ReceivedMail[]
   hold(): void
   release(): void
-  /** How many of the mails to come it turns away with 451, "try later". */
+  /** How many of the next mails it refuses with 451, "try later". */
   turnAway: number
   /** The passwords that clients sent. */
   passwords: string[]
@@ -25,9 +25,9 @@ export interface MailServer {
 
 interface MailServerOptions {
   port?: number
-  /** `offered`: with a certificate of test/tls. `stripped`: an attacker on the way removes the offer and refuses the command. */
+  /** `offered`: with a certificate of test/tls. `stripped`: an attacker removes the offer and refuses the command. */
   startTls?: 'offered' | 'stripped'
-  /** The answer to every password, where the server asks for one. */
+  /** The error text for every password. If it is set, the server requires a password. */
   passwordReply?: string
 }
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** A server on a port of loopback that ends every connection when it closes. */
+/** A TCP server on loopback that ends every connection when it closes. */
 export interface SocketServer {
   port: number
-  /** Counts a socket to those that are ended with the others. */
+  /** Adds a socket to those that are ended with the server's connections. */
   keep(socket: Socket): void
   endConnections(): void
   close(): Promise<void>

@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 /**
- * The part of Stripe's API that plans use, as its reference describes it: form bodies, a bearer, a pinned version of the API.
- * It refuses every path and parameter that it does not know, for the real one cannot be had in a test.
+ * A fake of the part of Stripe's API that plans use, according to its reference: form bodies, a bearer token, a pinned
+ * API version. It refuses unknown paths and parameters, because tests cannot use the real API.
  */
 export interface Stripe {
   settings: Record<string, string>
-  /** What was asked, as `POST /v1/customers`, in order. */
+  /** The requests, such as `POST /v1/customers`, in order. */
   asked: string[]
   customers: Map<string, Record<string, string>>
-  /** Sessions of a checkout, in order. */
+  /** The checkout sessions, in order. */
   checkouts: Record<string, string>[]
-  /** What a customer does on the page of a checkout: it is paid from now on. */
+  /** Starts a paid subscription, as a customer does on the checkout page, and returns its id. */
   pay(customer: string, price: string): string
-  /** Changes what is known of a subscription. */
+  /** Changes the status or the price of a subscription. */
   change(id: string, to: { status?: string; price?: string }): void
-  /** Sends an event as Stripe does, and answers with the status that it was met with. */
+  /** Sends an event as Stripe does, and returns the status of the response. */
   tell(url: string, event: { id?: string; type: string; object: object }, more?: Forged): Promise<number>
-  /** Answers everything with this status for as long as it is set. */
+  /** While it is set, every request is answered with this status. */
   failing: number | null
   close(): Promise<void>
 }
@@ -178,7 +178,7 @@ const shown = (id: string, { customer, status, price }: Subscription) => ({
   },
 })
 
-/** Signed as Stripe signs: HMAC-SHA-256 over `<seconds>.<body>`. */
+/** Sends an event, signed as Stripe signs: HMAC-SHA-256 over `<seconds>.<body>`. */
 async function post(
   url: string,
   event: object,

@@ -10,18 +10,18 @@ import type { World } from '../world.ts'
 
 const pem = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url), 'utf8')
 
-/** One request as it came. */
+/** One received request. */
 interface Hook {
   path: string
   headers: IncomingHttpHeaders
   body: string
 }
 
-/** A product's backend that takes webhooks, over TLS. It notes them, and verifies nothing. */
+/** A product's backend that receives webhooks over TLS. It stores them and verifies nothing. */
 export interface WebhookReceiver {
   url: string
   hooks: Hook[]
-  /** Asked for each request; unless set, all are accepted. */
+  /** Called for each request. If null, every request is accepted. */
   answer: ((response: ServerResponse, hook: Hook) => void) | null
   close(): Promise<void>
 }

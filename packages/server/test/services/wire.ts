@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A network between server and database that a test can count on, silence and cut. */
+/** A TCP proxy between server and database that counts writes, and that a test can silence and cut. */
 export interface Wire {
   url: string
-  /** Writes that arrived from the client since the last call: one per round trip that it started. */
+  /** The number of writes by the client since the last call: one per round trip that it started. */
   countWrites(): number
-  /** Whatever the database answers from now on is lost, and the connection breaks at its next answer. */
+  /** Drops every answer of the database from now on, and breaks the connection at its next answer. */
   cutAtNextAnswer(): void
-  /** Every connection breaks now, in both directions; new ones pass. */
+  /** Breaks every open connection in both directions. New connections work. */
   cut(): void
-  /** Is called, and waited for, before each new connection passes on; one for which it throws is cut. Null for none. */
+  /** Sets a hook that runs before each new connection is passed on. If it throws, the connection is cut. */
   onConnect(hook: (() => Promise<void>) | null): void
-  /** Nothing passes in either direction any more, and nobody is told. */
+  /** Drops everything in both directions, without closing a connection. */
   fallSilent(): void
-  /** The same for the connections that are open now. New ones pass. */
+  /** Does the same for the connections that are open now. New connections work. */
   silenceOpen(): void
-  /** New connections lead to another database. Those that are open stay where they are. */
+  /** Sends new connections to another database. Open connections stay where they are. */
   leadTo(url: string): void
   close(): Promise<void>
 }

@@ -3,26 +3,29 @@ import { existsSync, realpathSync } from 'node:fs'
 import { Failure } from '../../failure.ts'
 import { findProgram } from '../../run/program.ts'
 
-/** What a program in the sandbox finds otherwise than outside. */
+/** The differences between the files inside the sandbox and outside. */
 export interface View {
-  /** Where the program starts; seen also where the folder around it is empty inside. */
+  /** The working directory of the program. It is visible even if the folder around it is empty inside. */
   cwd: string
-  /** The same, read-only. */
+  /** Paths that are visible in the same way, but read-only. */
   readable: readonly string[]
   /** Folders that are empty inside, and files that cannot be opened. */
   hidden: { folders: readonly string[]; files: readonly string[] }
 }
 
 /**
- * Namespaces of its own for network, processes and all else, no capability, and no terminal, into which a program could type
- * commands for the shell. Nothing that the program has started outlives it.
+ * Separate namespaces for the network, processes and everything else, no capability, and no terminal, into which a
+ * program could type commands for the shell. Processes that the program has started do not outlive it.
  */
 const isolation = ['--unshare-all', '--cap-drop', 'ALL', '--new-session', '--die-with-parent']
 
-/** Processes outside are not to be seen: their variables hold the token. */
+/** A new /proc hides the processes outside, because their environment variables contain the token. */
 const base = ['--bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
 
-/** Where services have their socket files, which are no network: over D-Bus, another program could be started outside. */
+/**
+ * The folders with the socket files of services, which a network namespace does not block. Over D-Bus, a program could
+ * start another program outside.
+ */
 const socketFolders = ['/tmp', '/run']
 
 /** @throws Failure with the reason why there can be no sandbox here. */
@@ -44,7 +47,7 @@ export function findBubblewrap(): string {
   )
 }
 
-/** Later ones lie over earlier ones, so what is hidden stays hidden. */
+/** Later mounts cover earlier ones, so the hidden paths come last. */
 export function bubblewrapArguments({ cwd, readable, hidden }: View): string[] {
   const runtime = process.env.XDG_RUNTIME_DIR
   const emptied = there(runtime?.startsWith('/') ? [...socketFolders, runtime] : socketFolders)
@@ -52,7 +55,7 @@ export function bubblewrapArguments({ cwd, readable, hidden }: View): string[] {
     ...isolation,
     ...base,
     ...emptied.flatMap((path) => ['--tmpfs', path]),
-    // Nowhere else: bound again over itself, the root would uncover all that is hidden.
+    // Needed only below an emptied folder. If `cwd` is the root, this mount would uncover all hidden paths.
     ...(emptied.some((folder) => cwd.startsWith(`${folder}/`)) ? ['--bind', cwd, cwd] : []),
     ...there(readable).flatMap((path) => ['--ro-bind', path, path]),
     ...there(hidden.folders).flatMap((path) => ['--tmpfs', path]),
@@ -61,5 +64,5 @@ export function bubblewrapArguments({ cwd, readable, hidden }: View): string[] {
   ]
 }
 
-/** Links are followed: what they lead to is what has to be covered. */
+/** Resolves symbolic links, because a mount must cover their targets. */
 const there = (paths: readonly string[]) => [...new Set(paths.filter(existsSync).map((path) => realpathSync(path)))]

@@ -1,6 +1,7 @@
 import { Failure } from '../../failure.ts'
 
-// The kernel's keyring may hold a person's session, and no namespace keeps a program from it: a filter of system calls does.
+// The kernel's keyring may contain a person's session. No namespace hides it from a program, so a filter blocks the
+// system calls that read it.
 
 /** Classic BPF (linux/bpf_common.h, linux/seccomp.h). */
 const load = 0x20
@@ -14,22 +15,26 @@ const refused = 0x0005_0001
 /** `struct seccomp_data`: the number of the call, then the architecture. */
 const offsets = { call: 0, architecture: 4 }
 
-/** `add_key`, `request_key` and `keyctl` have three numbers in a row on each. `limit`: calls from there on are of another table. */
+/**
+ * `add_key`, `request_key` and `keyctl` have consecutive numbers, beginning with `first`. Calls from `limit` on belong
+ * to another table.
+ */
 const architectures: Readonly<Record<string, { audit: number; first: number; limit: number }>> = {
   x64: { audit: 0xc000_003e, first: 248, limit: 0x4000_0000 },
   arm64: { audit: 0xc000_00b7, first: 217, limit: 0xffff_ffff },
 }
 
 /**
- * A filter for `bwrap --seccomp` that refuses the calls that reach the kernel's keyring, and every call of another architecture.
+ * Builds a filter for `bwrap --seccomp`. It refuses the calls that reach the kernel's keyring, and every call of
+ * another architecture.
  *
- * @throws Failure where the numbers of the calls are not known.
+ * @throws Failure if the numbers of the calls are not known.
  */
 export function keyringFilter(architecture: string = process.arch): Buffer {
   const row = architectures[architecture]
   if (row === undefined) throw new Failure('failure', `there is no sandbox for ${architecture}`)
   const { audit, first, limit } = row
-  // Jumps count the steps between; the last two are where they lead.
+  // A jump counts the steps that it skips. Jumps lead to the last two steps.
   return Buffer.concat([
     step(load, 0, 0, offsets.architecture),
     step(jumpIfEqual, 0, 5, audit),

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 
-// The first program in the sandbox. It listens where the proxy listens outside, passes connections on to socket files, which are
-// the only way out, and starts the program. Once this process ends, the sandbox ends with all that runs in it. Plain JavaScript,
-// to be there in a moment.
+// The first program in the sandbox. It listens at the addresses of the proxy outside, and passes connections on to
+// socket files, which are the only way out. Then it starts the program. When this process ends, the sandbox and all its
+// processes end. It is plain JavaScript, so that it starts fast.
 
 /** @typedef {{ listen: { host: string, port: number, path: string }[], file: string, argv: string[] }} Start */
 

@@ -17,31 +17,31 @@ import { keyringFilter } from './keyring-filter.ts'
 
 const relay = ownFile('proxy/sandbox/relay.js')
 
-/** A place that is listened on inside as outside, and the socket file between. */
+/** Connects an address inside the sandbox to the same address outside, through a socket file. */
 interface Bridge {
   listen: { host: string; port: number; path: string }
   close: () => void
 }
 
 export interface Sandboxed {
-  /** Of `bwrap`. */
+  /** The path of `bwrap`. */
   bubblewrap: string
-  /** The program, and what it is called and given. */
+  /** The program; `argv` has its name and its arguments. */
   file: string
   argv: string[]
   proxy: RunningProxy
   config: Config
-  /** The settings file; a program that changes it would be permitted more the next time. */
+  /** The settings file. A program that could change it would permit itself more the next time. */
   settings: string | undefined
   childEnvironment: ChildEnvironment
 }
 
-/** Runs a program that reaches the proxy and nothing else, and that sees neither this command's files nor its processes. */
+/** Runs a program that can reach only the proxy, and that sees neither this command's files nor its processes. */
 export async function runSandboxed(sandboxed: Sandboxed): Promise<Ending> {
   const { bubblewrap, file, argv, proxy, config, settings, childEnvironment } = sandboxed
   const { paths, remove } = await privateFolder(new Map([['filter', keyringFilter()]]))
   const folder = dirname(paths.filter!)
-  // Without the control listener: a program must not approve what it sends itself.
+  // The control listener is left out, because a program must not approve its own requests.
   const bridges = await Promise.all(
     [proxy.forward, proxy.reverse].filter((url) => url !== undefined).map((url) => openBridge(url, folder)),
   )
@@ -66,7 +66,7 @@ export async function runSandboxed(sandboxed: Sandboxed): Promise<Ending> {
   }
 }
 
-/** Folders that are not there are made: one that came into being later would be seen. */
+/** Creates missing folders, because a folder that is created later would be visible. */
 function hiddenFor({ cache, control, forward }: Config) {
   const folders = [configFolder(), stateFolder(), cacheFolder(), ...(cache.dir === null ? [] : [cache.dir])]
   for (const folder of folders) makePrivateFolder(folder)
@@ -85,17 +85,17 @@ async function openBridge(url: string, folder: string): Promise<Bridge> {
   return { listen: { host, port: Number(port), path }, close: () => server.close() }
 }
 
-/** Where the filter stands among the program's open files: after the standard streams and the channel. */
+/** The descriptor of the filter in the child: it comes after the standard streams and the IPC channel. */
 const filterAt = 4
 
 interface Starting {
   env: Record<string, string>
   filter: string
-  /** What the relay is told. */
+  /** The message that starts the relay. */
   start: { listen: Bridge['listen'][]; file: string; argv: string[] }
 }
 
-/** What the relay tells. */
+/** A message from the relay. */
 interface Told {
   failed?: string
   ended?: Ending
@@ -103,7 +103,8 @@ interface Told {
 
 async function untilEnded(bubblewrap: string, args: string[], { env, filter, start }: Starting): Promise<Ending> {
   const opened = openSync(filter, 'r')
-  // A terminal's signals would end `bwrap`, and with it the program, before that could do anything about them.
+  // Detached, because a signal of the terminal would end `bwrap`, and with it the program, which could then not handle
+  // it.
   const child = spawn(bubblewrap, args, {
     env,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', opened],

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useDialog } from '../../ui/use-dialog.ts'
 
-/** The start page leads to the first organization; a person without one can create it here. */
+/** The start page redirects to the person's first organization. A person without one can create it here. */
 export const Route = createFileRoute('/_app/')({
   beforeLoad: ({ context }) => {
     const [org] = context.me.orgs

@@ -1,6 +1,6 @@
 import { createFileRoute, notFound, Outlet } from '@tanstack/react-router'
 
-/** Every page of one organization; `org` is in the context of the routes below. */
+/** The parent route of all pages of one organization. It puts `org` into the context of the routes below. */
 export const Route = createFileRoute('/_app/orgs/$org')({
   beforeLoad: ({ context, params }) => {
     const org = context.me.orgs.find((candidate) => candidate.slug === params.org)

@@ -22,8 +22,8 @@ const linkQuery = queryOptions({
 })
 
 /**
- * The page for a person who signed in at the identity provider with the address of an existing account. The mailed link leads
- * here too, with its token after the #.
+ * The page for a person who signed in at the identity provider with the e-mail address of an existing account. The link
+ * in the e-mail leads here too, with its token after the #.
  */
 export const Route = createFileRoute('/sign-in/identity')({
   loader: ({ context }) => context.queryClient.ensureQueryData(linkQuery),
@@ -57,7 +57,7 @@ function NothingWaits({ hasToken }: { hasToken: boolean }) {
   )
 }
 
-/** Continues where the person wanted to be, signed in. */
+/** Returns a function that starts the session and opens the page that the person wanted. */
 function useEnter() {
   const router = useRouter()
   return (begun: Begun) => {
@@ -94,13 +94,13 @@ function Ask({ link }: { link: Link }) {
   )
 }
 
-/** The person has to click once more, because mail scanners open links, too. */
+/** The person must click once more, because mail scanners also open links. */
 function Confirm({ link, token }: { link: Link; token: string }) {
   const enter = useEnter()
   const action = useAction(async () => {
     const { session: signedIn, returnTo } = await api.identityLinks.confirm({ body: { token } })
     if (signedIn) return enter({ session: signedIn, returnTo })
-    // The answer now names the second factor.
+    // The server now asks for the second factor.
     await queryClient.fetchQuery(linkQuery)
   })
   return (

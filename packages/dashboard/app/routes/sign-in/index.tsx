@@ -126,7 +126,7 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   )
 }
 
-/** For a person who was editing when the session ended. */
+/** Messages for a person whose session ended while they were editing. */
 function Waiting() {
   const isInputLost = useInputLost()
   const unsaved = useUnsaved()

@@ -9,7 +9,10 @@ import { AnchorLink } from '../../ui/links.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
 import { StandalonePage } from '../../ui/standalone-page.tsx'
 
-/** The target of a mailed link. The person has to click once more, because mail scanners open links, too. */
+/**
+ * The page that the link in a sign-in e-mail opens. The person must click once more, because mail scanners also open
+ * links.
+ */
 export const Route = createFileRoute('/sign-in/link')({ component: SignInLink })
 
 function SignInLink() {

@@ -3,8 +3,9 @@ import { fail } from '../../http/refusal.ts'
 type Params = Record<string, unknown>
 
 /**
- * What a program that drives a browser may ask of a page, by domain of the DevTools protocol. What is not here is refused: cookies
- * that scripts cannot read, headers and bodies of the network, files of this machine, other targets, the browser itself.
+ * The commands that a program may send to a page, by domain of the DevTools protocol. All others are refused: those
+ * about cookies that scripts cannot read, headers and bodies of requests, files of this machine, other targets, the
+ * browser itself.
  */
 const passed: Readonly<Record<string, ReadonlySet<string>>> = {
   Accessibility: new Set(
@@ -36,7 +37,7 @@ const passed: Readonly<Record<string, ReadonlySet<string>>> = {
   ),
 }
 
-/** What libraries ask for as they connect, and do without: answered, and not done. */
+/** Commands that libraries send when they connect, but do not need. They are answered and not executed. */
 const unheeded = new Set(
   words(`Inspector.enable Network.enable Network.disable Network.setCacheDisabled Page.setFontFamilies Page.setInterceptFileChooserDialog
     Performance.enable Security.enable Security.setIgnoreCertificateErrors ServiceWorker.enable Target.setAutoAttach`),
@@ -47,7 +48,7 @@ function words(text: string): string[] {
 }
 
 /**
- * How a command to a page is treated.
+ * Decides how a command to a page is treated.
  *
  * @throws VaultRefusal `not_allowed`.
  */
@@ -56,7 +57,7 @@ export function treatment(method: string, params: Params): 'pass' | 'ignore' {
   if (unheeded.has(method)) return 'ignore'
   if (!(Object.hasOwn(passed, domain) && passed[domain]!.has(name)))
     throw fail('not_allowed', `${method} is not passed on`)
-  // Files of this machine, and pages of the browser itself, would open to a command as they do in an address bar.
+  // Without this check, a command could open files of this machine and internal pages of the browser.
   if (method === 'Page.navigate' && !/^(?:https?:\/\/|about:blank$)/i.test(String(params.url)))
     throw fail('not_allowed', 'a page is opened at an https:// address alone')
   return 'pass'

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** How the DevTools protocol names a page. */
+/** The ids of a page in the DevTools protocol. */
 interface Target {
   targetId: string
-  /** Libraries take a page without it for one of the browser's own. */
+  /** Without it, libraries take a page for one of the browser's own. */
   browserContextId: string
 }
 
@@ -22,5 +22,5 @@ async function ask(page: Page): Promise<Target> {
   return { targetId: targetInfo.targetId, browserContextId: targetInfo.browserContextId ?? '' }
 }
 
-/** How a connection to a lease names its session with a page. */
+/** The name of the session with a page, in a connection to a lease. */
 export const sessionIdOf = ({ targetId }: Pick<Target, 'targetId'>): string => `session-${targetId}`

@@ -8,7 +8,7 @@ import { sessionIdOf, targetOf } from './pages.ts'
 
 type Params = Record<string, unknown>
 
-/** A command of the DevTools protocol. Without a session it is for the browser. */
+/** A command of the DevTools protocol. A command without a session is for the browser. */
 interface Command {
   id: number
   method: string
@@ -16,14 +16,14 @@ interface Command {
   sessionId?: string
 }
 
-/** Sends as CDPSession does, with any method. */
+/** Sends like `CDPSession.send`, but with any method. */
 type Send = (method: string, params: Params) => Promise<object>
 
 const underWayMax = 1000
 
 /**
- * A connection that drives the pages of a lease by the DevTools protocol, as Playwright, Puppeteer and others speak it. The
- * browser that it sees has these pages and nothing else: commands to the browser itself are answered here.
+ * Opens a connection that drives the pages of a lease by the DevTools protocol, for Playwright, Puppeteer and others.
+ * The connection sees a browser with only these pages. Commands to the browser itself are answered here.
  *
  * @throws VaultRefusal `not_found`, `conflict` while a person is signing in.
  */
@@ -41,7 +41,7 @@ function drive(lease: Lease, socket: WebSocket): void {
   const agent = { close: () => end(1000) }
   let isOver = false
   let underWay = 0
-  // At once: a program that does not answer the close of a connection could go on with it.
+  // The connection ends at once, because a program that does not answer its close could continue to use it.
   const end = (code: number) => {
     if (isOver) return
     isOver = true
@@ -70,13 +70,13 @@ function drive(lease: Lease, socket: WebSocket): void {
     if (!isOver) tell(answer)
     if (command.method === 'Browser.close') end(1000)
   })
-  // Between the request and now, a person may have been asked to sign in, or the lease may be over.
+  // Since the request, a person may have been asked to sign in, or the lease may have ended.
   if (lease.view || lease.signal.aborted) end(1000)
 }
 
 type Tell = (message: object) => void
 
-/** The sessions of one connection with pages. A script that was put in with a session ends with it. */
+/** The sessions of one connection with pages. A script that a session has added ends with the session. */
 function openSessions({ browser: { context } }: Lease, tell: Tell) {
   const sessions = new Map<string, Promise<{ send: Send; session: CDPSession }>>()
   let isOver = false
@@ -139,7 +139,7 @@ function openPages(lease: Lease, tell: Tell) {
       const page = context.pages()[0]!
       return (await sessions.find(sessionIdOf(await targetOf(page)))).send('Browser.getVersion', {})
     },
-    // To leave is not to release: that is asked of the executor.
+    // Closing the connection does not release the lease. The backend releases it through the executor.
     'Browser.close': async () => ({}),
     'Browser.setDownloadBehavior': async () => ({}),
     'Target.getBrowserContexts': async () => ({ browserContextIds: [] }),
@@ -200,7 +200,7 @@ function readCommand(text: string): Command | undefined {
   }
 }
 
-/** Chromium's own words are the page's; those of the library before them are of no use to another one. */
+/** Returns Chromium's own error text. The prefix that our library adds is of no use to another library. */
 function wordsOf(error: unknown): string {
   const words = error instanceof Error ? error.message : 'failed'
   return error instanceof VaultRefusal ? words : words.replace(/^.*?Protocol error \([^)]*\): /s, '')

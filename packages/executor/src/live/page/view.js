@@ -1,5 +1,5 @@
-// The window in which a person signs in to a site: it shows pictures of a browser that runs at the executor, and sends what
-// the person does in it. It keeps nothing but the key with which it comes back after a phone has cut its connection.
+// The window in which a person signs in to a site. It shows pictures of a browser that runs at the executor, and sends
+// the person's input to it. It stores only the key with which it connects again after a phone has cut its connection.
 
 const kept = 'skerry-live'
 const closeCodes = { spent: 4404, over: 4410 }
@@ -26,7 +26,7 @@ const ends = [element('back', HTMLButtonElement), element('done', HTMLButtonElem
 const address = element('address', HTMLElement)
 const canvas = screen.getContext('2d')
 
-// Out of the address and the history at once.
+// Removes the token from the address and the history at once.
 const token = location.hash.slice(1)
 if (token) {
   history.replaceState(null, '', location.pathname)
@@ -43,7 +43,7 @@ const send = (message) => {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
 
-/** Says something in the place of the picture, or shows the picture again. @param {keyof typeof words | null} what */
+/** Shows a message instead of the picture, or shows the picture again. @param {keyof typeof words | null} what */
 const tell = (what) => {
   told.textContent = what ? words[what] : ''
   saying.hidden = what === null
@@ -111,7 +111,10 @@ const placeOf = ({ clientX, clientY }) => {
   return { x: within((clientX - left) / width, screen.width), y: within((clientY - top) / height, screen.height) }
 }
 
-/** Of a finger: a tap clicks, a stroke scrolls. @type {{ x: number, y: number, isStroke: boolean } | undefined} */
+/**
+ * The finger on the screen: a tap clicks, a stroke scrolls. @type {{ x: number, y: number, isStroke: boolean } |
+ * undefined}
+ */
 let finger
 const strokeFrom = 8
 
@@ -138,7 +141,7 @@ screen.addEventListener('pointerup', (event) => {
     send({ kind: 'down', ...place })
     send({ kind: 'up', ...place })
   } else if (event.button === 0) send({ kind: 'up', ...place })
-  // A phone shows its keyboard only for a field that is focused while a finger is lifted.
+  // A phone shows its keyboard only if a field is focused while a finger is lifted.
   typed.focus({ preventScroll: true })
 })
 screen.addEventListener('pointercancel', () => {
@@ -149,7 +152,7 @@ screen.addEventListener('wheel', (event) => {
   send({ kind: 'wheel', ...placeOf(event), dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) })
 })
 
-// The field always holds one character: a phone tells of its backspace key by taking that away, and in no other way.
+// The field always contains one character. A phone reports its backspace key only by deleting that character.
 const filler = '\u200b'
 const reset = () => {
   typed.value = filler
@@ -189,7 +192,7 @@ go.addEventListener('click', () => {
   connect()
 })
 
-// A phone's keyboard makes the window lower, and the page is to stay as it is: only another width is another window.
+// The keyboard of a phone makes the window lower, but the page must keep its size. So only another width is a new size.
 let width = innerWidth
 addEventListener('resize', () => {
   if (width === innerWidth) return
@@ -197,6 +200,6 @@ addEventListener('resize', () => {
   sendSize()
 })
 
-// The link is spent once somebody goes on, not by a program that looks at every address in a message.
+// The link is used up only when somebody continues. A program that opens every address in a message does not use it up.
 if (token) tell('ask')
 else connect()

@@ -25,7 +25,7 @@ const { publicKeyJwk } = person
 const fetchPolicy = (agentRef: string, more: object = {}) =>
   world.call(agents.policy, { as, params: { agentRef }, ...more })
 
-test('a policy is served as it was signed, by id and by slug, and 304 to a client that has it', async () => {
+test('a policy is served as it was signed, by id and by slug, and as 304 to a client that has it', async () => {
   const { agent, bundle } = await newWorkingAgent(world, tenant)
   const answer = await fetchPolicy(agent.slug)
   expect(answer.body).toMatchObject({ bundle, version: 1, agent: { id: agent.id, slug: agent.slug } })
@@ -36,7 +36,7 @@ test('a policy is served as it was signed, by id and by slug, and 304 to a clien
   expect(body.agent.lastPolicyFetchAt).not.toBeNull()
 })
 
-test('what no proxy would take is refused, with the place, and nothing is published', async () => {
+test('a policy that no proxy would accept is refused with the reason, and nothing is published', async () => {
   const agent = await newAgent(world, tenant)
   const other = await newAgent(world, tenant)
   const now = Math.floor(world.clock.now().getTime() / 1000)
@@ -68,7 +68,7 @@ test('what no proxy would take is refused, with the place, and nothing is publis
   expect((await fetchPolicy(agent.id)).status).toBe(404)
 })
 
-test('versions count up by one; a rollback serves an earlier bundle under its own number and expiry', async () => {
+test('versions count up by one, and a rollback serves an earlier bundle as a new version with its old expiry', async () => {
   const { agent, bundle, person } = await newWorkingAgent(world, tenant)
   const second = await publish(world, { orgId, agent, person }, { policy_version: 2, rules: [] })
   expect(second.status).toBe(201)
@@ -85,7 +85,7 @@ test('versions count up by one; a rollback serves an earlier bundle under its ow
   world.clock.advance(-86_400)
 })
 
-test('a disabled agent, and one that is bound elsewhere, is served to nobody', async () => {
+test('a disabled agent is served to nobody, and a bound one not to tokens of another environment', async () => {
   const appOf = async () => (await newApp(world, tenant)).id
   const [here, there] = [await newEnv(world, tenant, await appOf()), await newEnv(world, tenant, await appOf())]
   const { agent } = await newWorkingAgent(world, tenant, { environmentId: here.id })
@@ -102,7 +102,7 @@ test('a disabled agent, and one that is bound elsewhere, is served to nobody', a
   expect((await fetchPolicy(agent.slug)).error?.message).toBe('this agent is disabled')
 })
 
-test('an agent whose environment is deleted is disabled, not unbound, and the trail names the cause', async () => {
+test('an agent whose environment is deleted is disabled, not unbound, and the audit log names the environment', async () => {
   const env = await newEnv(world, tenant, (await newApp(world, tenant)).id)
   const { agent } = await newWorkingAgent(world, tenant, { environmentId: env.id })
   await world.call(envs.delete, { as, params: { orgId, envId: env.id } })
@@ -117,7 +117,7 @@ test('an agent whose environment is deleted is disabled, not unbound, and the tr
   expect((await fetchPolicy(agent.slug)).status).toBe(200)
 })
 
-test('the thumbprint of a signer is that of their own key; a token signs nothing', async () => {
+test('the thumbprint of a signer is that of their own key, and a token is no signer', async () => {
   const mine = await world.call(agents.signer, { as: person.as, params: { orgId } })
   const { kid } = policyOf(world, { orgId, agent: { id: '', slug: '' }, publicKeyJwk }).signer
   expect(mine.body.signer).toEqual({ userId: person.id, thumbprint: kid })

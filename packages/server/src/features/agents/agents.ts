@@ -60,7 +60,7 @@ export async function remove({ db, agent, audit }: In<typeof agents.delete, OnAg
   return { ok: true }
 }
 
-/** A bound token binds agents to its own environment and to no other. */
+/** A bound token may bind agents only to its own environment. */
 async function checkBinding(
   { db, org, principal }: Pick<In<typeof agents.create, InOrg>, 'db' | 'org' | 'principal'>,
   environmentId: string | null,

@@ -5,8 +5,8 @@ import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
 /**
- * Reads a bundle that is being published, and refuses what no proxy would take or what was not signed by this key. The
- * signature is over the bytes of the body as they came: they are stored and served as they are.
+ * Reads a bundle that is being published. Refuses one that no proxy would accept, or that this key did not sign. The
+ * signature covers the bytes of the body as they arrived, which are stored and served unchanged.
  */
 export function readBundle(bundle: string, publicKeyJwk: string): PolicyBody {
   const [, bodyText = '', signatureText = ''] = bundle.split('.')
@@ -28,7 +28,7 @@ export function readBundle(bundle: string, publicKeyJwk: string): PolicyBody {
 
 export const refused = (what: string) => fail('invalid_request', `body.bundle: ${what}`)
 
-/** RFC 7638: the required members only, in lexicographic order. */
+/** RFC 7638: only the required members, in lexicographic order. */
 export function thumbprintOf(publicKeyJwk: string): string {
   const { crv, kty, x, y } = JSON.parse(publicKeyJwk)
   return sha256(JSON.stringify({ crv, kty, x, y }))

@@ -6,10 +6,10 @@ import { recordLosses } from './store.ts'
 
 export const jobs = [job('agents.record_losses', { schedule: everyMinutes(1) }, recordDisabled)]
 
-/** Few enough that the transaction stays short. */
+/** Few enough to keep the transaction short. */
 const atOnce = 100
 
-/** An agent is disabled in the moment in which its environment goes; here the trail learns of it, and of the cause. */
+/** An agent is disabled at the moment its environment is deleted. This records it in the audit log, with the cause. */
 export async function recordDisabled(context: Context): Promise<void> {
   for (;;) {
     const count = await transactWithAudit(context, system, async (tx, record) => {

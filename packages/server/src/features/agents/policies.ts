@@ -21,11 +21,11 @@ import {
 import type { Agent, OnAgent } from './scope.ts'
 import { findPublicKey } from './store.ts'
 
-/** The version that is served now. */
+/** Returns the version that is served now. */
 export const livePolicy = (db: Sql, agent: Agent): Promise<Policy | undefined> =>
   findPolicy(db, agent, agent.policyVersion)
 
-/** The rules of an agent by the version that their signature says, as far as there are such. */
+/** Returns the rules of an agent by the version in their signature, for those versions that exist. */
 export const signedRules = async (db: Sql, agent: Agent, versions: number[]): Promise<Map<number, PolicyRule[]>> =>
   new Map((await findSignedRules(db, agent, versions)).map((one) => [one.signedVersion, one.rules]))
 
@@ -36,7 +36,7 @@ export async function policies({ db, agent }: In<typeof agents.policies, OnAgent
 
 type Signing = OnAgent & { principal: UserPrincipal }
 
-/** A policy that no proxy would enforce is refused here, where its signer learns of it. */
+/** Refuses a policy that no proxy would enforce, so that its signer learns of it. */
 export async function publish(input: In<typeof agents.publish, Signing>): Out<typeof agents.publish> {
   const { db, agent, principal, body, now, audit } = input
   const publicKeyJwk = await findPublicKey(db, principal.id)
@@ -78,7 +78,7 @@ function checkExpiry({ expires_at: expiresAt, issued_at: issuedAt }: PolicyBody,
   if (issuedAt >= expiresAt) throw refused('issued_at is not before expires_at')
 }
 
-/** The earlier bundle as it was signed, with its own expiry: nobody has to sign for it. */
+/** Serves the earlier bundle as it was signed, with its own expiry, so that nobody has to sign. */
 export async function rollback(input: In<typeof agents.rollback, OnAgent>): Out<typeof agents.rollback> {
   const { db, agent, params, now, audit } = input
   const current = await lockVersion(db, agent)

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Agent } from './scope.ts'
 
-/** With the version that its signature says. */
+/** A policy with the version that is in its signature. */
 export type Policy = Static<typeof AgentPolicy> & { signedVersion: number }
 
 const policyColumns = `p.version, p.bundle, p.signed_version, p.signer_thumbprint, p.signer_user_id, p.rolled_back_from,
@@ -23,7 +23,7 @@ export const findPolicy = (db: Sql, { orgId, id }: Pick<Agent, 'orgId' | 'id'>, 
     [orgId, id, version],
   )
 
-/** The rules as they were signed under these versions; the newest row of each, because rollbacks repeat them. */
+/** The rules that were signed under these versions. Takes the newest row of each, because rollbacks repeat them. */
 export const findSignedRules = (db: Sql, { orgId, id }: Agent, signedVersions: number[]) =>
   db.rows<Pick<Policy, 'signedVersion' | 'rules'>>(
     `select distinct on (p.signed_version) p.signed_version, p.rules from agent_policies p
@@ -32,7 +32,7 @@ export const findSignedRules = (db: Sql, { orgId, id }: Agent, signedVersions: n
     [orgId, id, signedVersions],
   )
 
-/** The version that is served now, locked: of two who publish at once, the second sees what the first has made. */
+/** Locks and returns the version that is served now: the second of two publishers sees the first one's version. */
 export const lockVersion = async (db: Tx, { orgId, id }: Agent): Promise<number | undefined> =>
   (
     await db.row<{ policyVersion: number }>(
@@ -53,7 +53,7 @@ export interface NewPolicy {
   now: string
 }
 
-/** Adds a version, and serves it from now on. */
+/** Adds a version, which is served from now on. */
 export async function insertPolicy(db: Tx, { orgId, id }: Agent, one: NewPolicy): Promise<Policy> {
   await db.row('update agents set policy_version = $3, updated_at = $4 where org_id = $1 and id = $2', [
     orgId,
@@ -82,7 +82,7 @@ export async function insertPolicy(db: Tx, { orgId, id }: Agent, one: NewPolicy)
   return row as Policy
 }
 
-/** At most once a minute: proxies ask every few seconds. */
+/** Records a fetch at most once a minute, because proxies fetch every few seconds. */
 export const noteFetch = (db: Sql, { orgId, id }: Agent, now: string) =>
   db.row(
     `update agents set last_policy_fetch_at = $3 where org_id = $1 and id = $2

@@ -8,12 +8,12 @@ import type { Principal } from '../../kernel/principal.ts'
 import { boundTo } from '../../kernel/principal.ts'
 import { type InOrg, isAdmin, member, type Org, within } from '../orgs/scope.ts'
 
-/** With what only the server uses: the environment that was deleted under it. */
+/** An agent with a field that only the server uses: the id of its deleted environment. */
 export type Agent = Checked<Static<typeof AgentRow> & { orgId: string; lostEnvironmentId: string | null }>
 
 export type OnAgent = InOrg & { agent: Agent }
 
-/** Of `agents a`. */
+/** Columns of `agents a`. */
 export const agentColumns = `a.org_id, a.id, a.name, a.slug, a.environment_id, a.lost_environment_id, a.enabled,
   a.policy_version, a.last_policy_fetch_at, a.created_at, a.updated_at`
 
@@ -27,11 +27,11 @@ export const agent = within<'agent', 'agentId', Agent>(
   findAgent,
 )
 
-/** Of a row with `org_id`: one in an organization of this principal. Arguments: the parameters of its own and of its id. */
+/** True for a row of the principal's organizations. Takes the parameters of its own organization and its user id. */
 export const ofPrincipal = (orgId: string, ownOrg: `$${number}`, userId: `$${number}`) =>
   `(${orgId} = ${ownOrg} or exists (select from memberships m where m.org_id = ${orgId} and m.user_id = ${userId}))`
 
-/** The organization of a token or machine client, and the id of a person: the one or the other is null. */
+/** The organization of a token or machine client, or else the id of a person; the other one is null. */
 export const reachOf = (principal: Principal): [orgId: string | null, userId: string | null] =>
   principal.type === 'user' ? [null, principal.id] : [principal.orgId, null]
 
@@ -42,7 +42,7 @@ const findAgents = (db: Sql, principal: Principal, ref: string) =>
     [ref, ...reachOf(principal)],
   )
 
-/** An agent by its id, or by its slug in whichever organization the caller is in. */
+/** Finds an agent by its id, or by its slug in any organization of the caller. */
 export const agentRef = accessOf<OnAgent, 'agentRef'>(
   'agentRef',
   'A caller who belongs to the organization of the agent, which is named by its id or slug',
@@ -56,7 +56,7 @@ export const agentRef = accessOf<OnAgent, 'agentRef'>(
   },
 )
 
-/** A token that is bound to an environment has to do with the agents that are bound there. */
+/** A token that is bound to an environment may use the agents that are bound to it. */
 export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('inReach', 'As inside; no service token that is bound to another environment', base, async (scope) => {
     checkReach(scope)
@@ -66,19 +66,19 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
 function checkReach({ principal, role, agent }: OnAgent): void {
   const bound = boundTo(principal)
   if (bound === null || bound === agent.environmentId) return
-  // What a bound token manages is of its environment; what it enforces may also be of the whole organization.
+  // A bound token manages only agents of its environment. It may also enforce those of the whole organization.
   if (agent.environmentId === null && !isAdmin({ role })) return
   throw fail('forbidden', 'this token is bound to another environment than the agent')
 }
 
-/** The callers who may give work to an agent that they can reach. */
+/** For callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('dispatcher', 'As inside; an admin in person or by a token, or a machine client', base, async (scope) => {
     if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
     return scope
   })
 
-/** Evidence comes from what enforces a policy: no person, no machine client. */
+/** Only a service token enforces a policy, so a person or a machine client cannot report activity. */
 export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('reporter', 'As inside; a service token', base, async (scope) => {
     if (scope.principal.type !== 'service_token') throw fail('forbidden', 'only a service token may report activity')

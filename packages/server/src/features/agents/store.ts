@@ -3,7 +3,7 @@ import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Agent, agentColumns } from './scope.ts'
 
-/** Of one environment, where the caller is bound to it. */
+/** With `environmentId`, lists only the agents of that environment. */
 export const listAgents = (db: Sql, org: Org, environmentId: string | null, { at, id, take }: KeysetCursor) =>
   db.rows<Agent>(
     `select ${agentColumns} from agents a
@@ -13,7 +13,7 @@ export const listAgents = (db: Sql, org: Org, environmentId: string | null, { at
     [org.id, environmentId, at, id, take],
   )
 
-/** Undefined where the slug is taken. */
+/** Returns undefined if another agent has the slug. */
 export const insertAgent = (
   db: Tx,
   org: Org,
@@ -44,12 +44,12 @@ export const deleteAgent = async (db: Tx, { orgId, id }: Agent): Promise<boolean
 export const findBinding = (db: Sql, { orgId }: { orgId: string }, environmentId: string) =>
   db.row<{ slug: string }>('select slug from environments where org_id = $1 and id = $2', [orgId, environmentId])
 
-/** Undefined where the person has no keys yet. */
+/** Returns undefined if the person has no keys yet. */
 export const findPublicKey = async (db: Sql, userId: string): Promise<string | undefined> =>
   (await db.row<{ publicKeyJwk: string | null }>('select public_key_jwk from users where id = $1', [userId]))
     ?.publicKeyJwk ?? undefined
 
-/** Agents that lost their environment, and of whom no entry of the audit log tells yet. */
+/** Returns agents that lost their environment without an audit entry, and marks them as recorded. */
 export const recordLosses = (db: Tx, atOnce: number) =>
   db.rows<{ orgId: string; id: string; lostEnvironmentId: string | null }>(
     `update agents set loss_recorded = true

@@ -1,9 +1,11 @@
 import { apps } from '@skerry/contract/apps/endpoints'
+import { branches } from '@skerry/contract/branches/endpoints'
 import { envs } from '@skerry/contract/envs/endpoints'
 import { composition } from '@skerry/contract/groups/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
@@ -26,14 +28,14 @@ const read = (appId: string, actor: Actor = tenant.admin) =>
   world.call(apps.get, { as: actor.as, params: { ...org(), appId } })
 
 describe('creating an application', () => {
-  test('answers it as it is stored', async () => {
+  test('answers the application as it is stored', async () => {
     const { status, body } = await create('billing', tenant.admin, 'Billing service')
     expect(status).toBe(201)
     expect(body.app).toMatchObject({ orgId: tenant.orgId, name: 'Billing service', slug: 'billing' })
     expect((await read(body.app.id)).body).toEqual({ app: body.app, environments: [] })
   })
 
-  test('is for admins: a machine client, an admin token and an admin, not a member or a member token', async () => {
+  test('is for admins (a machine client, an admin token, an admin), and not for members or member tokens', async () => {
     const person = await newMember(world, tenant, 'admin')
     for (const [n, actor] of [tenant.machine, tenant.admin, person].entries())
       expect((await create(`by-admin-${n}`, actor)).status).toBe(201)
@@ -41,7 +43,7 @@ describe('creating an application', () => {
       expect((await create('by-member', actor)).status).toBe(403)
   })
 
-  test('under a taken slug is a conflict, in the same organization only', async () => {
+  test('with the slug of another one is a conflict, but only in the same organization', async () => {
     const stranger = await signUp(world)
     await create('taken')
     const { status, error } = await create('taken')
@@ -51,14 +53,14 @@ describe('creating an application', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('of ten at once under one slug, one succeeds', async () => {
+  test('ten times at once under one slug succeeds once', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create('raced')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 })
 
 describe('an application', () => {
-  test('is renamed and keeps its slug, which no body can name', async () => {
+  test('can be renamed and keeps its slug, which no body can change', async () => {
     const app = await newApp(world, tenant)
     const params = { ...org(), appId: app.id }
     const rename = (body: Record<string, unknown>) => world.call(apps.update, { as: tenant.machine.as, params, body })
@@ -70,7 +72,7 @@ describe('an application', () => {
     expect((await read(app.id)).body.app).toEqual(body.app)
   })
 
-  test('is read by any member, and renamed and deleted by none', async () => {
+  test('can be read by any member, but not renamed or deleted', async () => {
     const app = await newApp(world, tenant)
     const params = { ...org(), appId: app.id }
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)]) {
@@ -81,29 +83,41 @@ describe('an application', () => {
     expect((await read(app.id)).body.app).toEqual(app)
   })
 
-  test('that is deleted takes environments, branches, secrets, grants, compositions and bound tokens along', async () => {
+  test('is deleted with its environments, their branches, secrets, grants, compositions and bound tokens', async () => {
     const app = await newApp(world, tenant)
     const env = await newEnv(world, tenant, app.id)
     const group = await newGroup(world, tenant)
+    const forked = { slug: 'feature', wrappedDek: wrappedKey() }
+    const on = { ...org(), envId: env.id }
+    const { branch } = (await world.call(branches.create, { as: tenant.admin.as, params: on, body: forked })).body
     const bound = await newToken(world, tenant, { environmentId: env.id })
+    const boundToBranch = await newToken(world, tenant, { environmentId: branch.id })
     const free = await newToken(world, tenant)
-    for (const token of [bound, free]) await grantKey(world, tenant, env.id, token)
-    await putSecret(world, tenant, env.id, 'A')
-    const composed = { as: tenant.admin.as, params: { ...org(), envId: env.id }, body: { groupId: group.id } }
+    for (const { id } of [env, branch]) {
+      await grantKey(world, tenant, id, free)
+      await putSecret(world, tenant, id, 'A')
+    }
+    await grantKey(world, tenant, env.id, bound)
+    await grantKey(world, tenant, branch.id, boundToBranch)
+    const composed = { as: tenant.admin.as, params: on, body: { groupId: group.id } }
     await world.call(composition.set, composed)
     const params = { ...org(), appId: app.id }
     expect((await world.call(apps.delete, { as: tenant.admin.as, params })).body).toEqual({ ok: true })
     expect((await read(app.id)).status).toBe(404)
     expect((await world.call(apps.delete, { as: tenant.admin.as, params })).status).toBe(404)
-    expect((await world.call(me.get, { as: bound.as })).status).toBe(401)
+    for (const token of [bound, boundToBranch]) expect((await world.call(me.get, { as: token.as })).status).toBe(401)
     expect((await world.call(me.get, { as: free.as })).status).toBe(200)
     const { db } = world.server.context
+    const ids = [env.id, branch.id]
+    for (const envId of ids)
+      expect((await world.call(envs.get, { as: tenant.admin.as, params: { ...org(), envId } })).status).toBe(404)
+    expect(await db.rows('select 1 from environments where id = any($1::text[])', [ids])).toEqual([])
     for (const table of ['secrets', 'key_grants', 'compositions'])
-      expect(await db.rows(`select 1 from ${table} where environment_id = '${env.id}'`)).toEqual([])
+      expect(await db.rows(`select 1 from ${table} where environment_id = any($1::text[])`, [ids])).toEqual([])
     expect((await create(app.slug)).status).toBe(201)
   })
 
-  test('is found by its own organization alone', async () => {
+  test('is found only by its own organization', async () => {
     const app = await newApp(world, tenant)
     const stranger = await signUp(world)
     const foreign = { orgId: stranger.orgId, appId: app.id }
@@ -112,8 +126,8 @@ describe('an application', () => {
   })
 })
 
-describe('its environments', () => {
-  test('say of each caller whether it can decrypt them, in both lists', async () => {
+describe('the environments of an application', () => {
+  test('show each caller whether it can decrypt them, in both lists', async () => {
     const app = await newApp(world, tenant)
     const [production, staging] = [await newEnv(world, tenant, app.id), await newEnv(world, tenant, app.id, 'staging')]
     const token = await newToken(world, tenant)
@@ -136,7 +150,7 @@ describe('its environments', () => {
     expect(await seen(tenant.machine)).toEqual(of(false, false))
   })
 
-  test('are gone from the lists when they are deleted, with their secrets', async () => {
+  test('are missing from the lists after they are deleted, and so are their secrets', async () => {
     const app = await newApp(world, tenant)
     const env = await newEnv(world, tenant, app.id)
     await putSecret(world, tenant, env.id, 'A')

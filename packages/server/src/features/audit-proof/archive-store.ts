@@ -1,10 +1,10 @@
 import type { Sql, Tx } from '../../db/database.ts'
 
-/** Entries of the tree, from `start` to before `size`, that are in a file and no longer in the database. */
+/** Entries of the tree, from `start` to before `size`, that are in an archive file and no longer in the database. */
 export interface AuditArchive {
   start: number
   size: number
-  /** Of the file, hex. */
+  /** SHA-256 of the file, in hex. */
   sha256: string
   createdAt: string
 }
@@ -22,7 +22,7 @@ export const insertArchives = (tx: Tx, org: { id: string }, archives: readonly A
     [org.id, JSON.stringify(archives)],
   )
 
-/** The index of the first leaf from `start` on that is of this instant or later; undefined where there is none. */
+/** Returns the index of the first leaf, from `start` on, at or after an instant; undefined if there is none. */
 export const findFirstSince = async (db: Sql, org: { id: string }, start: number, instant: string) =>
   (
     await db.row<{ position: number }>(
@@ -32,11 +32,11 @@ export const findFirstSince = async (db: Sql, org: { id: string }, start: number
     )
   )?.position
 
-/** How many entries its collector has, or has had the chance to take; undefined where there is no log sink. */
+/** Returns how many entries the log sink has sent or skipped; undefined if there is no log sink. */
 export const findSent = async (db: Sql, org: { id: string }) =>
   (await db.row<{ position: number }>('select position from log_sinks where org_id = $1', [org.id]))?.position
 
-/** The database lets only those go that `audit_archives` names. */
+/** Deletes archived entries. The database refuses to delete entries that `audit_archives` does not name. */
 export const deleteArchived = async (tx: Tx, org: { id: string }, { start, size }: AuditArchive): Promise<number> =>
   (
     await tx.row<{ count: number }>(

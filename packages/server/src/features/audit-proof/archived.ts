@@ -5,10 +5,10 @@ import { toBase64, withNodes } from './audit-proof.ts'
 import { findTree, type Tree } from './store.ts'
 import { edgeOf, type Subtree } from './tree.ts'
 
-/** A trail as an archive has it: what proves the entries, and how they are read, in the order of the tree. */
+/** An audit log as an archive contains it: the proof of the entries, and the queries that read them in tree order. */
 export interface ArchivedTrail {
   proof: TrailProof
-  /** Older entries were left out, because a limit said so. */
+  /** True if a limit left out older entries. */
   truncated: boolean
   gaps: Reading
   sealed: Reading
@@ -17,17 +17,17 @@ export interface ArchivedTrail {
 
 /** The one row of `auditProof`. */
 export interface TrailProof {
-  /** Of entries that are in files of the operator's alone. An export of an earlier release has none. */
+  /** Archive files that only the operator has. An export of an earlier release lists none. */
   archives?: AuditArchive[]
   checkpoint: string | null
-  /** Complete subtrees of the entries before `start`, from the left. */
+  /** Complete subtrees of the entries before `start`, from left to right. */
   edge: { hash: string; leaves: number }[]
   size: number
-  /** The index of the first entry that is there. */
+  /** The index of the first entry in this archive. */
   start: number
 }
 
-/** @param limit the newest so many; null: all */
+/** @param limit how many of the newest entries to read; null reads all */
 export async function readTrail(db: Sql, org: { id: string }, limit: number | null): Promise<ArchivedTrail> {
   const tree = await findTree(db, org)
   const size = tree?.size ?? 0
@@ -59,14 +59,14 @@ const gaps = `
                       where e.org_id = l.org_id and e.created_at = l.created_at and e.id = l.entry_id)
    order by l.position`
 
-/** Up to its cursor the sealer has looked at everything; but of a tree that somebody has changed it takes no more. */
+/** The sealer has handled every entry before its cursor. It adds no entries to a tree that somebody has changed. */
 const unsealedOf = (tree: Tree | undefined): string => `
   select ${entryColumnsOf('e')} from audit_entries e
    where e.org_id = $1
      and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)
      ${tree?.brokenAt ? '' : afterCursor}`
 
-/** The oldest of them first. */
+/** Takes the newest entries, and returns the oldest of them first. */
 const newestOf = (entries: string): string => `
   select * from (${entries} order by e.created_at desc, e.id desc limit $2) newest order by created_at, id`
 

@@ -33,7 +33,7 @@ const now = () => world.clock.now()
 const byHand = (sql: string) =>
   db().script(`alter table audit_entries disable trigger user; ${sql}; alter table audit_entries enable trigger user;`)
 
-/** An organization with entries from before an instant and after it, all of them sealed. */
+/** An organization with entries before and after an instant, all of them sealed. */
 async function withPast() {
   const of = await signUp(world)
   for (let n = 0; n < 7; n++) await newApp(world, of)
@@ -61,8 +61,8 @@ const read = async (path: string) => readAuditArchive(createReadStream(path), aw
 const entriesOf = async (of: Tenant) =>
   (await world.call(audit.list, { as: of.admin.as, params: { orgId: of.orgId }, query: { limit: 200 } })).body.entries
 
-describe('an archive of the trail', () => {
-  test('holds the entries from before, which are gone afterwards; what is left and what is gone can be proven', async () => {
+describe('an archive of the audit log', () => {
+  test('contains the older entries, which are then removed, and both parts can be proven', async () => {
     const { of, before, ids } = await withPast()
     const { path, entries } = await archive(of, before)
     expect(entries).toBe(ids.length - 3)
@@ -72,7 +72,7 @@ describe('an archive of the trail', () => {
     expect(made).toMatchObject({ action: 'audit.archived', actorType: 'system', metadata: { from: 0, to: entries } })
     expect(left.map(({ id }) => id)).toEqual(ids.slice(-3).reverse())
 
-    // Before that entry is sealed, and after.
+    // Once before the `audit.archived` entry is sealed, and once after.
     for (const isSealed of [false, true]) {
       if (isSealed) await sealed()
       expect(await verify(of)).toMatchObject({ findings: [], archived: { entries, unread: entries } })
@@ -83,7 +83,7 @@ describe('an archive of the trail', () => {
     expect(proof.body.proof).toMatchObject({ index: 0 })
   })
 
-  test('goes on where the one before ended, and the archived note about that one is no loss', async () => {
+  test('continues the archive before it, and an archived note about that one is not reported as missing', async () => {
     const { of, before } = await withPast()
     const first = await archive(of, before)
     world.clock.advance(3600)
@@ -99,7 +99,7 @@ describe('an archive of the trail', () => {
     expect(await verify(of, archives.slice(1))).toMatchObject({ archived: { unread: first.entries } })
   })
 
-  test('with one byte changed is refused, and so is one of another trail or key', async () => {
+  test('with one changed byte is refused, and so is an archive of another log or key', async () => {
     const { of, before } = await withPast()
     const other = await withPast()
     const { path } = await archive(of, before)
@@ -125,7 +125,7 @@ describe('an archive of the trail', () => {
   })
 })
 
-test('cut off between the file and the removal, entries are in both, and another archive can be made', async () => {
+test('after an interruption between the file and the removal, both have the entries, and archiving can run again', async () => {
   const { of, before } = await withPast()
   const path = newPath()
   const cutOff = Object.create(db(), { transaction: { value: () => Promise.reject(new Error('cut off')) } })
@@ -137,10 +137,10 @@ test('cut off between the file and the removal, entries are in both, and another
   expect(await verify(of)).toMatchObject({ findings: [], archived: { entries } })
 })
 
-test('an organization that is restored elsewhere keeps its archives, and goes on from them', async () => {
+test('a restored organization keeps its archives and continues them', async () => {
   const { of, before } = await withPast()
   const { path, entries } = await archive(of, before)
-  // Hashes of tokens are in no export, so a person asks.
+  // An export contains no hashes of tokens, so a person sends the requests.
   const person = { ...of, admin: await newMember(world, of, 'admin') }
   await sealed()
   await restoreHere(world, of)
@@ -152,8 +152,8 @@ test('an organization that is restored elsewhere keeps its archives, and goes on
   expect(await read(next.path)).toMatchObject({ start: entries })
 })
 
-describe('what no archive holds is still missed', () => {
-  test('an entry removed by hand after older ones were archived', async () => {
+describe('an entry that no archive contains', () => {
+  test('is reported as removed if somebody deletes it after older entries were archived', async () => {
     const { of, before, ids } = await withPast()
     await archive(of, before)
     await sealed()
@@ -162,7 +162,7 @@ describe('what no archive holds is still missed', () => {
     expect((await verify(of)).findings).toMatchObject([{ kind: 'removed', entryId: last }])
   })
 
-  test('an entry removed or changed by hand keeps an archive from being made, and nothing is lost', async () => {
+  test('prevents an archive if somebody removed or changed it, and the entries stay', async () => {
     for (const sql of [(id: string) => `delete from audit_entries where id = '${id}'`, change]) {
       const { of, before, ids } = await withPast()
       await byHand(sql(ids[2] as string))
@@ -173,7 +173,7 @@ describe('what no archive holds is still missed', () => {
     }
   })
 
-  test('an entry that somebody only says to have archived', async () => {
+  test('is reported as removed although a forged entry says that it was archived', async () => {
     const { of, ids } = await withPast()
     await byHand(`delete from audit_entries where id = '${ids[1]}';
       insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
@@ -183,15 +183,15 @@ describe('what no archive holds is still missed', () => {
     expect((await verify(of)).findings).toMatchObject([{ kind: 'removed', entryId: ids[1] }])
   })
 
-  test('the database lets no other entry go', async () => {
+  test('cannot be deleted from the database', async () => {
     const { of, before, ids } = await withPast()
     await archive(of, before)
     await expect(db().rows(`delete from audit_entries where id = '${ids.at(-1)}'`)).rejects.toThrow('append-only')
   })
 })
 
-describe('nothing is archived', () => {
-  test('twice, over a file that is there, or without anything from before', async () => {
+describe('archiving is refused', () => {
+  test('if no older entries are left, and if the file exists', async () => {
     const { of, before } = await withPast()
     const { path } = await archive(of, before)
     await expect(archive(of, before)).rejects.toThrow('no sealed entries from before')
@@ -200,11 +200,11 @@ describe('nothing is archived', () => {
     expect((await verify(other)).archived.entries).toBe(0)
   })
 
-  test('by the slower of two operators, who is told so and left with no file', async () => {
+  test('for the slower of two operators, who gets an error and no file', async () => {
     const { of, before } = await withPast()
     const [path, faster] = [newPath(), newPath()]
     const work = db().transaction.bind(db())
-    /** The other one archives the same entries after this one has written its file. */
+    /** The other operator archives the same entries after this one has written the file. */
     const overtaken = Object.create(db(), {
       transaction: {
         value: async (...args: Parameters<typeof work>) => {
@@ -220,7 +220,7 @@ describe('nothing is archived', () => {
     expect(await verify(of, [await read(faster)])).toMatchObject({ findings: [], archived: { unread: 0 } })
   })
 
-  test('that the log sink has yet to send', async () => {
+  test('while the log sink has entries to send', async () => {
     const of = await signUp(world)
     const body = { endpoint: 'https://10.0.0.1/v1/logs' }
     await world.call(logSink.set, { as: of.admin.as, params: { orgId: of.orgId }, body })

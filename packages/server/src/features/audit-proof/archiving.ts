@@ -19,27 +19,28 @@ import { toBase64, withNodes } from './audit-proof.ts'
 import { findTree, listLeaves, lockTree } from './store.ts'
 import { append, consistencyProof, edgeOf, leafHash, rangeHash, rootOf, type Subtree } from './tree.ts'
 
-/** Why nothing was archived. */
+/** Thrown when nothing can be archived. The message has the reason. */
 class NotArchivable extends Error {}
 
 interface OrgId {
   id: string
 }
 
-/** What is to be archived, and what proves it. */
+/** Entries to archive, with the hashes that prove them. */
 interface Plan {
   header: AuditArchiveHeader
   edge: Subtree[]
-  /** The root of the tree that ends with the last entry of the archive, as the stored hashes have it. */
+  /** The root of the tree that ends with the last archived entry, from the stored hashes. */
   root: string
 }
 
 /**
- * Writes the entries before an instant to a new file, reads it again, and only then removes them, in one transaction that
- * leaves `audit.archived`. Hashes stay. Cut off anywhere, entries are in the database, or the file is whole.
+ * Writes the entries before an instant to a new file, reads the file again, and then removes the entries in one
+ * transaction, which records `audit.archived`. The hashes stay. After an interruption, the entries are in the database
+ * or the file is complete.
  *
- * @param before entries of this instant and later ones stay
- * @param path of a file that is not there yet
+ * @param before entries at or after this instant stay
+ * @param path of a file that does not exist yet
  */
 export async function archiveTrail(
   { db, now }: { db: Database; now: () => Date },
@@ -68,7 +69,7 @@ export async function archiveTrail(
       })
     })
     .catch(async (error) => {
-      // The entries are still in the database. After any other failure they may be in this file alone.
+      // The entries are still in the database. After any other failure, this file may be their only copy.
       if (error instanceof NotArchivable) await rm(path)
       throw error
     })
@@ -106,7 +107,7 @@ async function planArchive(db: Sql, org: OrgId, before: string): Promise<Plan> {
   }))
 }
 
-/** -> the SHA-256 of the file. What was changed after it was sealed is in no archive: the file is removed again. */
+/** Returns the SHA-256 of the file. If an entry was changed after it was sealed, this removes the file and fails. */
 async function writeFile(db: Sql, org: OrgId, plan: Plan, path: string): Promise<string> {
   const file = await open(path, 'wx', 0o600)
   try {

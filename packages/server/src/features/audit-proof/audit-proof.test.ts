@@ -16,7 +16,7 @@ let tenant: Tenant
 beforeAll(async () => {
   world = await openWorld()
   tenant = await signUp(world)
-  // Sealing is what is tried here: nobody else does it meanwhile.
+  // The tests call `seal` themselves, so the job must not run.
   await world.server.context.queue.stop()
 })
 afterAll(() => world.close())
@@ -33,13 +33,13 @@ const seenNow = async (of: Tenant): Promise<SeenCheckpoint> => {
   return { note, publicKey }
 }
 
-/** By hand, in the database, as its owner can. */
+/** Changes entries in the database directly, as its owner can. */
 const byHand = (sql: string) =>
   db().script(`alter table audit_entries disable trigger user;
     ${sql};
     alter table audit_entries enable trigger user;`)
 
-/** An organization with `apps` made, all of it sealed; and the ids of its entries, oldest first. */
+/** An organization with `count` apps and all entries sealed, and the ids of its entries, oldest first. */
 async function withHistory(count: number): Promise<{ of: Tenant; ids: string[] }> {
   const of = await signUp(world)
   for (let n = 0; n < count; n++) await newApp(world, of)
@@ -68,7 +68,7 @@ describe('a checkpoint', () => {
     expect(leaves.map(({ entryId }) => entryId).sort()).toEqual(entries.map(({ id }) => id).sort())
   })
 
-  test('changed in size, root, trail or signature is refused', async () => {
+  test('with a changed size, root, log or signature is refused', async () => {
     const { note, publicKey } = await seenNow(tenant)
     const open = (text: string, origin = `skerry/${tenant.orgId}`) =>
       openCheckpoint(text, decodeBase64url(publicKey), origin)
@@ -87,7 +87,7 @@ describe('a checkpoint', () => {
     await expect(openCheckpoint(note, new Uint8Array(32).fill(9), `skerry/${tenant.orgId}`)).rejects.toThrow()
   })
 
-  test('stays, to the byte, until something is written', async () => {
+  test('stays the same, byte for byte, until something is written', async () => {
     await sealed()
     const before = await seenNow(tenant)
     await sealed()
@@ -97,13 +97,13 @@ describe('a checkpoint', () => {
     expect((await seenNow(tenant)).note).not.toBe(before.note)
   })
 
-  test('of an organization of which nothing is sealed yet is refused, and says for how long', async () => {
+  test('of an organization without sealed entries is refused, and the error says how long to wait', async () => {
     const young = await signUp(world)
     const { status, error } = await ask(auditProof.checkpoint, {}, young)
     expect([status, error?.message]).toEqual([409, expect.stringContaining('ten seconds')])
   })
 
-  test('is for admins of the organization alone', async () => {
+  test('is only for admins of the organization', async () => {
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
       for (const path of ['checkpoint', 'leaves', 'proof/consistency?from=1']) {
         const url = `${world.url}/v1/orgs/${tenant.orgId}/audit/${path}`
@@ -114,7 +114,7 @@ describe('a checkpoint', () => {
 })
 
 describe('proofs', () => {
-  test('of inclusion lead from every entry to the root, at every size; of consistency from every size to every other', async () => {
+  test('of inclusion lead from entries to the root at several sizes, and proofs of consistency connect each two sizes', async () => {
     const { of } = await withHistory(36)
     const { leaves, size } = (await ask(auditProof.leaves, {}, of)).body
     const hasher = await openHasher()
@@ -144,7 +144,7 @@ describe('proofs', () => {
       }
   })
 
-  test('for what is not sealed, or in no tree of that size, are refused by name', async () => {
+  test('of unsealed entries and of impossible sizes are refused with the reason', async () => {
     const stranger = await withHistory(1)
     const { of, ids } = await withHistory(3)
     const { size } = (await ask(auditProof.leaves, {}, of)).body
@@ -168,7 +168,7 @@ describe('proofs', () => {
 })
 
 describe('sealing', () => {
-  test('puts every entry into the tree once, although several servers seal and others write meanwhile', async () => {
+  test('adds each entry to the tree once, while several servers seal and others write', async () => {
     const of = await signUp(world)
     const writing = Array.from({ length: 30 }, () => newGroup(world, of))
     await Promise.all([sealed(), sealed(), ...writing, sealed()])
@@ -179,7 +179,7 @@ describe('sealing', () => {
     expect((await verify(of)).findings).toEqual([])
   })
 
-  /** Writes an entry, and ends its transaction only when `work` is done. The embedded database can do nothing meanwhile. */
+  /** Writes an entry and commits it after `work`. The embedded database can run `work` only after the commit. */
   async function slowly(of: Tenant, work: () => Promise<unknown>): Promise<string> {
     const id = `aud_${'S'.repeat(22)}`
     const slow = `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
@@ -191,7 +191,7 @@ describe('sealing', () => {
     return id
   }
 
-  test('seals an entry whose transaction ends after younger ones were sealed', async () => {
+  test('includes an entry whose transaction ends after younger entries were sealed', async () => {
     const of = await signUp(world)
     const id = await slowly(of, async () => {
       await newGroup(world, of)
@@ -204,7 +204,7 @@ describe('sealing', () => {
     expect((await verify(of)).findings).toEqual([])
   })
 
-  test('seals several batches once, also while an older transaction is still open', async () => {
+  test('adds several batches once, also while an older transaction is open', async () => {
     const of = await signUp(world)
     const id = await slowly(of, async () => {
       await db().rows(
@@ -224,7 +224,7 @@ describe('sealing', () => {
     expect((await verify(of)).findings).toEqual([])
   })
 
-  test('goes on after a restore into a database that counts transactions from the beginning', async () => {
+  test('continues after a restore into a database that counts transactions from the beginning', async () => {
     const { of } = await withHistory(2)
     await db().rows(`update audit_sealing set xid = '9000000000', latest_xid = '9000000000'`)
     await newApp(world, of)
@@ -234,8 +234,8 @@ describe('sealing', () => {
   })
 })
 
-describe('what somebody does to sealed entries in the database is found by a verification, and named', () => {
-  test('nothing is found where nothing was done, and the next look goes on from the last', async () => {
+describe('a verification of the audit log', () => {
+  test('finds nothing in an unchanged log, and the next one continues from its checkpoint', async () => {
     const { of, ids } = await withHistory(5)
     const first = await verify(of)
     expect(first).toMatchObject({ size: ids.length, findings: [] })
@@ -245,19 +245,19 @@ describe('what somebody does to sealed entries in the database is found by a ver
     expect(next).toMatchObject({ size: ids.length + 1, findings: [] })
   })
 
-  test('a changed entry', async () => {
+  test('finds a changed entry', async () => {
     const { of, ids } = await withHistory(5)
     await byHand(`update audit_entries set actor_id = 'usr_else' where id = '${ids[3]}'`)
     expect((await verify(of)).findings).toMatchObject([{ kind: 'changed', entryId: ids[3], index: 3 }])
   })
 
-  test('a removed entry', async () => {
+  test('finds a removed entry', async () => {
     const { of, ids } = await withHistory(5)
     await byHand(`delete from audit_entries where id = '${ids[2]}'`)
     expect((await verify(of)).findings).toMatchObject([{ kind: 'removed', entryId: ids[2], index: 2 }])
   })
 
-  test('an entry put among sealed ones, whether it is sealed later or pretends to be of an old transaction', async () => {
+  test('finds an entry that was inserted among sealed ones, with a new or an old transaction number', async () => {
     const { of, ids } = await withHistory(2)
     world.clock.advance(3600)
     await newApp(world, of)
@@ -271,13 +271,13 @@ describe('what somebody does to sealed entries in the database is found by a ver
     await byHand(copy(hidden, 'xid'))
     await sealed()
     const { findings } = await verify(of)
-    // The server seals by itself as well, so either of them may be sealed first.
+    // Either of the two may be sealed first.
     expect(new Set(findings.map(({ kind, entryId }) => `${kind} ${entryId}`))).toEqual(
       new Set([`put_between ${late}`, `put_between ${hidden}`]),
     )
   })
 
-  test('a changed entry with its hash: nothing is sealed on top, and the server says so', async () => {
+  test('finds a changed hash, after which the server seals nothing more and reports it', async () => {
     const { of, ids } = await withHistory(20)
     const seen = await seenNow(of)
     await db().script(`alter table audit_leaves disable trigger user;
@@ -297,7 +297,7 @@ describe('what somebody does to sealed entries in the database is found by a ver
 })
 
 describe('a server that shows two histories', () => {
-  test('is caught by two who compare checkpoints, of one size or of several; an honest one is not', async () => {
+  test('is caught when two people compare checkpoints of one or two sizes, and an honest server is not', async () => {
     const { of } = await withHistory(4)
     const { note: early, publicKey } = await seenNow(of)
     await newApp(world, of)
@@ -307,7 +307,7 @@ describe('a server that shows two histories', () => {
     expect(await compare(early, late)).toBeNull()
     expect(await compare(late, late)).toBeNull()
 
-    // The same server, with another history for somebody else: the last entry of the first four never happened there.
+    // The same server signs another history for somebody else.
     const signer = await world.server.context.exportKey.signer(db())
     const { signCheckpoint } = await import('./note.ts')
     const size = Number(early.split('\n')[1])
@@ -324,7 +324,7 @@ describe('a server that shows two histories', () => {
   })
 })
 
-test('a server without a key seals all the same, and signs it once it has one', async () => {
+test('a server without a key also seals, and signs once it has a key', async () => {
   const { context } = world.server
   const { of } = await withHistory(1)
   const { openExportKey } = await import('../../keys/export-key.ts')

@@ -55,7 +55,7 @@ export async function exportKey({ context, db }: In<typeof auditProof.exportKey>
   return published
 }
 
-/** Of an organization that was just made nothing is sealed yet. */
+/** Refuses a new organization, because none of its entries is sealed yet. */
 async function getTree(db: Sql, org: { id: string }): Promise<Tree> {
   const tree = await findTree(db, org)
   if (!tree) throw fail('conflict', 'nothing of this organization is sealed yet: ask again in ten seconds')
@@ -63,8 +63,8 @@ async function getTree(db: Sql, org: { id: string }): Promise<Tree> {
 }
 
 /**
- * Of a tree that somebody has changed, entries, the last signed checkpoint and proofs that lead to it stay readable, since
- * they show where the change is. What else would be computed from it is told to nobody.
+ * Refuses a tree that somebody has changed, because nothing new may be computed from it. Its entries, the last signed
+ * checkpoint and proofs that lead to it stay readable, since they show where the change is.
  */
 async function getWholeTree(db: Sql, org: { id: string }): Promise<Tree> {
   const tree = await getTree(db, org)

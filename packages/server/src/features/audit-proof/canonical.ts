@@ -2,9 +2,9 @@ import canonicalize from 'canonicalize'
 import type { Entry } from '../audit/scope.ts'
 
 /**
- * The one spelling that RFC 8785 gives an entry. Its own names stand here in their order, and where every name in its
- * metadata begins with a letter, the rest is what the engine writes of an object whose names were put in order. That takes a
- * quarter of the library's time; sealing does it for each entry.
+ * Writes an entry in the canonical form of RFC 8785. The names of its own fields are listed in sorted order. If every
+ * metadata name begins with a letter, `JSON.stringify` writes the sorted metadata. That takes a quarter of the
+ * library's time, and sealing does it for each entry.
  */
 export function canonicalOf(entry: Entry): string {
   const metadata = inOrder(entry.metadata)
@@ -27,7 +27,7 @@ const fieldsOf = (entry: Entry, metadata: unknown) =>
     userAgent: entry.userAgent,
   }) satisfies Record<keyof Entry, unknown>
 
-/** Numbers as names come first in any object, and `__proto__` is none: these are left to the library. */
+/** Marks names that are left to the library: number names come first in any object, and `__proto__` is special. */
 const unsorted = Symbol('unsorted')
 const plainName = /^[a-z]/i
 
@@ -48,12 +48,12 @@ function inOrder(value: unknown): unknown {
   return object
 }
 
-/** The order of the names that came together before: entries have few sets of names, and sorting is most of the work. */
+/** Caches the order of each set of names. Entries have few different sets, and sorting is most of the work. */
 const orders = new Map<string, readonly string[]>()
 const ordersMax = 1000
 
 function orderOf(names: string[]): readonly string[] | typeof unsorted {
-  // A name may hold the separator: such a list is never remembered, nor taken for one that has more names.
+  // A name may contain the separator. Such a list is never cached, and the length check keeps it from matching another.
   const together = names.join('\0')
   const known = orders.get(together)
   if (known?.length === names.length) return known

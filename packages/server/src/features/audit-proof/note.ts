@@ -1,13 +1,13 @@
 import type { Signer } from '../../keys/export-key.ts'
 import { sha256 } from './tree.ts'
 
-/** What notes about an organization's trail are named after: their origin, and the name of the key that signs them. */
+/** The origin of an organization's checkpoints, which is also the name of the key that signs them. */
 const originOf = (orgId: string): string => `skerry/${orgId}`
 
 const ed25519 = 1
 const newline = Buffer.from('\n')
 
-/** A checkpoint as C2SP tlog-checkpoint has it, signed as C2SP signed-note has it. */
+/** Makes a checkpoint in the format of C2SP tlog-checkpoint, signed in the format of C2SP signed-note. */
 export function signCheckpoint(signer: Signer, orgId: string, size: number, root: Buffer): string {
   const name = originOf(orgId)
   const text = `${name}\n${size}\n${root.toString('base64')}\n`

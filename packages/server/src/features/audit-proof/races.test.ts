@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('of many sealings at once each entry is sealed by one, while others are written', async () => {
+test('several sealing runs at once add each entry once, while others are written', async () => {
   const { context } = world.server
   const tenants = await Promise.all(Array.from({ length: 3 }, () => signUp(world)))
   const write = async () => {

@@ -15,7 +15,7 @@ import {
 } from './store.ts'
 import { collectNodes, leafHash, rangeHash } from './tree.ts'
 
-/** A leaf whose entry was gone already where the archive was made. */
+/** A leaf whose entry was already missing when the archive was made. */
 interface Gap {
   index: number
   entryId: string
@@ -23,16 +23,16 @@ interface Gap {
   hash: string
 }
 
-/** Takes the rows of an archived trail in their order, and builds the tree that they were in anew. */
+/** Takes the rows of an archived audit log in their order, and rebuilds the tree. */
 export interface TrailRestore {
   addGaps(gaps: readonly Gap[]): void
   addEntries(entries: readonly Entry[]): Promise<void>
-  /** -> whether the tree is the one of the archive's checkpoint; null where it has none, or not the whole trail. */
+  /** Compares the tree with the checkpoint. Returns null without a checkpoint, or if the log is not complete. */
   finish(now: string): Promise<boolean | null>
 }
 
 export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof): TrailRestore {
-  // A trail without its beginning cannot go on as it was: its entries are sealed as new ones.
+  // A log without its beginning cannot continue its tree, so its entries are sealed as new ones.
   const size = proof.start > 0 ? 0 : proof.size
   const gaps = new Map<number, Gap>()
   const months = new Set<string>()

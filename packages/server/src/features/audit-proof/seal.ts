@@ -25,14 +25,14 @@ import {
 } from './store.ts'
 import { type Get, grownNodes, leafHash, openNodes, rangeHash } from './tree.ts'
 
-/** What one transaction seals: short enough for the one connection of the embedded database. */
+/** The entries that one transaction seals: few enough for the one connection of the embedded database. */
 const batchRows = 1000
-/** Rows that live no longer than it takes to hash them cost little; and requests are answered in between. */
+/** Rows that are freed right after they are hashed cost little, and requests are answered between the reads. */
 const readAtOnce = 200
-/** After each batch it rests for twice as long as that took: others come first, and there are ten seconds. */
+/** Sealing pauses for twice the time of each batch, because requests come first and 10 s are enough. */
 const rests = 2
 
-/** Puts every entry that is not in its organization's tree into it, and signs what the trees are then. */
+/** Adds every unsealed entry to the tree of its organization, and signs the new state of the trees. */
 export async function seal(context: Context): Promise<void> {
   let began = performance.now()
   while (await context.db.transaction((tx) => sealBatch(context, tx))) {
@@ -44,7 +44,7 @@ export async function seal(context: Context): Promise<void> {
 
 type NewLeaves = Map<string, NewLeaf[]>
 
-/** -> whether there may be more. */
+/** Returns true if there may be more entries. */
 async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   const cursor = await lockSealing(tx)
   const leaves: NewLeaves = new Map()
@@ -62,7 +62,7 @@ async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   return mayBeMore
 }
 
-/** At most a batch, some rows at a time. */
+/** Yields at most one batch, some rows at a time. */
 async function* unsealed(tx: Tx, cursor: Cursor): AsyncGenerator<Unsealed[]> {
   const met = await listMet(tx, cursor, batchRows)
   yield met
@@ -89,11 +89,11 @@ function addLeaves(leaves: NewLeaves, rows: readonly Unsealed[]): void {
   }
 }
 
-/** Of transactions that began after one that is still open, others may have yet to come. */
+/** Entries of later transactions may appear while an older one is open, so sealing stops at the oldest open one. */
 const sealedTo = (last: SealedTo | undefined, cursor: Cursor): SealedTo =>
   last && BigInt(last.xid) < BigInt(cursor.horizon) ? last : cursor
 
-/** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
+/** All trees grow together: one query reads the nodes that they need, and three statements write the result. */
 async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {
   const trees = new Map((await findTrees(tx, [...leaves.keys()])).map((tree) => [tree.orgId, tree]))
   const growths = [...leaves].map(([orgId, added]) => growthOf(orgId, trees.get(orgId), added))
@@ -134,7 +134,7 @@ async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> 
   context.log.error('sealed audit entries were changed by hand', { orgIds: broken })
 }
 
-/** What a tree becomes: the root that it should have now, the subtrees that become complete, the root then. */
+/** Computes the expected root of a tree before it grows, the subtrees that become complete, and the root afterwards. */
 function growthOf(orgId: string, tree: Tree | undefined, added: NewLeaf[]) {
   const before = tree?.size ?? 0
   const after = before + added.length
@@ -156,7 +156,7 @@ function growthOf(orgId: string, tree: Tree | undefined, added: NewLeaf[]) {
 
 const missing = Buffer.alloc(32)
 
-/** One that is not there makes another root, which is noticed. */
+/** A missing node counts as zeros. That gives another root, so it is noticed. */
 function keyed(nodes: StoredNode[]): (orgId: string) => Get {
   const hashes = new Map(
     nodes.map(({ orgId, level, position, hash }) => [

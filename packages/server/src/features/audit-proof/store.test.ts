@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('what waits to be sealed is read in its order, and not sorted as a whole, although statistics are older than it', async () => {
+test('unsealed entries are read in index order, without sorting all of them, when statistics are outdated', async () => {
   const { db } = world.server.context
   await addEntries(1, 2_000)
   await db.rows('analyze audit_entries')
@@ -26,7 +26,7 @@ test('what waits to be sealed is read in its order, and not sorted as a whole, a
   expect(plan).not.toMatch(/-> +Sort/)
 })
 
-/** One in each transaction from `first` to `last`. */
+/** Adds one entry in each transaction from `first` to `last`. */
 const addEntries = (first: number, last: number) =>
   world.server.context.db.rows(
     `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at, xid)
@@ -35,7 +35,7 @@ const addEntries = (first: number, last: number) =>
     [first, last],
   )
 
-/** The statement that a function of the store runs. */
+/** Returns the statement that a function of the store runs. */
 async function textOf(run: (tx: Tx) => Promise<unknown>): Promise<string> {
   let text = ''
   const rows = async (given: string) => {

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../db/database.ts'
 import { type Entry, entryColumnsOf } from '../audit/scope.ts'
 import type { Node } from './tree.ts'
 
-/** Everything up to this entry is sealed. */
+/** Every entry up to this one is sealed. */
 export interface SealedTo {
   xid: string
   createdAt: string
@@ -10,18 +10,18 @@ export interface SealedTo {
 }
 
 export interface Cursor extends SealedTo {
-  /** Transactions before this one have all ended. */
+  /** All transactions before this one have ended. */
   horizon: string
-  /** Trees have no entry of a later transaction than this. */
+  /** No tree has an entry of a later transaction than this one. */
   latestXid: string
 }
 
 /**
- * Waits while another server seals. A database that was restored elsewhere counts transactions from the beginning: how far
- * they were sealed there says nothing of those that come here, so every entry is looked at once more.
+ * Waits while another server seals. A database that was restored elsewhere counts transactions from the beginning, so
+ * the cursor of the old database is ignored and every entry is checked again.
  *
- * What is to be sealed is newer than the statistics of its table. A plan made for the values of this time would expect
- * almost nothing, and read and sort everything that waits for each few entries: the plan is one for any values.
+ * Entries to seal are newer than the statistics of their table. A plan made for the current values would expect almost
+ * no rows, and would read and sort all waiting entries for each small read. Therefore this forces a generic plan.
  */
 export const lockSealing = async (tx: Tx): Promise<Cursor> =>
   (await tx.row<Cursor>(
@@ -33,7 +33,7 @@ export const lockSealing = async (tx: Tx): Promise<Cursor> =>
        from audit_sealing s for update`,
   )) as Cursor
 
-/** @param latestXid of the latest entry that was sealed now; null where none was */
+/** @param latestXid transaction of the latest entry that was sealed now; null if there was none */
 export const moveSealing = (tx: Tx, to: SealedTo, latestXid: string | null) =>
   tx.rows(
     `update audit_sealing set xid = $1::text::xid8, created_at = $2::text::timestamptz, entry_id = $3,
@@ -41,13 +41,13 @@ export const moveSealing = (tx: Tx, to: SealedTo, latestXid: string | null) =>
     [to.xid, to.createdAt, to.entryId, latestXid],
   )
 
-/** For entries that come with their tree. */
+/** Marks restored entries as sealed, because they come with their tree. */
 export const noteSealedHere = (tx: Tx) =>
   tx.rows('update audit_sealing set latest_xid = greatest(latest_xid, pg_current_xact_id())')
 
 export type Unsealed = Entry & { orgId: string; xid: string }
 
-/** Of those that came while the last ones were sealed, some are in a tree already: it is asked of each. */
+/** Lists entries that were written while the last ones were sealed. Some are in a tree already, so each is checked. */
 export const listMet = (tx: Tx, { xid, createdAt, entryId, latestXid }: Cursor, take: number) =>
   tx.rows<Unsealed>(
     unsealed(`and e.xid <= $4::text::xid8
@@ -55,7 +55,7 @@ export const listMet = (tx: Tx, { xid, createdAt, entryId, latestXid }: Cursor, 
     [xid, createdAt, entryId, latestXid, take],
   )
 
-/** Of those of later transactions than any in a tree, the ones after a place. */
+/** Lists entries after a position, of transactions later than any in a tree. */
 export const listLater = (tx: Tx, after: SealedTo, latestXid: string, take: number) =>
   tx.rows<Unsealed>(unsealed('and e.xid > $4::text::xid8'), [
     after.xid,
@@ -77,10 +77,10 @@ const unsealed = (which: string) => `
 export interface Tree {
   orgId: string
   size: number
-  /** Base64, as all hashes here. */
+  /** In base64, as all hashes here. */
   root: string
   checkpoint: string | null
-  /** And signed, where there is a checkpoint. */
+  /** The time of the last growth, and of the signature if there is a checkpoint. */
   grownAt: string
   brokenAt: string | null
 }
@@ -93,14 +93,14 @@ export const findTrees = (db: Sql, orgIds: string[]) =>
 export const findTree = (db: Sql, org: { id: string }) =>
   db.row<Tree>(`select ${treeColumns} from audit_trees where org_id = $1`, [org.id])
 
-/** Until the end of the transaction, nobody else archives entries of this trail. */
+/** Locks the tree until the end of the transaction, so that nobody else archives entries of this log. */
 export const lockTree = (tx: Tx, org: { id: string }) =>
   tx.rows('select 1 from audit_trees where org_id = $1 for update', [org.id])
 
 export const markBroken = (tx: Tx, orgIds: string[], now: string) =>
   tx.rows('update audit_trees set broken_at = $2 where org_id = any($1::text[])', [orgIds, now])
 
-/** Of a server that had no key when they were sealed. */
+/** Lists trees that were sealed while the server had no key. */
 export const listUnsigned = (db: Sql, take: number) =>
   db.rows<Tree>(
     `select ${treeColumns} from audit_trees where checkpoint is null and broken_at is null order by org_id limit $1`,
@@ -112,7 +112,7 @@ export interface StoredNode extends Node {
   hash: string
 }
 
-/** Leaves are level 0. As subqueries, since a join would read all of both tables where the planner takes them for small. */
+/** Leaves are level 0. Uses subqueries: a join would read both tables whole if the planner takes them for small. */
 export const findNodes = (db: Sql, nodes: (Node & { orgId: string })[]) =>
   db.rows<StoredNode>(
     `select w.org_id, w.level, w.position,
@@ -125,7 +125,7 @@ export const findNodes = (db: Sql, nodes: (Node & { orgId: string })[]) =>
     [nodes.map((node) => node.orgId), nodes.map((node) => node.level), nodes.map((node) => node.position)],
   )
 
-/** Leaves that follow each other in the tree of an organization. */
+/** Consecutive leaves in the tree of an organization. */
 export interface LeafRun {
   orgId: string
   /** The position of the first. */
@@ -139,7 +139,7 @@ export interface NewLeaf {
   hash: Buffer
 }
 
-/** What all of a run have of one kind is one value: an array would be taken apart and put together item by item. */
+/** Each column of a run is one value, because an array would be taken apart and put together item by item. */
 export const insertLeaves = (tx: Tx, runs: readonly LeafRun[]) =>
   tx.rows(
     `insert into audit_leaves (org_id, position, entry_id, created_at, hash)
@@ -201,7 +201,7 @@ export interface Leaf {
   entry: Entry | null
 }
 
-/** In the order of the tree, each with its entry, unless somebody has taken it away. */
+/** Lists leaves in the order of the tree, each with its entry, or with null if somebody removed it. */
 export async function listLeaves(db: Sql, org: { id: string }, from: number, to: number): Promise<Leaf[]> {
   const rows = await db.rows<Entry & { position: number; entryId: string; sealedAt: string; hash: string }>(
     `select l.position, l.entry_id, l.created_at as sealed_at,
@@ -220,7 +220,7 @@ export async function listLeaves(db: Sql, org: { id: string }, from: number, to:
   }))
 }
 
-/** Of an archive: they keep their ids and instants. */
+/** Inserts the entries of an archive. They keep their ids and instants. */
 export const insertEntries = (tx: Tx, org: { id: string }, entries: readonly Entry[]) =>
   tx.rows(
     `insert into audit_entries (org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address,
@@ -233,5 +233,5 @@ export const insertEntries = (tx: Tx, org: { id: string }, entries: readonly Ent
     [org.id, JSON.stringify(entries)],
   )
 
-/** @param month its first day */
+/** @param month the first day of the month */
 export const makePartition = (tx: Tx, month: string) => tx.rows('select create_audit_partition($1::date)', [month])

@@ -2,20 +2,20 @@ import { hash } from 'node:crypto'
 import type { Entry } from '../audit/scope.ts'
 import { canonicalOf } from './canonical.ts'
 
-// RFC 6962, section 2.1: hashes of leaves and nodes are told apart by their first byte, so that none can pass for the other.
+// RFC 6962, section 2.1: the first hashed byte differs for leaves and nodes, so that none can pass for the other.
 
 const leafPrefix = '\0'
 const nodePrefix = 1
 
 export const sha256 = (...parts: Uint8Array[]): Buffer => hashOf(Buffer.concat(parts))
 
-/** Through a string, which Node hands over in half the time that a buffer of its own takes. */
+/** Hashes through a string, which Node returns in half the time of a new buffer. */
 const hashOf = (data: string | Buffer): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
-/** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
+/** The hash of an entry as the API shows it, in the canonical form of RFC 8785. */
 export const leafHash = (entry: Entry): Buffer => hashOf(leafPrefix + canonicalOf(entry))
 
-/** What a node is hashed from, in one place for all of them: there are as many as entries. */
+/** The input of a node's hash. All nodes share this buffer, because there are as many nodes as entries. */
 const pair = Buffer.alloc(65, nodePrefix)
 
 function nodeHash(left: Buffer, right: Buffer): Buffer {
@@ -24,11 +24,11 @@ function nodeHash(left: Buffer, right: Buffer): Buffer {
   return hashOf(pair)
 }
 
-/** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them is made of at most eight. */
+/** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them needs at most eight. */
 const levelStep = 4
 const fanOut = 2 ** levelStep
 
-/** The hash of a complete subtree: of 2^level leaves, the position counts such subtrees from the left. */
+/** Returns the hash of a complete subtree of 2^level leaves. The position counts such subtrees from the left. */
 export type Get = (level: number, position: number) => Buffer
 
 export interface Node {
@@ -51,13 +51,13 @@ function completeHash(get: Get, level: number, position: number): Buffer {
   return nodeHash(completeHash(get, level - 1, 2 * position), completeHash(get, level - 1, 2 * position + 1))
 }
 
-/** Complete subtrees, the largest first, of which a tree is made: at most one of each size. */
+/** A complete subtree. A tree consists of several, the largest first, with at most one of each size. */
 export interface Subtree {
   leaves: number
   hash: Buffer
 }
 
-/** What a tree of `size` leaves is made of. */
+/** Returns the complete subtrees of a tree of `size` leaves. */
 export function edgeOf(get: Get, size: number): Subtree[] {
   const edge: Subtree[] = []
   for (let from = 0; from < size; ) {
@@ -68,7 +68,7 @@ export function edgeOf(get: Get, size: number): Subtree[] {
   return edge
 }
 
-/** Adds a leaf to what a tree is made of. */
+/** Adds a leaf to the complete subtrees of a tree. */
 export function append(edge: Subtree[], leaf: Buffer): void {
   let added: Subtree = { leaves: 1, hash: leaf }
   while (edge.at(-1)?.leaves === added.leaves) {
@@ -81,7 +81,7 @@ export function append(edge: Subtree[], leaf: Buffer): void {
 export const rootOf = (edge: readonly Subtree[]): Buffer =>
   edge.length === 0 ? sha256() : edge.map(({ hash }) => hash).reduceRight((right, left) => nodeHash(left, right))
 
-/** What stands beside the way from a leaf to the root of a tree of `size` leaves, from below. */
+/** The hashes beside the path from a leaf to the root of a tree of `size` leaves, from the bottom up. */
 export function inclusionProof(get: Get, index: number, size: number): Buffer[] {
   const path = (start: number, end: number): Buffer[] => {
     if (end - start === 1) return []
@@ -93,7 +93,7 @@ export function inclusionProof(get: Get, index: number, size: number): Buffer[] 
   return path(0, size)
 }
 
-/** What shows that a tree of `from` leaves is the beginning of one of `to` leaves. */
+/** The hashes that prove that a tree of `from` leaves is the beginning of a tree of `to` leaves. */
 export function consistencyProof(get: Get, from: number, to: number): Buffer[] {
   const subproof = (start: number, end: number, isWhole: boolean): Buffer[] => {
     if (end === from) return isWhole ? [] : [rangeHash(get, start, end)]
@@ -108,7 +108,7 @@ export function consistencyProof(get: Get, from: number, to: number): Buffer[] {
 /** The largest power of two below `size`. */
 const splitOf = (size: number): number => 2 ** (Math.ceil(Math.log2(size)) - 1)
 
-/** The stored hashes that a tree of `size` leaves ends with, those that are in no larger one: what it needs to grow. */
+/** The stored hashes that a tree of `size` leaves needs to grow: those that are in no larger stored subtree. */
 export function openNodes(size: number): Node[] {
   const nodes: Node[] = []
   for (let level = 0; 2 ** level <= size; level += levelStep) {
@@ -118,7 +118,7 @@ export function openNodes(size: number): Node[] {
   return nodes
 }
 
-/** The subtrees that become complete when a tree grows, with their hashes. `get` also finds those that came before them here. */
+/** Returns the subtrees that become complete when a tree grows. `get` supplies the leaves and the earlier subtrees. */
 export function grownNodes(get: Get, before: number, after: number): (Node & { hash: Buffer })[] {
   const grown: (Node & { hash: Buffer })[] = []
   let below: Buffer[] = []
@@ -141,7 +141,7 @@ export function grownNodes(get: Get, before: number, after: number): (Node & { h
   return grown
 }
 
-/** Builds the stored subtrees of a tree whose leaves come one after the other, from the first. */
+/** Builds the stored subtrees of a tree whose leaves are added in order, from the first. */
 export function collectNodes() {
   const open: Buffer[][] = []
   const counts: number[] = []
@@ -160,7 +160,7 @@ export function collectNodes() {
   }
   return {
     add: (leaf: Buffer) => add(leaf),
-    /** Those that have become complete since it was last asked. */
+    /** Returns the subtrees that have become complete since the last call. */
     take: () => {
       const taken = complete
       complete = []
@@ -177,7 +177,7 @@ function joinAll(hashes: Buffer[]): Buffer {
 
 const nothing = Buffer.alloc(32)
 
-/** Which stored hashes a computation asks for: it is done with none, and then again with those. */
+/** Finds the stored hashes that a computation needs, by running it with dummy hashes. */
 export function nodesFor(compute: (get: Get) => unknown): Node[] {
   const asked = new Map<string, Node>()
   compute((level, position) => {

@@ -20,15 +20,15 @@ import {
 import { walk } from '../../../test/walk.ts'
 
 const { world, tenant, envId } = await openEnv()
-/** With fewer entries than one page has. */
+/** An organization with fewer entries than one page. */
 const quiet = await openEnv()
 for (const name of ['A', 'B', 'C']) await putSecret(world, tenant, envId, name)
 
 const ask = (query: Record<string, unknown> = {}, actor: Actor = tenant.admin, at = tenant) =>
   world.call(audit.list, { as: actor.as, params: { orgId: at.orgId }, query })
 
-describe('the trail', () => {
-  test('tells newest first who did what to which, from where', async () => {
+describe('the audit log', () => {
+  test('lists, newest first, who did what to which resource, and from where', async () => {
     const app = await newApp(world, tenant)
     const { entries } = (await ask()).body
     expect(entries[0]).toMatchObject({
@@ -46,7 +46,7 @@ describe('the trail', () => {
     expect(instants).toEqual(instants.toSorted().reverse())
   })
 
-  test('carries the id that the answer to the request carried', async () => {
+  test('has the request id that the answer to the request had', async () => {
     const answer = await world.call(apps.create, {
       as: tenant.admin.as,
       params: { orgId: tenant.orgId },
@@ -56,14 +56,14 @@ describe('the trail', () => {
     expect(entries.map(({ requestId }) => requestId)).toEqual([answer.headers.get('x-request-id')])
   })
 
-  test('is for admins, a machine client and an admin token among them', async () => {
+  test('can be read by admins, also by a machine client and an admin token, but not by members', async () => {
     for (const actor of [tenant.machine, tenant.admin, await newMember(world, tenant, 'admin')])
       expect((await ask({}, actor)).status).toBe(200)
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
       expect((await ask({}, actor)).status).toBe(403)
   })
 
-  test('is an organization’s own', async () => {
+  test('shows only the entries of one organization', async () => {
     const stranger = await signUp(world)
     expect((await ask({}, stranger.admin)).status).toBe(404)
     const { entries } = (await ask({ limit: 200 }, stranger.admin, stranger)).body
@@ -74,7 +74,7 @@ describe('the trail', () => {
     ])
   })
 
-  test('shortens a long user agent and never holds a bearer', async () => {
+  test('shortens a long user agent and never contains a bearer token', async () => {
     const headers = { 'user-agent': 'x'.repeat(2000) }
     await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, headers })
     const { status } = await ask({}, { as: 'Bearer skt_nobody', id: '' })
@@ -86,7 +86,7 @@ describe('the trail', () => {
 })
 
 describe('filters', () => {
-  test('by action, resource type, resource and actor each keep what matches and drop the rest', async () => {
+  test('by action, resource type, resource and actor each keep only matching entries', async () => {
     const other = await newToken(world, tenant, { role: 'admin' })
     await newApp(world, { ...tenant, admin: other })
     const cases: [Record<string, string>, (entry: Record<string, unknown>) => boolean][] = [
@@ -104,7 +104,7 @@ describe('filters', () => {
     }
   })
 
-  test('by request keep what one request did, by the id of its answer', async () => {
+  test('by request id keep the entries of that request', async () => {
     const app = await world.call(apps.create, {
       as: tenant.admin.as,
       params: { orgId: tenant.orgId },
@@ -115,7 +115,7 @@ describe('filters', () => {
     expect((await ask({ requestId: 'req_nobody' })).body.entries).toEqual([])
   })
 
-  test('by time keep what happened from one instant on and before another, in any offset', async () => {
+  test('by time keep entries from one instant on and before another, in any time zone', async () => {
     const instants = []
     for (let n = 0; n < 3; n++) {
       world.clock.advance(60)
@@ -132,7 +132,7 @@ describe('filters', () => {
     expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
   })
 
-  test('by text find it in the names of who and what, and in what an entry tells, in either case of its letters', async () => {
+  test('by text find entries by names and by metadata, in upper or lower case', async () => {
     const app = await newApp(world, tenant)
     await world.call(apps.update, {
       as: tenant.admin.as,
@@ -150,7 +150,7 @@ describe('filters', () => {
     expect((await ask({ text: '' })).status).toBe(400)
   })
 
-  test('by text find it by the name of a token also where more secrets have such a name than are looked at', async () => {
+  test('by text find a token although more secrets have matching names than the search reads', async () => {
     const crowded = await signUp(world)
     const { id } = await newEnv(world, crowded, (await newApp(world, crowded)).id)
     const { db } = world.server.context
@@ -165,7 +165,7 @@ describe('filters', () => {
     expect(entries.map(({ action, resourceId }) => [action, resourceId])).toContainEqual(['token.created', tokenId])
   })
 
-  test('combine: all must match', async () => {
+  test('can be combined, and an entry must match all of them', async () => {
     const query = { action: 'secret.written', actorId: tenant.admin.id, resourceType: 'secret' }
     expect((await ask(query)).body.entries).toHaveLength(3)
     expect((await ask({ ...query, actorId: tenant.machine.id })).body.entries).toEqual([])
@@ -183,13 +183,13 @@ describe('filters', () => {
     { since: 'yesterday' },
     { until: '2026-01-01' },
     { color: 'red' },
-  ])('that name nothing there is are refused: %j', async (query) => {
+  ])('with unknown or invalid values are refused: %j', async (query) => {
     expect((await ask(query)).status).toBe(400)
   })
 })
 
 describe('pages', () => {
-  test('are 50 entries unless asked otherwise, and at most 200', async () => {
+  test('have 50 entries by default, and at most 200', async () => {
     for (let n = 0; n < 52; n++) await newGroup(world, tenant)
     const { body } = await ask()
     expect(body.entries).toHaveLength(50)
@@ -198,7 +198,7 @@ describe('pages', () => {
     for (const limit of [0, 201, 'many']) expect((await ask({ limit })).status).toBe(400)
   })
 
-  test('walk every entry once, though entries are added meanwhile', async () => {
+  test('list every entry once, although entries are added meanwhile', async () => {
     const all = (await ask({ limit: 200 })).body.entries.map(({ id }) => id)
     const pages = await walk(
       async (cursor) => {
@@ -214,7 +214,7 @@ describe('pages', () => {
     for (const page of pages.slice(0, -1)) expect(page).toHaveLength(20)
   })
 
-  test('keep to the filter they began with', async () => {
+  test('keep the filter of the first page', async () => {
     const pages = await walk(async (cursor) => {
       const { body } = await ask({ limit: 1, action: 'secret.written', ...cursor })
       return { rows: body.entries.map(({ action }) => action), nextCursor: body.nextCursor }
@@ -234,7 +234,7 @@ describe('the timeline', () => {
     return answer.body.entries.length
   }
 
-  test('counts every entry once, by group, in whole days of UTC without a gap', async () => {
+  test('counts every entry once, by group, in whole UTC days without a gap', async () => {
     await putSecret(own, shop, env, 'TODAY')
     own.clock.advance(3 * 86_400)
     await putSecret(own, shop, env, 'LATER')
@@ -247,7 +247,7 @@ describe('the timeline', () => {
     expect(spans.map((span) => total([span], 'secrets')).filter((n) => n > 0)).toEqual([1, 1])
   })
 
-  test('counts hours where there are few, and each span is what the list has of its time', async () => {
+  test('counts by the hour in a short range, and each span equals the list for its time', async () => {
     await putSecret(own, shop, env, 'HOURLY')
     const until = new Date(own.clock.now().getTime() + 60_000).toISOString()
     const since = new Date(Date.parse(until) - 5.5 * 3_600_000).toISOString()
@@ -258,7 +258,7 @@ describe('the timeline', () => {
     for (const span of spans) expect(total([span])).toBe(await entries({ since: span.since, until: span.until }))
   })
 
-  test('has the filters of the list', async () => {
+  test('accepts the filters of the list', async () => {
     const query = { action: 'secret.written' }
     const { spans } = await count(query)
     expect(total(spans)).toBe(await entries(query))
@@ -267,7 +267,7 @@ describe('the timeline', () => {
     expect((await count({ since: '2026-02-02T00:00:00Z', until: '2026-02-01T00:00:00Z' })).spans).toEqual([])
   })
 
-  test('is bounded, and is for admins', async () => {
+  test('is limited to 366 days, and is only for admins', async () => {
     const ask = (query: Record<string, string>, actor: Actor = shop.admin) =>
       own.call(audit.timeline, { as: actor.as, params: { orgId: shop.orgId }, query })
     const year = { since: '2026-01-01T00:00:00Z', until: '2027-01-02T00:00:00Z' }
@@ -285,7 +285,7 @@ describe('the timeline', () => {
 })
 
 describe('an answer', () => {
-  test('names the environment of a secret, with the present names of its application, group or parent', async () => {
+  test('names the environment of a secret, with the current names of its application, group or parent', async () => {
     const app = await newApp(world, tenant)
     const group = await newGroup(world, tenant)
     const env = await newEnv(world, tenant, app.id)

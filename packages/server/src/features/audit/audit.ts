@@ -44,7 +44,7 @@ const environmentIdOf = ({ metadata: { environmentId } }: Entry): string[] =>
 
 type Query = In<typeof audit.timeline>['query']
 
-/** What a query asks for, as the store compares it. */
+/** Turns a query into a filter of the store. */
 export async function filterOf(
   { auditNames }: AuditContext,
   db: Sql,

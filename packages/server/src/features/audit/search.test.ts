@@ -8,7 +8,7 @@ import { newApp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { searchLimits } from './search.ts'
 
-// A log that takes longer to search than one request may.
+// Searches that take longer than one request may.
 
 const { world, tenant } = await openTenant()
 const { context } = world.server
@@ -23,7 +23,7 @@ const ask = async (query: Record<string, unknown>) => (await world.call(audit.li
 const count = async (query: Record<string, unknown> = {}) =>
   (await world.call(audit.timeline, { as, params, query })).body
 
-/** Sends one piece for each request. */
+/** Ends each search after its first piece. */
 const stopAtOnce = () => {
   context.auditSearch = { listMs: 0, timelineMs: 0, pieceEntries: 10 }
 }
@@ -40,7 +40,7 @@ async function walk(query: Record<string, unknown>) {
 
 describe('a search that is stopped', () => {
   test.each([{ text: 'harbour' }, { action: 'app.updated' }, { resourceType: 'application', text: 'harbour' }])(
-    'says how far it came, and goes on from there to all that it would have found at once: %j',
+    'reports how far it came, and the next pages find all that one request would find: %j',
     async (query) => {
       const whole = await ask({ ...query, limit: 200 })
       expect(whole.entries.length).toBeGreaterThan(0)
@@ -58,13 +58,13 @@ describe('a search that is stopped', () => {
     },
   )
 
-  test('has said nothing of how far it came where a page is full', async () => {
+  test('reports no position if the page is full', async () => {
     const { entries, nextCursor, searchedUntil } = await ask({ action: 'app.created', limit: 5 })
     expect([entries.length, searchedUntil]).toEqual([5, null])
     expect(nextCursor).not.toBeNull()
   })
 
-  test('by one id alone needs one piece, however little time there is', async () => {
+  test('reads only one piece if it is for one id or none, however short the time limit is', async () => {
     stopAtOnce()
     for (const query of [{ resourceId: found.id }, { actorId: tenant.admin.id }, {}]) {
       const { entries, searchedUntil } = await ask({ ...query, limit: 2 })
@@ -74,7 +74,7 @@ describe('a search that is stopped', () => {
 })
 
 describe('a timeline that is stopped', () => {
-  test('says from when on it has counted, and counts as the list lists from then on', async () => {
+  test('reports from which instant it has counted, and counts every entry since then', async () => {
     const whole = await count()
     expect(whole.countedUntil).toBeNull()
     stopAtOnce()
@@ -106,11 +106,11 @@ describe.runIf(engine() === 'postgres')('in a large log', () => {
       )?.scans ?? 0
     const before = await scans()
     const look = async () => expect((await ask({ [field]: value, limit: 5 })).entries.length).toBeGreaterThan(0)
-    // More often than PostgreSQL plans a statement anew, on each of the connections.
+    // More often than PostgreSQL plans a statement again, on each of the connections.
     const asked = 30
     for (let n = 0; n < asked; n++) await look()
     await until('PostgreSQL has counted them', async () => {
-      // It adds up its counts when a session is used again.
+      // PostgreSQL adds up its counts when a session is used again.
       await look()
       return (await scans()) >= before + asked
     })

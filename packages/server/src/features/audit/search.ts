@@ -7,37 +7,37 @@ export interface AuditContext extends Context {
   auditSearch: SearchLimits
 }
 
-/** How far a search of the audit log goes in one request. */
+/** The limits of one search in the audit log. */
 export interface SearchLimits {
   listMs: number
   timelineMs: number
-  /** Entries of the first piece. Later ones are as large as the database reads in a moment. */
+  /** Entries in the first piece. Later pieces grow or shrink with the speed of the database. */
   pieceEntries: number
 }
 
 export const searchLimits = (): SearchLimits => ({ listMs: 1000, timelineMs: 3000, pieceEntries: 2000 })
 
-/** A piece is to take about so long: others wait for no longer on the embedded database, and a hang-up is noticed by then. */
+/** The target time of a piece: others wait no longer on the embedded database, and a hang-up is noticed by then. */
 const quickMs = 20
 const slowMs = 80
 const pieceMax = 50_000
 const pieceMin = 500
 
 export interface Search<Found> {
-  /** The place to begin after. */
+  /** The position after which the search begins. */
   after: Place
   /** Entries of the first piece. */
   size: number
   limitMs: number
   read: (after: Place, size: number) => Promise<Piece<Found>>
-  /** Takes what was found, and says whether that is enough. */
+  /** Receives the found entries, and returns true if they are enough. */
   take: (found: Found[]) => boolean
 }
 
 /**
- * Reads piece by piece until enough is found, the log ends, or the time is over.
+ * Reads piece by piece until enough is found, the log ends, or the time limit has passed.
  *
- * @returns the place behind which nothing was searched, where time was over; else null
+ * @returns the last searched position if the time limit has passed; else null
  */
 export async function search<Found>({ after, size, limitMs, read, take }: Search<Found>): Promise<Place | null> {
   const endsAtMs = performance.now() + limitMs

@@ -9,47 +9,47 @@ export interface Filter {
   actorId?: string | undefined
   requestId?: string | undefined
   text?: string | undefined
-  /** Ids whose names have the text. */
+  /** Ids whose names contain the text. */
   named: readonly string[]
-  /** Stored instants: from the first on, before the second. */
+  /** Instants as they are stored: entries at or after `since`, and before `until`. */
   since?: string | undefined
   until?: string | undefined
 }
 
-/** Of an entry, in the order of the log. */
+/** The position of an entry in the order of the log. */
 export interface Place {
   at: string
   id: string
 }
 
-/** Before the newest entry. */
+/** The position before the newest entry. */
 export const beforeAll: Place = { at: 'infinity', id: '' }
 
-/** A number of entries that follow each other, newest first, and what was found among them. */
+/** Consecutive entries, newest first, and the matches among them. */
 export interface Piece<Found> {
   found: Found[]
-  /** How many entries it has: fewer than asked for at the end of the log. */
+  /** How many entries the piece has: fewer than requested at the end of the log. */
   looked: number
-  /** Its oldest entry; null where it has none. */
+  /** Its oldest entry; null if the piece is empty. */
   last: Place | null
 }
 
-/** The fields that have an index, the one with the fewest entries for a value first. */
+/** The fields that have an index, the most selective first. */
 const indexed = [
   { field: 'requestId', column: 'request_id' },
   { field: 'resourceId', column: 'resource_id' },
   { field: 'actorId', column: 'actor_id' },
 ] as const
 
-/** Whether every entry of a piece is one that the filter means. */
+/** True if every entry of a piece matches the filter. */
 export function isNarrow({ action, resourceType, resourceId, actorId, requestId, text }: Filter): boolean {
   const ids = [requestId, resourceId, actorId].filter((id) => id !== undefined)
   return ids.length <= 1 && action === undefined && resourceType === undefined && text === undefined
 }
 
 /**
- * A piece and what is found in it. The piece is read by the index of one field, as the filter has it, or of the time; the
- * rest of the filter is looked for among its entries alone, so that the size of a piece bounds what a statement costs.
+ * Selects a piece and its matches. The index of one filter field, or of the time, finds the piece. The rest of the
+ * filter is applied only to the entries of the piece, so that its size bounds the cost of a statement.
  */
 const pieceText = (column: string | undefined, isByText: boolean, found: string) => `
   with piece as materialized (
@@ -70,12 +70,12 @@ const pieceText = (column: string | undefined, isByText: boolean, found: string)
     left join (select created_at, id from piece order by created_at, id limit 1) last on true
     left join lateral (${found}) found on true`
 
-/** In the ids whose names have it, or in what an entry tells. */
+/** Matches the text in the names of the actor and the resource, and in the metadata of an entry. */
 const hasText = `(actor_id in (select unnest($13::text[])) or resource_id in (select unnest($13::text[]))
             or exists (select from jsonb_each_text(metadata) told where position(lower($12::text) in lower(told.value)) > 0))`
 
 const asEntries = `select ${entryColumnsOf('matching')} from matching order by created_at desc, id desc limit $14`
-/** By the hour or the day, of UTC, in which they were written. */
+/** Counts entries by the hour or the day (UTC) in which they were written. */
 const asCounts = `select date_trunc($14, created_at, 'UTC') as counted_at, resource_type as counted_type, count(*)::int as counted
                     from matching group by 1, 2`
 
@@ -112,11 +112,11 @@ async function readPiece<Row>(
 interface PieceInput {
   filter: Filter
   after: Place
-  /** How many entries it has at most. */
+  /** The maximum number of entries. */
   size: number
 }
 
-/** @param take so many of its entries at most */
+/** @param take the maximum number of matches */
 export async function findEntries(db: Sql, org: Org, input: PieceInput, take: number): Promise<Piece<Entry>> {
   type Row = Entry & { looked: number; lastAt: string; lastId: string }
   const piece = await readPiece<Row>(db, org, input, entryTexts, take)

@@ -46,10 +46,10 @@ export async function timeline(input: In<typeof audit.timeline, InOrg, AuditCont
 const floor = (ms: number, stepMs: number) => Math.floor(ms / stepMs) * stepMs
 const instant = (ms: number) => new Date(ms).toISOString()
 
-/** The hour that has begun counts as a whole: the last span does not end with the request. */
+/** The end of the current hour, so that the last span covers a whole hour. */
 const endOf = (now: string) => floor(Date.parse(now), hourMs) + hourMs
 
-/** Whole days, of which the last is the one before that instant. */
+/** The beginning of the default range of whole days, which ends with the day before this instant. */
 const beginningOf = (until: number) => floor(until - 1, dayMs) - (limits.timelineDaysDefault - 1) * dayMs
 
 const groupOf: ReadonlyMap<string, AuditGroup> = new Map(
@@ -58,7 +58,7 @@ const groupOf: ReadonlyMap<string, AuditGroup> = new Map(
 
 function countsOf(rows: readonly { resourceType: string; entries: number }[]): Record<AuditGroup, number> {
   const counts = Object.fromEntries(auditGroups.map((group) => [group, 0])) as Record<AuditGroup, number>
-  // A restored trail may have types that a newer version wrote.
+  // A restored audit log may have types that a newer version wrote.
   for (const { resourceType, entries } of rows) counts[groupOf.get(resourceType) ?? 'organization'] += entries
   return counts
 }

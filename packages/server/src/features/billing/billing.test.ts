@@ -55,14 +55,14 @@ describe('the view', () => {
     expect(body.families.map(({ plan }) => plan.name)).toEqual(['Free', 'Vault Free'])
   })
 
-  test('is of the organization’s own members alone', async () => {
+  test('is not shown to people outside the organization', async () => {
     const stranger = await signUp(world)
     expect((await ask(billing.get, undefined, stranger.admin.as)).status).toBe(404)
   })
 })
 
 describe('a promo code', () => {
-  test('gives its plan until it ends, in either case of its letters, once', async () => {
+  test('gives its plan until it ends, in upper or lower case, and only once', async () => {
     await code('SPRING-1')
     const { body } = await redeem('spring-1')
     expect(body.plan.id).toBe('team')
@@ -81,16 +81,16 @@ describe('a promo code', () => {
   })
 
   test.each([
-    ['that nobody made', 'NOBODY', null],
-    ['whose time is over', 'LATE', { expiresAt: '2020-01-01T00:00:00.000Z' }],
-    ['of a plan that costs nothing', 'NOTHING', { plan: 'free' }],
-  ])('%s is unknown', async (_, name, more) => {
+    ['that does not exist', 'NOBODY', null],
+    ['that has expired', 'LATE', { expiresAt: '2020-01-01T00:00:00.000Z' }],
+    ['for a free plan', 'NOTHING', { plan: 'free' }],
+  ])('%s is answered as unknown', async (_, name, more) => {
     if (more) await code(name, more)
     expect((await redeem(name)).status).toBe(404)
     expect((await view()).plan.id).toBe('free')
   })
 
-  test('that two redeem at once is used by no more than it allows', async () => {
+  test('with one use left can be redeemed by only one of two organizations at once', async () => {
     await code('ONE-USE', { usesMax: 1 })
     const other = await signUp(world)
     const answers = await Promise.all(
@@ -101,14 +101,14 @@ describe('a promo code', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404])
   })
 
-  test('is not for members', async () => {
+  test('cannot be redeemed by a member', async () => {
     const member = await newToken(world, tenant)
     expect((await ask(billing.promo, { code: 'ANY' }, member.as)).status).toBe(403)
   })
 })
 
-describe('paying', () => {
-  /** A customer who has been on the page of the checkout. */
+describe('a subscription', () => {
+  /** Pays a subscription, as a customer on the checkout page would. */
   async function paid(price = 'price_team') {
     expect((await ask(billing.checkout, { family: 'platform' })).status).toBe(200)
     const customer = stripe.checkouts.at(-1)?.customer as string
@@ -117,7 +117,7 @@ describe('paying', () => {
   const tell = (type: string, object: object, more?: object) => stripe.tell(world.url, { type, object }, more)
   const planIs = (id: string) => until(`the plan ${id}`, async () => (await view()).plan.id === id)
 
-  test('begins at the provider, with the lowest plan above the present one, for one customer', async () => {
+  test('begins with a checkout for the next higher plan, with one customer for the organization', async () => {
     const { body } = await ask(billing.checkout, { family: 'platform' })
     expect(body.url).toBe('https://checkout.stripe.com/c/pay/cs_1')
     await ask(billing.checkout, { family: 'platform', plan: 'business' })
@@ -131,7 +131,7 @@ describe('paying', () => {
     expect((await ask(billing.checkout, { family: 'platform', plan: 'free' })).status).toBe(400)
   })
 
-  test('gives the plan once the provider has said so, and ends when it says so', async () => {
+  test('gives its plan when the provider reports it, and ends when the provider reports that', async () => {
     const { id } = await paid()
     expect(await tell('checkout.session.completed', { subscription: id })).toBe(200)
     await planIs('team')
@@ -156,7 +156,7 @@ describe('paying', () => {
     expect((await view()).subscription).toMatchObject({ plan: 'business', status: 'canceled' })
   })
 
-  test('an event is applied once, and none that somebody else made or that came late', async () => {
+  test('is read once for each event, and not for a forged, changed or late event', async () => {
     const { id } = await paid()
     const before = stripe.asked.length
     const event = { type: 'customer.subscription.updated', object: { id } }
@@ -175,14 +175,14 @@ describe('paying', () => {
     expect(stripe.asked.length).toBe(before + 1)
   })
 
-  test('a subscription of a customer whom nobody knows gives nobody a plan', async () => {
+  test('of an unknown customer gives nobody a plan', async () => {
     const id = stripe.pay('cus_stranger', 'price_team')
     await tell('customer.subscription.created', { id })
     await until('it was looked at', () => stripe.asked.includes(`GET /v1/subscriptions/${id}`))
     expect((await view()).plan.id).toBe('free')
   })
 
-  test('that the provider refuses changes nothing, and repeats nothing that it says', async () => {
+  test('that the provider refuses changes nothing, and the error repeats no message of the provider', async () => {
     stripe.failing = 402
     const { status, error } = await ask(billing.checkout, { family: 'platform' })
     expect([status, error?.message]).toEqual([409, 'target: the payment provider answered 402'])
@@ -191,7 +191,7 @@ describe('paying', () => {
     expect(world.answers.join()).not.toContain(stripeKey)
   })
 
-  test('and cancelling ends it at the provider and here, at once', async () => {
+  test('ends at once, at the provider and here, when an admin cancels it', async () => {
     const { id } = await paid()
     await tell('customer.subscription.created', { id })
     await planIs('team')
@@ -204,9 +204,50 @@ describe('paying', () => {
     expect(await view()).toMatchObject({ plan: { id: 'free' }, subscription: { status: 'canceled' } })
     expect((await ask(billing.cancel)).error?.message).toBe('every plan is free already')
   })
+
+  test('and a promo code for a higher plan are kept beside each other, and the higher plan applies until the code ends', async () => {
+    const { id } = await paid()
+    await tell('customer.subscription.created', { id })
+    await planIs('team')
+    await code('SAME-PLAN')
+    expect((await redeem('SAME-PLAN')).error?.message).toBe('the plan is Team already')
+    await code('BESIDE', { plan: 'business' })
+    const { body } = await redeem('BESIDE')
+    expect(body).toMatchObject({
+      plan: { id: 'business', price: null },
+      subscription: { plan: 'team', status: 'active' },
+      promo: { code: 'BESIDE', plan: 'business' },
+    })
+    await saveHolding(
+      db as never,
+      org(),
+      { family: 'platform', source: 'promo', plan: 'business', code: 'BESIDE', endsAt: now() },
+      now(),
+    )
+    expect(await view()).toMatchObject({
+      plan: { id: 'team', price: { amount: 2000 } },
+      subscription: { plan: 'team', status: 'active' },
+      promo: null,
+    })
+  })
+
+  test('is kept beside a plan and an override of the operator, and cancelling ends both plans but not the override', async () => {
+    const { id } = await paid()
+    await tell('customer.subscription.created', { id })
+    await planIs('team')
+    await saveHolding(db as never, org(), { family: 'platform', source: 'operator', plan: 'business' }, now())
+    await saveOverride(db as never, org(), { key: 'members', value: 7, reason: 'agreed by mail' }, now())
+    const includedMembers = async () => (await view()).usage.find(({ key }) => key === 'members')?.included
+    expect(await view()).toMatchObject({ plan: { id: 'business' }, subscription: { plan: 'team', status: 'active' } })
+    expect(await includedMembers()).toBe(7)
+    expect((await ask(billing.cancel)).body).toEqual({ ok: true })
+    expect(stripe.asked).toContain(`DELETE /v1/subscriptions/${id}`)
+    expect(await view()).toMatchObject({ plan: { id: 'free' }, subscription: { plan: 'team', status: 'canceled' } })
+    expect(await includedMembers()).toBe(7)
+  })
 })
 
-test('a plan and an override of the operator hold beside what is paid, and cancelling ends the plan alone', async () => {
+test('an operator can assign a plan and an override, and cancelling ends only the plan', async () => {
   await saveHolding(db as never, org(), { family: 'vault', source: 'operator', plan: 'pro' }, now())
   await saveOverride(db as never, org(), { key: 'members', value: 7, reason: 'agreed by mail' }, now())
   const before = await view()

@@ -51,7 +51,7 @@ function choosePlan({ config }: Context, family: Family, present: Plan, wanted: 
   return plan
 }
 
-/** Made at the provider on the first checkout; a second one at the same time is given the same. */
+/** Creates the customer at the provider on the first checkout. Two checkouts at once get the same customer. */
 async function customerOf(
   { db, org, now, transaction }: In<typeof billing.checkout, InOrg>,
   payments: Payments,
@@ -73,7 +73,7 @@ export async function portal(input: In<typeof billing.portal, InOrg>): Out<typeo
   return { url }
 }
 
-/** At the provider first: what could not be ended there is not shown as ended here. */
+/** Cancels at the provider first, so that a plan that could not be cancelled there is not shown as ended here. */
 export async function cancel(input: In<typeof billing.cancel, InOrg>): Out<typeof billing.cancel> {
   const { context, db, org, now, transaction } = input
   const inForce = (await listHoldings(db, org)).filter((one) => isInForce(one, now))
@@ -94,7 +94,7 @@ export async function promo(input: In<typeof billing.promo, InOrg>): Out<typeof 
   await lockPlans(db, org)
   const code = body.code.toUpperCase()
   const found = await lockPromo(db, code)
-  // One that has run out is told apart from none at all by nobody who guesses.
+  // An expired code gets the answer of an unknown code, so that guessing reveals nothing.
   if (!found || !isRedeemable(found, now)) throw fail('not_found', 'no such promo code, or it has run out')
   const { family, plan, days } = found
   const present = planIn(await entitledOf(db, org, now), family)
@@ -118,6 +118,6 @@ function needPayments(context: Context): Payments {
   return payments
 }
 
-/** The page of the dashboard on which a person began. */
+/** The plan page of the dashboard, where the person began. */
 const returnUrl = async ({ config, db }: Context, org: { id: string }): Promise<string> =>
   `${config.baseUrl}/orgs/${(await findOrgNames(db, org))?.slug ?? ''}/plan`

@@ -3,6 +3,7 @@ import { audit } from '@skerry/contract/audit/endpoints'
 import { billing } from '@skerry/contract/billing/endpoints'
 import type { Metric } from '@skerry/contract/billing/plans'
 import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { invites } from '@skerry/contract/members/endpoints'
 import { resolve } from '@skerry/contract/resolve/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
@@ -10,9 +11,12 @@ import { vaultExecutor } from '@skerry/contract/vault/executor'
 import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
+import { outbox, readMail } from '../../../test/people.ts'
 import { openTenant } from '../../../test/scene.ts'
-import { newApp, newEnv, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { newApp, newDecoy, newEnv, newMember, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { until } from '../../../test/until.ts'
 import { newConnection, newVault } from '../../../test/vault-scene.ts'
+import { recordTrips } from '../honey-tokens/trips.ts'
 import { saveHolding, saveOverride } from './store.ts'
 
 const { world } = await openTenant({ SKERRY_PLANS: 'enforced' })
@@ -31,7 +35,7 @@ const ask = <E extends Parameters<typeof world.call>[0]>(endpoint: E, body?: obj
 const addApp = (slug: string) => ask(apps.create, { name: 'An app', slug })
 
 describe('with enforced plans', () => {
-  test('what is above the included amount is refused with metric, amount and what is used, and adds nothing', async () => {
+  test('a call above the quota is refused with the metric, the quota and the use, and adds nothing', async () => {
     await limit('apps', 1)
     expect((await addApp('one')).status).toBe(201)
     const { status, error } = await addApp('two')
@@ -42,13 +46,13 @@ describe('with enforced plans', () => {
     expect((await addApp('two')).status).toBe(201)
   })
 
-  test('of many who take the last one at once, one does', async () => {
+  test('only one of four calls at once gets the last app', async () => {
     await limit('apps', 1)
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(addApp))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403])
   })
 
-  test('who is invited has a seat', async () => {
+  test('an invited person uses a seat', async () => {
     await limit('members', 2)
     const invite = (email: string) => ask(invites.create, { email })
     expect((await invite('one@example.com')).status).toBe(201)
@@ -56,7 +60,7 @@ describe('with enforced plans', () => {
     expect((await invite('three@example.com')).error?.message).toBe('members: the plan includes 2, and 2 are used')
   })
 
-  test('secrets are counted over all environments; a new version of one is no new one', async () => {
+  test('secrets are counted over all environments, and a new version of a secret is not counted', async () => {
     await limit('secrets', 2)
     const appId = (await newApp(world, tenant)).id
     const [one, other] = [await newEnv(world, tenant, appId, 'one'), await newEnv(world, tenant, appId, 'other')]
@@ -77,7 +81,7 @@ describe('with enforced plans', () => {
     expect(statuses).toEqual([201, 201, 403, 200])
   })
 
-  test('decoys are for plans that have them, on every route, and existing ones go on alarming', async () => {
+  test('decoys can be listed and made only with a plan that includes them', async () => {
     expect((await ask(honeyTokens.list)).error?.message).toBe('feature.honey_tokens: the plan Free does not include it')
     expect((await ask(honeyTokens.create, {})).status).toBe(403)
     await limit('feature.honey_tokens', true)
@@ -89,7 +93,34 @@ describe('with enforced plans', () => {
     })
   })
 
-  test('a higher plan gives what it includes', async () => {
+  test('an existing decoy still alerts the admins when it is used, even after the plan stops including decoys', async () => {
+    await newMember(world, tenant, 'admin', { email: 'alerted@example.com' })
+    const save = (endsAt: string | null) =>
+      saveHolding(
+        db as never,
+        { id: tenant.orgId },
+        { family: 'platform', source: 'operator', plan: 'team', endsAt },
+        now(),
+      )
+    await save(null)
+    const decoy = await newDecoy(world, tenant)
+    await save(now())
+    expect((await ask(honeyTokens.list)).status).toBe(403)
+    expect((await world.call(me.get, { as: decoy.as })).status).toBe(401)
+    await recordTrips(world.server.context)
+    const query = { action: 'honey_token.tripped', resourceId: decoy.id }
+    const params = { orgId: tenant.orgId }
+    const { entries } = (await world.call(audit.list, { as: tenant.admin.as, params, query })).body
+    expect(entries).toMatchObject([{ metadata: { placement: 'a wiki', count: 1 } }])
+    await until('the mail about the decoy', async () => {
+      const mails = await Promise.all((await outbox(world)).map((name) => readMail(world, name)))
+      return mails.some(
+        (mail) => mail.includes('To: alerted@example.com\n') && mail.includes('Subject: A honey token of Acme'),
+      )
+    })
+  })
+
+  test('a higher plan grants its features', async () => {
     const entitled = async () =>
       (await ask(billing.get)).body.entitlements.filter(({ granted }) => granted).map(({ key }) => key)
     expect(await entitled()).not.toContain('feature.honey_tokens')
@@ -103,7 +134,7 @@ describe('with enforced plans', () => {
     expect((await ask(honeyTokens.list)).status).toBe(200)
   })
 
-  test('resolves are refused once a month’s are used, as soon as they have been added up', async () => {
+  test('resolves are refused once the monthly quota is used, as soon as the counts are stored', async () => {
     await limit('resolves', 2)
     const env = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
     await putSecret(world, tenant, env, 'A')
@@ -117,7 +148,7 @@ describe('with enforced plans', () => {
     expect((await read()).status).toBe(200)
   })
 
-  test('a link to connect something has its place until it is used, expires, or its connection is revoked', async () => {
+  test('a connect link uses quota until it expires or the connection made with it is revoked', async () => {
     await limit('vault.connections.max', 1)
     const vault = await newVault(world, tenant)
     const link = (body: object) =>
@@ -131,7 +162,7 @@ describe('with enforced plans', () => {
     const refused = answers.filter(({ status }) => status === 403).map(({ error }) => [error?.code, error?.message])
     expect(refused).toEqual(Array(3).fill(['quota_exceeded', refusal]))
     world.clock.advance(61)
-    // Nobody used the one before, so another may. Using it takes no second place, and repairing what is there takes none.
+    // The unused link has expired, so its quota is free. A used link counts once, and a reconnect not at all.
     const connectionId = await newConnection(world, vault)
     expect((await ask(billing.get)).body.usage).toContainEqual(
       expect.objectContaining({ key: 'vault.connections.max', quantity: 1 }),
@@ -142,7 +173,7 @@ describe('with enforced plans', () => {
     expect((await link({})).status).toBe(201)
   })
 
-  test('releases of the vault are refused once a month’s are used, which is in the trail', async () => {
+  test('releases of the vault are refused once the monthly quota is used, and the audit log shows it', async () => {
     await limit('vault.releases', 1)
     const vault = await newVault(world, tenant)
     const params = { vaultConnectionId: await newConnection(world, vault), slot: 'api_key' as const }

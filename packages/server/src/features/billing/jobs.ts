@@ -7,14 +7,14 @@ import { openPayments } from './payments.ts'
 import { isInForce } from './standing.ts'
 import { deleteOldEvents, findOrgOfCustomer, listHoldings, lockPlans, saveHolding } from './store.ts'
 
-/** One at a time for each subscription: what is written last is what was read last. */
+/** Runs once at a time for each subscription, so that the last write stores the last state that was read. */
 export const refresh = job<{ subscriptionId: string }, Context>(
   'billing.refresh',
   { perKey: ({ subscriptionId }) => subscriptionId, retry: { limit: 12, delaySeconds: 10 } },
   refreshSubscription,
 )
 
-/** An event that comes again after this is one that nobody sends any more. */
+/** How long event ids are kept. The provider repeats no event after that time. */
 const eventsKeptMs = 60 * 86_400_000
 
 export const jobs = [
@@ -24,7 +24,7 @@ export const jobs = [
   ),
 ]
 
-/** Writes down what a subscription is by now. Of a customer who is none of ours nothing is known here. */
+/** Stores the current state of a subscription. Does nothing for a customer that belongs to no organization. */
 async function refreshSubscription(context: Context, { subscriptionId }: { subscriptionId: string }): Promise<void> {
   const payments = openPayments(context)
   if (!payments) throw new Error('the payment provider is configured no longer')
@@ -37,7 +37,7 @@ async function refreshSubscription(context: Context, { subscriptionId }: { subsc
     const { family, id } = plan
     const before = (await listHoldings(db, org)).find((one) => one.family === family && one.source === 'subscription')
     const holding = { family, source: 'subscription' as const, plan: id, code: null, ...paid }
-    // The end of an earlier one says nothing about the one that took its place.
+    // The end of an earlier subscription must not end the one that replaced it.
     const isOther = before !== undefined && before.subscriptionId !== subscriptionId
     if (isOther && isInForce(before, now) && !isInForce(holding, now)) return
     await saveHolding(db, org, holding, now)

@@ -14,7 +14,7 @@ import {
   saveOverride,
 } from './store.ts'
 
-// What operators do, who have the database and no principal. Each change of an organization stands in its trail.
+// Commands of operators, who have the database and no account. Each change is recorded in the organization's audit log.
 
 interface OrgId {
   id: string
@@ -26,7 +26,7 @@ export async function plansOf(db: Database, org: OrgId) {
   return { orgId: org.id, plans, overrides: await listOverrides(db, org) }
 }
 
-/** The free plan takes away what was assigned. */
+/** Assigning the free plan removes the assigned one. */
 export function assignPlan(
   db: Database,
   org: OrgId,
@@ -46,7 +46,7 @@ export const setOverride = (db: Database, org: OrgId, override: Override): Promi
     return true
   })
 
-/** False where there is none. */
+/** Returns false if there is no such override. */
 export const unsetOverride = (db: Database, org: OrgId, key: string): Promise<boolean> =>
   change(db, org, 'billing.override_removed', { key }, async (tx) => (await deleteOverride(tx, org, key)) !== undefined)
 
@@ -67,10 +67,10 @@ const change = (
 
 export const promosOf = (db: Database): Promise<PromoCode[]> => listPromos(db)
 
-/** False where there is one of that name. */
+/** Returns false if a code of that name exists. */
 export const addPromo = async (db: Database, promo: Omit<PromoCode, 'uses'>): Promise<boolean> =>
   (await insertPromo(db, promo, new Date().toISOString())) !== undefined
 
-/** False where there is none. */
+/** Returns false if there is no such code. */
 export const removePromo = async (db: Database, code: string): Promise<boolean> =>
   (await deletePromo(db, code)) !== undefined

@@ -4,7 +4,7 @@ import type Stripe from 'stripe'
 import type { Context } from '../../http/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
-/** What a subscription is by now, as the provider tells it. */
+/** The current state of a subscription, as the provider reports it. */
 interface Paid {
   subscriptionId: string
   customerId: string
@@ -16,19 +16,19 @@ interface Paid {
   endsAt: string | null
 }
 
-/** What takes the money. */
+/** The payment provider. */
 export interface Payments {
   makeCustomer(one: { orgId: string; name: string }): Promise<string>
   checkout(one: { orgId: string; customerId: string; plan: Plan; returnUrl: string }): Promise<{ url: string }>
   portal(one: { customerId: string; returnUrl: string }): Promise<{ url: string }>
-  /** Ends it at once. One that has ended already is as it should be. */
+  /** Ends a subscription at once. Succeeds if it has ended already. */
   cancel(subscriptionId: string): Promise<void>
   read(subscriptionId: string): Promise<Paid>
 }
 
 const ownOrigin = 'https://api.stripe.com'
 
-/** Null where the operator has set no key of a payment provider. */
+/** Returns null if the operator has set no key of a payment provider. */
 export function openPayments(context: Context): Payments | null {
   const settings = context.config.stripe
   if (!settings) return null
@@ -37,7 +37,7 @@ export function openPayments(context: Context): Payments | null {
   return {
     makeCustomer: ({ orgId, name }) =>
       ask(async (stripe) => {
-        // Two at once are answered with one customer.
+        // With this key, two calls at once return the same customer.
         const key = { idempotencyKey: `customer-${orgId}` }
         return (await stripe.customers.create({ name, metadata: { orgId } }, key)).id
       }),
@@ -67,7 +67,7 @@ export function openPayments(context: Context): Payments | null {
   }
 }
 
-/** The official library, loaded when it is first used. All it sends goes through our own door. */
+/** Loads the official library when it is first used. All its requests go through `outbound`. */
 export async function openStripe({ outbound }: Pick<Context, 'outbound'>, secretKey: string): Promise<Stripe> {
   const { default: StripeClient } = await import('stripe')
   const at = new URL(outbound.origin('stripe', ownOrigin))
@@ -103,7 +103,7 @@ const toResponse = ({ status, headers, body }: OutboundAnswer): Response =>
     headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
   })
 
-/** Nothing that the provider says is repeated: it may quote what it was sent. */
+/** The error repeats no message of the provider, because it may quote what was sent. */
 function refused(error: unknown): never {
   const { statusCode, detail } = error as { statusCode?: unknown; detail?: unknown }
   if (typeof statusCode === 'number') throw fail('conflict', `target: the payment provider answered ${statusCode}`)

@@ -5,7 +5,7 @@ export interface PromoCode {
   code: string
   family: Family
   plan: string
-  /** How long it holds; null is without an end. */
+  /** How long the plan lasts; null means without end. */
   days: number | null
   usesMax: number | null
   uses: number
@@ -14,11 +14,11 @@ export interface PromoCode {
 
 const columns = 'code, family, plan, days, uses_max, uses, expires_at'
 
-/** Locked: of two that redeem its last use at once, one finds it used up. */
+/** Locks the code, so that only one of two callers can redeem its last use. */
 export const lockPromo = (db: Tx, code: string) =>
   db.row<PromoCode>(`select ${columns} from promo_codes where code = $1 for update`, [code])
 
-/** Undefined where this organization has redeemed it before. */
+/** Returns undefined if this organization has redeemed the code before. */
 export const redeemPromo = (db: Tx, org: { id: string }, code: string, now: string) =>
   db.row(
     `with redeemed as (

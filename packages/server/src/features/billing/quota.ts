@@ -9,8 +9,8 @@ import { countMonthOfEach, countUsed, lockMetric } from './usage-store.ts'
 type QuotaDeps = Pick<Context, 'config' | 'now' | 'usageQueries'>
 
 /**
- * Refuses one more of something where the plan includes no more. In the transaction that adds it, so that of two who take
- * the last one only one does. Answers with how many more are free: Infinity where nothing limits them.
+ * Refuses one more item if the plan includes no more. Call it in the transaction that adds the item, so that only one
+ * of two callers gets the last one. Returns how many more are free, or Infinity if there is no limit.
  */
 export async function checkQuota(context: QuotaDeps, db: Sql, org: { id: string }, metric: Metric): Promise<number> {
   if (!context.config.plansEnforced) return Number.POSITIVE_INFINITY
@@ -30,7 +30,7 @@ export const quotaExceeded = (metric: Metric, included: number, used: number) =>
 export const quotaWords = (metric: Metric, included: number, used: number): string =>
   `${metric}: the plan includes ${included}, and ${used} are used`
 
-/** Refuses what the plan does not have. */
+/** Refuses a feature that the plan does not include. */
 export async function checkFeature(context: Context, db: Sql, org: { id: string }, feature: Feature): Promise<void> {
   if (!context.config.plansEnforced) return
   const entitled = await entitledOf(db, org, instant(context))
@@ -39,7 +39,7 @@ export async function checkFeature(context: Context, db: Sql, org: { id: string 
   throw fail('quota_exceeded', `feature.${feature}: the plan ${name} does not include it`)
 }
 
-/** Organizations that have used up what a month includes, by a look at what their servers wrote down. */
+/** Finds organizations that have used up their monthly quota, by the counts that servers have stored. */
 export async function findOverMonth(
   context: Pick<Context, 'config' | 'db' | 'now'>,
   orgIds: readonly string[],

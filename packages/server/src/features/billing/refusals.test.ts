@@ -31,8 +31,8 @@ import { newConnection, newVault, returnOrigin } from '../../../test/vault-scene
 import { newId, sha256 } from '../../kernel/context.ts'
 import { saveOverride } from './store.ts'
 
-// Every metric and feature of the contract has to refuse something, and a call that is refused has to be a good one: with
-// room in the plan, the same call goes through.
+// Every metric and feature of the contract has to refuse something. A refused call must be valid otherwise: with more
+// quota, the same call succeeds.
 
 const { world } = await openTenant({ SKERRY_PLANS: 'enforced' })
 const { db, meter } = world.server.context
@@ -47,7 +47,7 @@ interface Answer {
   error: { code: string; message: string } | undefined
 }
 type Call = () => Promise<Answer>
-/** Makes what the call needs, while nothing is limited yet. */
+/** Makes what the call needs, before any limit is set. */
 type Prepare = () => Promise<Call> | Call
 
 const limit = (key: Metric | `feature.${Feature}`, value: number | boolean | null) =>
@@ -72,7 +72,7 @@ const newTokenBody = () => {
 }
 const project = { name: 'Product', display: { name: 'Product', returnOrigins: [returnOrigin] } }
 
-/** The call that adds one. */
+/** Calls that add one item. */
 const adding = {
   members: () => () => ask(invites.create, { email: 'one@example.com' }),
   apps: () => () => ask(apps.create, { name: 'An app', slug: 'an-app' }),
@@ -114,7 +114,7 @@ const adding = {
   'vault.projects': () => () => ask(vaultProjects.create, project),
 } satisfies Record<string, Prepare>
 
-/** The call that uses one of what a month has. */
+/** Calls that use one unit of a monthly quota. */
 const using = {
   resolves: async () => {
     const { id: env } = await anEnv()
@@ -127,13 +127,13 @@ const using = {
   },
 } satisfies Record<string, Prepare>
 
-/** Metrics of which no call is here, and why. */
+/** Metrics without a call here, each with the reason. */
 const notHere = {
   audit_days: 'is shown and never enforced: a plan does not take entries of the trail away',
   'vault.connections.max': 'is refused on several ways to a connection, which have tests of their own',
 } satisfies Partial<Record<Metric, string>>
 
-/** The call for which a plan needs the feature. */
+/** Calls that need the feature. */
 const featured = {
   honey_tokens: () => () => ask(honeyTokens.create, { placement: 'a wiki', ...newTokenBody() }),
   change_approval: async () => {
@@ -160,7 +160,7 @@ const featured = {
   vault: () => () => ask(vaultProjects.create, project),
 } satisfies Record<string, Prepare>
 
-/** A row may say more behind the name. */
+/** The name of a metric or feature; a row may have more words after it. */
 const nameOf = (row: string) => row.split(' ')[0] as string
 
 test('every metric and every feature of the contract has a row here, or a reason why it has none', () => {
@@ -169,7 +169,7 @@ test('every metric and every feature of the contract has a row here, or a reason
   expect(new Set(had.map(nameOf))).toEqual(new Set(Object.keys(features)))
 })
 
-describe('a plan that has no more of it refuses, by name, what would go through with more', () => {
+describe('a used-up quota refuses the call by name, and a larger quota allows it:', () => {
   const refused = async (call: Call, metric: string) => {
     const { status, error } = await call()
     expect([status, error?.code]).toEqual([403, 'quota_exceeded'])
@@ -178,7 +178,7 @@ describe('a plan that has no more of it refuses, by name, what would go through 
 
   test.each(Object.entries(adding))('%s', async (row, prepare) => {
     const metric = nameOf(row) as Metric
-    // What was prepared may have used some of it.
+    // The preparation may have used some of the quota.
     const call = await prepare()
     await limit(metric, 0)
     await refused(call, metric)
@@ -186,7 +186,7 @@ describe('a plan that has no more of it refuses, by name, what would go through 
     expect((await call()).status).toBeLessThan(300)
   })
 
-  test.each(Object.entries(using))('%s, once those of a month are used', async (metric, prepare) => {
+  test.each(Object.entries(using))('%s, once the monthly quota is used', async (metric, prepare) => {
     const call = await prepare()
     expect((await call()).status).toBe(200)
     await limit(metric as Metric, 1)
@@ -198,7 +198,7 @@ describe('a plan that has no more of it refuses, by name, what would go through 
   })
 })
 
-describe('a plan without the feature refuses, by name, what would go through with it', () => {
+describe('a plan without the feature refuses the call by name, and a plan with it allows it:', () => {
   test.each(Object.entries(featured))('%s', async (row, prepare) => {
     const feature = nameOf(row) as Feature
     const call = await prepare()

@@ -12,7 +12,7 @@ import {
 import type { Sql } from '../../db/database.ts'
 import { type Holding, listHoldingsOfEach, listOverridesOfEach, type Override } from './store.ts'
 
-/** What an organization has in a family: its plan, and where it comes from. */
+/** The plan of an organization in a family, and the sources of plans. */
 export interface Standing {
   plan: Plan
   subscription: Holding | null
@@ -24,7 +24,7 @@ export interface Entitled {
   overrides: readonly Override[]
 }
 
-/** Statuses of a subscription whose plan holds: one who is late with a payment is reminded by the provider, and loses nothing yet. */
+/** Statuses of a subscription whose plan is in force. The provider sends a reminder for a late payment. */
 const paid = new Set(['active', 'trialing', 'past_due'])
 
 export const isInForce = ({ source, status, endsAt }: Holding, now: string): boolean =>
@@ -34,7 +34,7 @@ export async function entitledOf(db: Sql, org: { id: string }, now: string): Pro
   return (await entitledOfEach(db, [org.id], now))(org.id)
 }
 
-/** Of many organizations, with as many statements as of one. */
+/** Reads many organizations with as many statements as one. */
 export async function entitledOfEach(db: Sql, orgIds: readonly string[], now: string) {
   const holdings = Map.groupBy(await listHoldingsOfEach(db, orgIds), ({ orgId }) => orgId)
   const overrides = Map.groupBy(await listOverridesOfEach(db, orgIds), ({ orgId }) => orgId)
@@ -58,7 +58,7 @@ export const freePlanOf = (family: Family): Plan => plansOf(family)[0] as Plan
 export const planIn = ({ standings }: Entitled, family: Family): Plan =>
   standings.get(family)?.plan ?? freePlanOf(family)
 
-/** How much of a metric is included; null is without a limit. */
+/** Returns how much of a metric is included; null means no limit. */
 export function includedOf(entitled: Entitled, metric: Metric): number | null {
   const override = entitled.overrides.find(({ key }) => key === metric)
   if (override) return override.value as number | null
@@ -70,7 +70,7 @@ export function isGranted(entitled: Entitled, feature: Feature): boolean {
   return override ? override.value === true : planIn(entitled, features[feature].family).features.includes(feature)
 }
 
-/** Of a feature, on the wire and among the overrides. */
+/** The key of a feature, in the API and among the overrides. */
 export const keyOf = (feature: Feature): string => `feature.${feature}`
 
 /** Whether one plan of a family is above another. */
@@ -78,7 +78,7 @@ export const isAbove = (family: Family, one: string, other: string): boolean => 
 
 const rank = (family: Family, id: string): number => plansOf(family).findIndex((plan) => plan.id === id)
 
-/** A plan that costs something, by its two names. */
+/** Finds a plan that costs something, by its family and id. */
 export function findPaidPlan(family: string, id: string): Plan | undefined {
   const plan = findPlan(family, id)
   return plan && plan !== freePlanOf(plan.family) ? plan : undefined

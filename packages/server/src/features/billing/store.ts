@@ -70,7 +70,7 @@ export const saveHolding = (db: Tx, org: OrgId, one: NewHolding, now: string) =>
     ],
   )
 
-/** What is paid for stays, as cancelled: its last state is shown. */
+/** Deletes all plans except subscriptions, which stay as cancelled because their last state is shown. */
 export async function endHoldings(db: Tx, org: OrgId, now: string): Promise<void> {
   await db.rows(`delete from org_plans where org_id = $1 and source <> 'subscription'`, [org.id])
   await db.rows(`update org_plans set status = 'canceled', updated_at = $2 where org_id = $1`, [org.id, now])
@@ -94,7 +94,7 @@ export const saveOverride = (db: Tx, org: OrgId, { key, value, reason }: Overrid
 export const deleteOverride = (db: Tx, org: OrgId, key: string) =>
   db.row('delete from plan_overrides where org_id = $1 and key = $2 returning 1', [org.id, key])
 
-/** Held until commit: of those who change the plans of one organization, each waits for the one before. */
+/** Locks until commit, so that changes to the plans of one organization run one after the other. */
 export const lockPlans = (db: Tx, org: OrgId) =>
   db.row<{ name: string }>('select name from organizations where id = $1 for no key update', [org.id])
 
@@ -110,13 +110,13 @@ export const insertCustomer = (db: Tx, org: OrgId, customerId: string, now: stri
 export const findOrgNames = (db: Sql, org: OrgId) =>
   db.row<{ name: string; slug: string }>('select name, slug from organizations where id = $1', [org.id])
 
-/** Undefined where it was taken before. */
+/** Returns undefined if the event was received before. */
 export const takeEvent = (db: Tx, id: string, now: string) =>
   db.row('insert into billing_events (id, received_at) values ($1, $2) on conflict do nothing returning 1', [id, now])
 
 export const deleteOldEvents = (db: Sql, before: string) =>
   db.rows('delete from billing_events where received_at < $1', [before])
 
-/** Whose a customer of the payment provider is. */
+/** Finds the organization of a customer at the payment provider. */
 export const findOrgOfCustomer = (db: Sql, customerId: string) =>
   db.row<{ id: string }>('select org_id as id from billing_customers where customer_id = $1', [customerId])

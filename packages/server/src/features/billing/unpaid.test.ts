@@ -5,14 +5,14 @@ import { openTenant } from '../../../test/scene.ts'
 import { stateOf } from '../../../test/state.ts'
 import { insertPromo } from './promo-store.ts'
 
-// A server to which nobody has given a payment provider.
+// A server without a payment provider.
 
 const { world, tenant } = await openTenant()
 const { orgId, admin } = tenant
 const ask = <E extends Parameters<typeof world.call>[0]>(endpoint: E, body?: object) =>
   world.call(endpoint, { as: admin.as, params: { orgId }, ...(body ? { body } : {}) } as never)
 
-test('checkout and the portal are refused with the reason, and change nothing; the view offers neither', async () => {
+test('checkout and the portal are refused with the reason and change nothing, and the view offers neither', async () => {
   const { body } = await ask(billing.get)
   expect(body.manage).toMatchObject({ checkout: false, checkoutFamilies: [], portal: false })
   const before = await stateOf(world)

@@ -2,7 +2,7 @@ import { type Metric, type MonthlyMetric, metrics } from '@skerry/contract/billi
 import type { Sql } from '../../db/database.ts'
 import type { UsageQueries } from '../../http/context.ts'
 
-/** Since the first day of the month of `$2`, in UTC; what a server has yet to write down comes at most seconds later. */
+/** Since the first day of the month of `$2`, in UTC. Servers store their counts some seconds later at most. */
 const isInMonth = `day >= date_trunc('month', $2::timestamptz at time zone 'UTC')::date`
 
 const inMonth = (metric: MonthlyMetric) =>
@@ -27,7 +27,7 @@ export async function countUsed(
   return Number(row?.used ?? 0)
 }
 
-/** Of a metric that is counted by months: those of the organizations that have used any of it. */
+/** Counts a monthly metric. Lists only organizations that have used it. */
 export const countMonthOfEach = (db: Sql, orgIds: readonly string[], metric: Metric, now: string) =>
   db.rows<{ orgId: string; used: number }>(
     `select org_id, sum(quantity)::bigint as used from usage_counts
@@ -52,6 +52,6 @@ export async function countAllUsed(
   return new Map(rows.map(({ metric, used }) => [metric, Number(used)]))
 }
 
-/** Of two that take the last one of something at once, the second waits, and then finds none left. */
+/** Locks a metric, so that the second of two callers waits and then finds no quota left. */
 export const lockMetric = (db: Sql, org: { id: string }, metric: Metric) =>
   db.rows('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`quota ${org.id} ${metric}`])

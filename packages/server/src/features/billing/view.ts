@@ -49,7 +49,7 @@ export async function viewOf(context: Context, db: Sql, org: { id: string }): Pr
   }
 }
 
-/** Families of which the server has a price. */
+/** Families with at least one price on this server. */
 const soldFamilies = ({ stripe }: Config): Family[] =>
   families.filter((family) => plansOf(family).some(({ id }) => stripe?.prices[`${family}.${id}`] !== undefined))
 
@@ -68,7 +68,7 @@ function viewOfStanding({ plan, subscription, promo }: Standing, now: string) {
   }
 }
 
-/** As the payment provider charges it. */
+/** The price that the payment provider charges. */
 function priceOf({ amount, currency, interval }: Holding): Static<typeof PlanView>['price'] {
   return amount === null || currency === null || interval === null ? null : { amount, currency, interval }
 }

@@ -8,19 +8,19 @@ import { openStripe } from './payments.ts'
 import { takeEvent } from './store.ts'
 
 const bodyBytesMax = 512 * 1024
-/** What somebody recorded is of no use later. */
+/** An older request is refused, so that a recorded one is of no use later. */
 const toleranceSeconds = 300
 
 /**
- * `POST /webhooks/stripe`: the provider tells that something has changed, and a job asks it what is true by now. So no order
- * of events, and none that comes twice, can leave a state that never was.
+ * `POST /webhooks/stripe`: the provider reports that something has changed, and a job asks it for the current state. So
+ * neither events in the wrong order nor repeated events can store a wrong state.
  */
 export function mountWebhook(app: FastifyInstance, context: Context): void {
   app.post<{ Body: unknown }>(
     '/webhooks/stripe',
     {
       bodyLimit: bodyBytesMax,
-      // The signature is over the bytes as they came.
+      // The signature covers the bytes as they arrived.
       preParsing: async (request, _reply, payload) => {
         const bytes = await readAll(payload)
         signedBytes.set(request.raw, bytes)
@@ -44,7 +44,7 @@ export function mountWebhook(app: FastifyInstance, context: Context): void {
   )
 }
 
-/** Bodies of requests in work, by the request. */
+/** Raw bodies of the requests in progress. */
 const signedBytes = new WeakMap<object, Buffer>()
 
 async function readAll(payload: AsyncIterable<Uint8Array | string>): Promise<Buffer> {
@@ -87,7 +87,7 @@ async function verify(
   }
 }
 
-/** The subscription that an event is about; null where it is about nothing that changes a plan. */
+/** The subscription that an event is about; null if the event changes no plan. */
 function subscriptionOf({ type, data }: Told): string | null {
   const object = data.object as { id?: unknown; subscription?: unknown }
   const id = type.startsWith('customer.subscription.') ? object.id : object.subscription

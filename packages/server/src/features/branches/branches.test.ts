@@ -57,11 +57,11 @@ describe('a branch', () => {
     )
   })
 
-  test('is named like its slug unless it has a name', async () => {
+  test('has its slug as its name unless it gets another', async () => {
     expect((await fork({ slug: 'nameless' })).body.branch.name).toBe('nameless')
   })
 
-  test('lives seven days unless told otherwise, and for ever where that is null', async () => {
+  test('lasts seven days by default, and for ever if its lifetime is null', async () => {
     expect(lifetime((await fork()).body.branch)).toBe(7 * 86_400)
     for (const ttlSeconds of [1, 60]) expect(lifetime((await fork({ ttlSeconds })).body.branch)).toBe(ttlSeconds)
     expect(lifetime((await fork({ ttlSeconds: limits.branchTtlMaxSeconds })).body.branch)).toBe(30 * 86_400)
@@ -74,7 +74,7 @@ describe('a branch', () => {
     expect(error?.message).toContain('body.ttlSeconds')
   })
 
-  test('is in the lists of its environment and application, and not among the environments', async () => {
+  test('is in the branch lists of its environment and application, and not among the environments', async () => {
     const own = await newApp(world, tenant)
     const parent = await newEnv(world, tenant, own.id)
     const other = await newEnv(world, tenant, own.id, 'staging')
@@ -91,7 +91,7 @@ describe('a branch', () => {
     expect(detail.map(({ id }) => id)).toEqual(ids)
   })
 
-  test('has a slug of its own under its parent; another environment may have the same', async () => {
+  test('needs a slug that is unique under its parent, but another environment may have the same', async () => {
     await fork({ slug: 'taken' })
     const { status, error } = await fork({ slug: 'taken' })
     expect([status, error?.code]).toEqual([409, 'conflict'])
@@ -102,7 +102,7 @@ describe('a branch', () => {
 })
 
 describe('forking', () => {
-  test('needs a grant on the parent, and no admin role', async () => {
+  test('needs a grant on the parent, but not the admin role', async () => {
     const ungranted = await newMember(world, tenant, 'admin')
     for (const actor of [ungranted, await newToken(world, tenant), tenant.machine])
       expect((await fork({}, actor)).status).toBe(403)
@@ -111,7 +111,7 @@ describe('forking', () => {
     expect((await fork({}, holder)).status).toBe(201)
   })
 
-  test('says in the trail to whom the key went, the caller first', async () => {
+  test('records in the audit log to whom the key went, the caller first', async () => {
     const [person, token] = [await newMember(world, tenant), await newToken(world, tenant)]
     for (const actor of [person, token]) await grantKey(world, tenant, envId, actor)
     const { body } = await fork({ grants: [grantFor(person), grantFor(token)] })
@@ -140,7 +140,7 @@ describe('forking', () => {
     }
   })
 
-  test('grants the key to the caller, and to those that it names among the holders on the parent', async () => {
+  test('grants the key to the caller and to the holders on the parent that the body names', async () => {
     const person = await newMember(world, tenant)
     await grantKey(world, tenant, envId, person)
     expect(await holdersOf((await fork()).body.branch.id)).toEqual([holder.id])
@@ -150,7 +150,7 @@ describe('forking', () => {
     expect(own.status).toBe(200)
   })
 
-  test('for someone who holds no grant on the parent is refused whole', async () => {
+  test('for someone without a grant on the parent is refused as a whole', async () => {
     const stranger = await signUp(world)
     for (const actor of [await newToken(world, tenant), await newMember(world, tenant), stranger.admin]) {
       const { status, error } = await fork({ slug: 'widened', grants: [grantFor(tenant.admin), grantFor(actor)] })
@@ -161,14 +161,14 @@ describe('forking', () => {
     expect(body.branches.map(({ slug }) => slug)).not.toContain('widened')
   })
 
-  test('for someone twice is refused', async () => {
+  test('with two grants for one principal is refused', async () => {
     for (const actor of [tenant.admin, holder]) {
       const { status, error } = await fork({ grants: [grantFor(actor), grantFor(actor)] })
       expect([status, error?.message]).toEqual([400, `body.grants.1: ${actor.id} is named twice`])
     }
   })
 
-  test('for all holders, the caller among them, gives the caller the key that the fork names for it', async () => {
+  test('for all holders, including the caller, gives the caller the key in wrappedDek', async () => {
     const own = wrappedKey()
     const { status, body } = await fork({ wrappedDek: own, grants: [grantFor(holder), grantFor(tenant.admin)] })
     expect(status).toBe(201)
@@ -177,12 +177,12 @@ describe('forking', () => {
     expect(held.body.wrappedDek).toBe(own)
   })
 
-  test('for a user under the type of a token is refused: the pair is what holds', async () => {
+  test('for a token under the type of a user is refused', async () => {
     const grant = { ...grantFor(tenant.admin), principalType: 'user' }
     expect((await fork({ grants: [grant] })).status).toBe(400)
   })
 
-  test('of an environment elsewhere is not found', async () => {
+  test('an environment of another organization is answered with 404', async () => {
     const stranger = await signUp(world)
     const answer = await world.call(branches.create, {
       as: stranger.admin.as,
@@ -193,17 +193,17 @@ describe('forking', () => {
   })
 })
 
-describe('tearing a branch down', () => {
+describe('deleting a branch', () => {
   const remove = (id: string, actor: Actor) => world.call(envs.delete, { as: actor.as, params: on(id) })
 
-  test('is for holders of its key, and for admins, who need not hold it', async () => {
+  test('is for holders of its key, and for admins with or without the key', async () => {
     const forker = await newToken(world, tenant)
     await grantKey(world, tenant, envId, forker)
     expect((await remove((await fork({}, forker)).body.branch.id, forker)).body).toEqual({ ok: true })
     expect((await remove((await fork({}, forker)).body.branch.id, tenant.machine)).status).toBe(200)
   })
 
-  test('is not for a holder on the parent alone, nor does it reach the parent', async () => {
+  test('is refused to a holder of the parent’s key alone, and so is deleting the parent', async () => {
     const { branch } = (await fork({}, tenant.admin)).body
     expect((await remove(branch.id, holder)).status).toBe(403)
     expect((await remove(envId, holder)).status).toBe(403)

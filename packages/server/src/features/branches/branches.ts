@@ -27,8 +27,9 @@ export async function listOfApp(input: In<typeof apps.branches, InOrg & { app: A
 }
 
 /**
- * A branch holds only values that differ. Its key goes to the caller, and to others only if they can read the parent. Of a
- * protected environment it starts with that protection: otherwise a fork would be a way to change values without approval.
+ * Creates a branch, which contains only values that differ. Its key goes to the caller, and to others only if they can
+ * read the parent. A branch starts with its parent's protection: otherwise a fork would be a way to change values
+ * without approval.
  */
 export async function create(input: In<typeof branches.create, InEnv>): Out<typeof branches.create> {
   const { context, db, env, principal, origin, body, now, newId, audit } = input
@@ -80,8 +81,8 @@ function expiry(ttlSeconds: number | null | undefined, now: string): string | nu
 }
 
 /**
- * Forking must not widen who can read: each grant names a holder on the parent, once. The caller is one of them, and a client
- * that wraps to all of them names the caller too: that grant is left out, because the body has the caller's key already.
+ * Forking must not widen who can read, so each grant has to name a holder on the parent, and only once. A client that
+ * wraps to all holders also names the caller. That grant is left out, because the body has the caller's key already.
  */
 async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
   const grants = body.grants ?? []

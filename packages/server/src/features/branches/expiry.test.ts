@@ -13,7 +13,7 @@ import { openEnv } from '../../../test/scene.ts'
 import { grantKey, newToken, putSecret } from '../../../test/tenant.ts'
 import { expireBranches } from './jobs.ts'
 
-// The server's own schedule may run the job between two lines of a test. No line here minds.
+// The server's own schedule may run the job between two lines of a test. No test depends on that.
 
 const { world, tenant, appId, envId } = await openEnv()
 
@@ -33,7 +33,7 @@ const ended = async (resourceId: string) =>
   (await world.call(audit.list, { as: as(), params: org(), query: { action: 'branch.expired', resourceId } })).body
     .entries
 
-test('a branch whose time is up is gone from every route, swept or not', async () => {
+test('an expired branch is missing on every route, whether or not the job has deleted it', async () => {
   const branch = await fork('invisible')
   await putSecret(world, tenant, branch.id, 'A')
   const params = on(branch.id)
@@ -59,7 +59,7 @@ test('a branch whose time is up is gone from every route, swept or not', async (
   for (const { id } of [...list.body.branches, ...all.body.branches]) expect(id).not.toBe(branch.id)
 })
 
-test('a token that is bound to it is unknown from that instant on, whatever its role, and although servers remember it', async () => {
+test('a token that is bound to an expired branch is unknown at once, whatever its role, although servers cache it', async () => {
   const branch = await fork('bound-to')
   const reader = await newToken(world, tenant, { environmentId: branch.id })
   const admin = await newToken(world, tenant, { environmentId: branch.id, role: 'admin' })
@@ -78,7 +78,7 @@ test('a token that is bound to it is unknown from that instant on, whatever its 
     expect([status, error?.message]).toEqual([401, 'unknown service token'])
 })
 
-test('a token that is bound to it no longer writes into its parent, swept or not', async () => {
+test('a token that is bound to an expired branch cannot write into the parent, before the job has run', async () => {
   const branch = await fork('bound-to-write')
   const writer = await newToken(world, tenant, { environmentId: branch.id })
   await grantKey(world, tenant, envId, writer)
@@ -88,14 +88,14 @@ test('a token that is bound to it no longer writes into its parent, swept or not
       params: { ...on(envId), name: 'C' },
       body: { ciphertext: ciphertext() },
     })
-  // From the second on, memory knows who writes.
+  // From the second write on, the server has the writer in its cache.
   for (const expected of [201, 200]) expect((await put()).status).toBe(expected)
   world.clock.advance(61)
   const { status, error } = await put()
   expect([status, error?.message]).toEqual([401, 'unknown service token'])
 })
 
-test('its slug is free at once: the next fork need not wait for the sweep', async () => {
+test('the slug of an expired branch is free at once, before the job has run', async () => {
   const old = await fork('again')
   expect((await fork('again'))?.id).toBeUndefined()
   world.clock.advance(61)
@@ -106,7 +106,7 @@ test('its slug is free at once: the next fork need not wait for the sweep', asyn
   expect(await ended(fresh.id)).toEqual([])
 })
 
-test('the sweep deletes overrides, key grants and bound tokens with it, and leaves one entry by the system', async () => {
+test('the job deletes an expired branch with its overrides, key grants and bound tokens, and leaves one audit entry', async () => {
   const branch = await fork('swept')
   await putSecret(world, tenant, branch.id, 'A')
   const bound = await newToken(world, tenant, { environmentId: branch.id })
@@ -132,7 +132,7 @@ test('the sweep deletes overrides, key grants and bound tokens with it, and leav
   })
 })
 
-test('the sweep spares branches that have time left or no end, and every environment', async () => {
+test('the job keeps branches that have time left or no end, and every environment', async () => {
   const kept = [await fork('young', 3600), await fork('endless', null)]
   world.clock.advance(61)
   await expireBranches(world.server.context)
@@ -144,7 +144,7 @@ test('the sweep spares branches that have time left or no end, and every environ
   expect(await rowsOf(envId)).toHaveLength(1)
 })
 
-test('one sweep ends all that are due, however many', async () => {
+test('one run of the job deletes all expired branches, however many', async () => {
   const made = await Promise.all(Array.from({ length: 205 }, (_, n) => fork(`many-${n}`)))
   world.clock.advance(61)
   await expireBranches(world.server.context)
@@ -152,7 +152,7 @@ test('one sweep ends all that are due, however many', async () => {
   expect([made.length, left.length]).toEqual([205, 0])
 })
 
-test('several sweeps at once leave one entry for each branch', async () => {
+test('several runs at once leave one audit entry for each branch', async () => {
   const made = await Promise.all(Array.from({ length: 12 }, (_, n) => fork(`raced-${n}`)))
   world.clock.advance(61)
   await Promise.all(Array.from({ length: 4 }, () => expireBranches(world.server.context)))

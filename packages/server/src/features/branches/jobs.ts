@@ -7,7 +7,7 @@ import { deleteExpiredBranches } from '../../model/environments/write.ts'
 
 export const jobs = [job('branches.expire', { schedule: everyMinutes(1) }, expireBranches)]
 
-/** Tears down branches whose time is up, with their overrides, key grants and bound tokens. Until then no route shows them. */
+/** Deletes expired branches with their overrides, key grants and bound tokens. Routes hide them before that. */
 export async function expireBranches(context: Context): Promise<number> {
   let expired = 0
   for (;;) {
@@ -17,7 +17,7 @@ export async function expireBranches(context: Context): Promise<number> {
   }
 }
 
-/** Few enough that the transaction stays short. */
+/** Few enough to keep the transaction short. */
 const atOnce = 100
 
 const expireSome = (context: Context) =>

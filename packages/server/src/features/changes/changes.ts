@@ -38,7 +38,7 @@ export async function get({ db, change }: In<typeof changes.get, OnChange>): Out
   return { changeRequest: toResponse(change), reviews: await listReviews(db, change) }
 }
 
-/** What is refused of one change, refuses all of them. */
+/** If one change is refused, all of them are refused. */
 export async function propose(input: In<typeof changes.propose, InEnv, QuotaContext>): Out<typeof changes.propose> {
   const { env } = input
   const { protection } = env
@@ -47,8 +47,8 @@ export async function propose(input: In<typeof changes.propose, InEnv, QuotaCont
 }
 
 /**
- * With the last approval that it needs, the change happens in the same transaction, and with it all that were proposed
- * together. Where a secret has moved on, they never can, so the first approval closes them.
+ * The last approval that a change needs applies it in the same transaction, with all changes that were proposed
+ * together. If a secret has changed in between, they can never be applied, so the first approval closes them.
  */
 export async function approve(input: In<typeof changes.approve, Reviewing, QuotaContext>): Out<typeof changes.approve> {
   const { db, change, principal, audit } = input
@@ -63,7 +63,7 @@ export async function approve(input: In<typeof changes.approve, Reviewing, Quota
   return { changeRequest, status: changeRequest.status, approvals, required }
 }
 
-/** `approvers` are null as long as there are too few. */
+/** `approvers` is null while there are too few. */
 async function carryOut(
   input: In<typeof changes.approve, Reviewing, QuotaContext>,
   together: Change[],
@@ -104,7 +104,7 @@ export async function withdraw(input: In<typeof changes.withdraw, OnChange>): Ou
 type Deciding = Pick<In<typeof changes.withdraw, OnChange>, 'db' | 'change' | 'now'>
 type Voting = Omit<In<typeof changes.reject, Reviewing>, 'audit'>
 
-/** The change and those proposed with it, as they are when everyone who came before has decided. */
+/** Locks the change and those proposed with it. Waits for earlier decisions. */
 async function lockFor(trigger: Trigger, { db, change }: Deciding): Promise<Change[]> {
   const together = await lockDecided(db, change)
   if (together.length === 0) throw fail('not_found', 'no such change request')
@@ -118,7 +118,7 @@ async function vote({ db, principal, body, now, newId }: Voting, together: Chang
     await putReview(db, one, { id: newId('review'), reviewerId: principal.id, decision, comment, createdAt: now })
 }
 
-/** Closes them by someone else's doing, and tells their proposer. */
+/** Closes changes by someone else's decision, and notifies their proposer. */
 async function decide(
   input: Omit<In<typeof changes.reject, Reviewing>, 'audit'>,
   together: Change[],
@@ -134,7 +134,7 @@ async function close({ db, change, now }: Deciding, together: Change[], status: 
   return { ...toResponse(change), status, closedAt: now }
 }
 
-/** What audit entries say of a change. Its note is for reviewers, and may be long. */
+/** The facts of a change in audit entries. Its note is for reviewers, and may be long. */
 const factsOf = ({ environmentId, secretName, action }: Change) => ({ environmentId, name: secretName, action })
 
 function toResponse({ orgId, baseSecretId, ...row }: Change): ChangeRow {

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 
 const freeText = Compile(FreeText)
 
-/** The proposer's explanation, null where there is none. */
+/** The proposer's explanation; null if there is none. */
 export function noteFrom(headers: Record<string, string | string[] | undefined>): string | null {
   const given = headers[changeNoteHeader]
   if (typeof given !== 'string') return null
@@ -22,8 +22,8 @@ export function noteFrom(headers: Record<string, string | string[] | undefined>)
 }
 
 /**
- * Our clients send percent-encoded UTF-8, the one form that passes through every client and proxy. Others send a text as
- * it is: UTF-8 or Latin-1 (RFC 9110 section 5.5), which Node hands over byte by byte.
+ * Our clients send percent-encoded UTF-8, the one form that passes through every client and proxy. Other clients send
+ * plain text, in UTF-8 or Latin-1 (RFC 9110, section 5.5), which Node returns byte by byte.
  */
 function decode(header: string): string {
   const bytes = Buffer.from(header, 'latin1')

@@ -12,7 +12,7 @@ interface Work {
   emit: Emit
 }
 
-/** What an event tells of a change request, and of how many were proposed with it: a group is one event. */
+/** The facts of a change request in an event. A group is one event, which has the number of the other changes. */
 export const factsOf = (change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>, environment: string) => ({
   changeRequestId: change.id,
   environmentId: change.environmentId,
@@ -30,7 +30,7 @@ export async function tellDecided({ db, principal, emit }: Work, change: Propose
 
 type Audit = (action: Extract<AuditAction, 'change_request.superseded'>, id: string, metadata: Metadata) => void
 
-/** What waits was sealed under a key that the environment no longer has, or proposed on versions that were. */
+/** Closes open changes. They were encrypted with the former key of the environment, or are based on its versions. */
 export async function supersedeAll(work: Work & { now: string; audit: Audit }, env: Env): Promise<void> {
   const told = new Set<string>()
   for (const change of await supersedeOpen(work.db, env, work.now)) {

@@ -4,14 +4,14 @@ import { noteFrom } from './note.ts'
 import { factsOf } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
 
-/** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
+/** Queues a write instead of doing it, under the current protection settings of the environment. */
 export const propose: Propose = async (request, env, proposal) => {
   const changeRequest = await queue(request, env, proposal)
   await request.emit('change_request.opened', factsOf(changeRequest, env.slug))
   return new Reply(202, { queued: true, changeRequest })
 }
 
-/** Queues several, which are decided together, and told of once. */
+/** Queues several changes, which are decided together and announced by one event. */
 export async function proposeTogether(
   request: ProposeInput,
   env: ProtectedEnv,

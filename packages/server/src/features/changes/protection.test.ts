@@ -36,7 +36,7 @@ async function actionsOn(resourceId: string) {
 }
 
 describe('protection', () => {
-  test('is null until it is asked for, and then takes one approval of someone else', async () => {
+  test('is off until an admin turns it on, and then needs one approval of someone else', async () => {
     const envId = await newGuarded(world, tenant, null)
     expect((await read(envId)).body).toEqual({ protection: null, openChangeRequests: 0 })
     const { status, body } = await write(envId, {})
@@ -44,7 +44,7 @@ describe('protection', () => {
     expect((await read(envId)).body.protection).toEqual(body.protection)
   })
 
-  test('keeps what an update does not name', async () => {
+  test('keeps the settings that an update leaves out', async () => {
     const envId = await newGuarded(world, tenant, { requiredApprovals: 3 })
     expect((await write(envId, { allowSelfApproval: true })).body.protection).toEqual({
       requiredApprovals: 3,
@@ -57,14 +57,14 @@ describe('protection', () => {
     expect((await write(envId, {})).body.protection).toEqual({ requiredApprovals: 2, allowSelfApproval: true })
   })
 
-  test('begins with the defaults again after it was taken off', async () => {
+  test('begins with the defaults again after it was removed', async () => {
     const envId = await newGuarded(world, tenant, { requiredApprovals: 3, allowSelfApproval: true })
     expect((await unprotect(world, tenant, envId)).body).toEqual({ ok: true })
     expect((await read(envId)).body.protection).toBeNull()
     expect(await protect(world, tenant, envId)).toEqual({ requiredApprovals: 1, allowSelfApproval: false })
   })
 
-  test('leaves an entry when it begins, changes and ends, and none where there was nothing to end', async () => {
+  test('leaves an audit entry when it begins, changes and ends, and none if there was nothing to end', async () => {
     const envId = await newGuarded(world, tenant, null)
     await unprotect(world, tenant, envId)
     expect(await actionsOn(envId)).toEqual([])
@@ -78,7 +78,7 @@ describe('protection', () => {
     ])
   })
 
-  test('by ten at once begins once', async () => {
+  test('begins once when ten requests turn it on at the same time', async () => {
     const envId = await newGuarded(world, tenant, null)
     await Promise.all(Array.from({ length: 10 }, () => write(envId, {})))
     const actions = await actionsOn(envId)
@@ -86,14 +86,14 @@ describe('protection', () => {
     expect(actions).toHaveLength(10)
   })
 
-  test('takes from 1 to 20 approvals', async () => {
+  test('accepts from 1 to 20 required approvals', async () => {
     const envId = await newGuarded(world, tenant)
     for (const requiredApprovals of [0, -1, 21, 1.5, '1', null])
       expect((await write(envId, { requiredApprovals })).status).toBe(400)
     expect((await write(envId, { requiredApprovals: 20 })).status).toBe(200)
   })
 
-  test('is for admins, token and machine client included, to change and for members to see', async () => {
+  test('can be changed only by admins, including tokens and machine clients, and seen by members', async () => {
     const envId = await newGuarded(world, tenant, null)
     const members = [await newToken(world, tenant), await newMember(world, tenant)]
     for (const by of members) {
@@ -105,7 +105,7 @@ describe('protection', () => {
     expect((await read(envId, (await signUp(world)).admin)).status).toBe(404)
   })
 
-  test('tells how many changes wait', async () => {
+  test('shows how many changes wait', async () => {
     const envId = await newGuarded(world, tenant)
     const { id } = await proposePut(world, tenant, envId, 'A')
     await proposePut(world, tenant, envId, 'B')
@@ -117,14 +117,14 @@ describe('protection', () => {
     expect((await read(envId)).body.openChangeRequests).toBe(1)
   })
 
-  test('is not part of an environment’s row', async () => {
+  test('is not part of an environment in answers', async () => {
     const envId = await newGuarded(world, tenant)
     const params = { orgId: tenant.orgId, envId }
     const { body } = await world.call(envs.get, { as: tenant.admin.as, params })
     expect(body.environment).not.toHaveProperty('protection')
   })
 
-  test('is what a branch starts with when a holder of the key forks it; from then on it has its own', async () => {
+  test('is copied to a branch that a key holder forks, and is independent of it afterwards', async () => {
     const envId = await newGuarded(world, tenant, { requiredApprovals: 2, allowSelfApproval: true })
     const holder = await newToken(world, tenant)
     await grantKey(world, tenant, envId, holder)
@@ -136,7 +136,7 @@ describe('protection', () => {
     expect((await read(envId)).body.protection).not.toBeNull()
   })
 
-  test('of an environment leaves the branches alone that it has already', async () => {
+  test('of an environment does not affect the branches that it already has', async () => {
     const envId = await newGuarded(world, tenant, null)
     const branchId = await fork(envId)
     await protect(world, tenant, envId)
@@ -148,7 +148,7 @@ describe('a protected branch', () => {
   const remove = (envId: string, by: Actor) =>
     world.call(envs.delete, { as: by.as, params: { orgId: tenant.orgId, envId } })
 
-  test('is deleted by admins alone: a holder cannot tear it down and make it anew without protection', async () => {
+  test('can be deleted only by admins, so a key holder cannot create it again without protection', async () => {
     const envId = await newGuarded(world, tenant, null)
     const holder = await newToken(world, tenant)
     await grantKey(world, tenant, envId, holder)

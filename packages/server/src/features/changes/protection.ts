@@ -16,9 +16,9 @@ export async function get({ db, env }: In<typeof endpoints.get, InEnv>): Out<typ
 }
 
 /**
- * What is not given takes its default when protection begins, and stays as it is afterwards. Changes that wait keep the
- * settings that they were proposed under, so neither loosening nor tightening touches them. A direct write that was
- * under way when protection began still lands; what was proposed before it did is then superseded.
+ * A setting that the body leaves out gets its default when protection begins, and stays unchanged later. Queued changes
+ * keep the settings of their proposal, so looser or stricter settings do not affect them. A direct write that is in
+ * progress when protection begins still completes, and supersedes what was proposed before it.
  */
 export async function put({ db, env, body, audit }: In<typeof endpoints.put, InEnv>): Out<typeof endpoints.put> {
   const there = await lockEnvironment(db, env, 'no key update')
@@ -36,8 +36,8 @@ export async function put({ db, env, body, audit }: In<typeof endpoints.put, InE
 }
 
 /**
- * Queued changes stay queued: to release them all at once is not what one approver may do. From now on one admin alone may
- * change every value, so all of them are told, the one who did it too: it may have been somebody else with that session.
+ * Queued changes stay queued, because one approver must not release them all at once. From now on one admin may change
+ * every value, so all admins are notified, also the one who did it: somebody else may have used that session.
  */
 export async function remove(input: In<typeof endpoints.delete, InEnv>): Out<typeof endpoints.delete> {
   const { db, env, principal, origin, audit, emit } = input

@@ -35,7 +35,7 @@ const show = (changeRequestId: string, actor: Actor = tenant.admin) =>
   world.call(changes.get, { ...by(actor), params: { ...org(), changeRequestId } })
 
 describe('in a protected environment', () => {
-  test('a write is queued with what was proposed, and the secret keeps its value', async () => {
+  test('a write is queued as it was proposed, and the secret keeps its value', async () => {
     const before = await stored()
     const text = ciphertext()
     const changeRequest = queuedIn(await put('WRITTEN', { ciphertext: text }))
@@ -65,13 +65,13 @@ describe('in a protected environment', () => {
     expect(layer?.secrets.find((one) => one.name === 'WRITTEN')?.ciphertext).not.toBe(text)
   })
 
-  test('so is a restore, which names the version and carries no ciphertext', async () => {
+  test('a restore is queued with its version and without a ciphertext', async () => {
     const changeRequest = queuedIn(await restore('RESTORED', { version: 1 }))
     expect(changeRequest).toMatchObject({ action: 'restore', restoreVersion: 1, baseVersion: 2, ciphertext: null })
     expect((await stored()).find(({ name }) => name === 'RESTORED')?.version).toBe(2)
   })
 
-  test('so is a deletion', async () => {
+  test('a deletion is queued', async () => {
     const changeRequest = queuedIn(await remove('DELETED'))
     expect(changeRequest).toMatchObject({ action: 'delete', restoreVersion: null, baseVersion: 2, ciphertext: null })
     expect((await stored()).map(({ name }) => name)).toContain('DELETED')
@@ -82,7 +82,7 @@ describe('in a protected environment', () => {
     expect((await stored()).map(({ name }) => name)).not.toContain('BRAND_NEW')
   })
 
-  test('what would be refused at once is refused, and queues nothing', async () => {
+  test('a change that could not be made directly is refused, and nothing is queued', async () => {
     const stranger = await newMember(world, tenant, 'admin')
     const before = await stateOf(world)
     const answers = [
@@ -103,14 +103,14 @@ describe('in a protected environment', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('a machine client may propose what needs no key', async () => {
+  test('a machine client may propose changes that need no key', async () => {
     const restored = queuedIn(await restore('RESTORED', { version: 1 }, tenant.machine))
     const removed = queuedIn(await remove('DELETED', {}, tenant.machine))
     for (const one of [restored, removed])
       expect([one.proposedByType, one.proposedById]).toEqual(['m2m', tenant.machine.id])
   })
 
-  test('proposing leaves one entry that says what, and holds neither value nor note', async () => {
+  test('a proposal leaves one audit entry about it, without the value and the note', async () => {
     const note = 'because of the incident on Tuesday'
     const { id, ciphertext: text } = await proposePut(world, tenant, envId, 'WRITTEN', { note })
     const { body } = await world.call(audit.list, { ...by(), params: org(), query: { resourceId: id } })
@@ -125,7 +125,7 @@ describe('in a protected environment', () => {
     expect(JSON.stringify(body.entries)).not.toContain(note)
   })
 
-  test('the entry of a proposed restore names the version to come back', async () => {
+  test('the audit entry of a proposed restore names the version to restore', async () => {
     const { id } = queuedIn(await restore('RESTORED', { version: 1 }))
     const { body } = await world.call(audit.list, { ...by(), params: org(), query: { resourceId: id } })
     const about = { environmentId: envId, name: 'RESTORED', action: 'restore', baseVersion: 2, restoreVersion: 1 }
@@ -139,13 +139,13 @@ describe('the note', () => {
 
   test.each([
     ['plain text', 'rotate the key', 'rotate the key'],
-    ['what only looks like an escape', '100 % sure, 50%', '100 % sure, 50%'],
+    ['text with percent signs', '100 % sure, 50%', '100 % sure, 50%'],
     ['percent-encoded UTF-8', encodeURIComponent('Schlüssel 🔑 100 %'), 'Schlüssel 🔑 100 %'],
     ['several lines', encodeURIComponent('one\ntwo'), 'one\ntwo'],
     ['bytes of UTF-8', Buffer.from('Schlüssel').toString('latin1'), 'Schlüssel'],
     ['bytes of Latin-1', 'Schlüssel', 'Schlüssel'],
     ['blanks', '   ', null],
-  ])('is taken as %s', async (_, sent, note) => {
+  ])('is decoded from %s', async (_, sent, note) => {
     expect(await noteOf(sent)).toBe(note)
   })
 
@@ -154,7 +154,7 @@ describe('the note', () => {
     expect((await show(id)).body.changeRequest.note).toBe('why')
   })
 
-  test('is held to 2,000 characters, and none of them controls', async () => {
+  test('has at most 2,000 characters, and no control characters', async () => {
     const longest = '🔑'.repeat(2000)
     expect(await noteOf(encodeURIComponent(longest))).toBe(longest)
     for (const value of ['x'.repeat(2001), 'a%00b', 'a%1B[2Jb', 'a%7Fb']) {
@@ -164,7 +164,7 @@ describe('the note', () => {
     }
   })
 
-  test('is ignored where nothing is queued, whatever it holds', async () => {
+  test('is ignored if nothing is queued, whatever it contains', async () => {
     const open = await newGuarded(world, tenant, null)
     const body = { ciphertext: ciphertext() }
     const params = { ...org(), envId: open, name: 'A' }
@@ -173,7 +173,7 @@ describe('the note', () => {
 })
 
 describe('change requests', () => {
-  test('are listed newest first, by status and by environment, and walked by cursor', async () => {
+  test('are listed newest first, by status and by environment, and page by page', async () => {
     const own = await newGuarded(world, tenant)
     const made: string[] = []
     for (const name of ['A', 'B', 'C', 'D', 'E']) made.unshift((await proposePut(world, tenant, own, name)).id)
@@ -192,7 +192,7 @@ describe('change requests', () => {
     expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)])
   })
 
-  test('show a proposed value to those who hold the key now, and the rest to every member', async () => {
+  test('show a proposed value only to those who hold the key now, and the rest to every member', async () => {
     const change = await proposePut(world, tenant, envId, 'SEEN')
     const holder = await newToken(world, tenant)
     const grant = await grantKey(world, tenant, envId, holder)
@@ -221,7 +221,7 @@ describe('change requests', () => {
     expect(body.changeRequests).toEqual([])
   })
 
-  test('go with their environment', async () => {
+  test('are deleted with their environment', async () => {
     const own = await newGuarded(world, tenant)
     const change = await proposePut(world, tenant, own, 'A')
     await world.call(envs.delete, { ...by(), params: { ...org(), envId: own } })
@@ -230,7 +230,7 @@ describe('change requests', () => {
     expect((await decide(world, tenant, 'approve', change.id, reviewer)).status).toBe(404)
   })
 
-  test('forget the value when the secret is deleted with its history, unless it may still come to be', async () => {
+  test('lose the value when the secret is deleted with its history, unless they can still be applied', async () => {
     const own = await newGuarded(world, tenant, null)
     await putSecret(world, tenant, own, 'A')
     await protect(world, tenant, own)

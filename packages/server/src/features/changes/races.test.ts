@@ -20,7 +20,7 @@ const versions = async (envId: string, name: string) => {
 }
 const sorted = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
 
-test('of twenty approvals at once one applies the change, and it is written once', async () => {
+test('twenty approvals at once apply the change once, and it is written once', async () => {
   const envId = await newGuarded(world, tenant)
   const { id } = await proposePut(world, tenant, envId, 'A')
   const entries = await newEntries(world, async () => {
@@ -37,7 +37,7 @@ test('of twenty approvals at once one applies the change, and it is written once
   ])
 })
 
-test('of approvals by several at once no vote is lost: the last that is needed applies the change', async () => {
+test('approvals by several people at once all count, and one of them applies the change', async () => {
   const envId = await newGuarded(world, tenant, { requiredApprovals: 4 })
   const { id } = await proposePut(world, tenant, envId, 'A')
   const answers = await Promise.all(reviewers.map((reviewer) => decide(world, tenant, 'approve', id, reviewer)))
@@ -45,7 +45,7 @@ test('of approvals by several at once no vote is lost: the last that is needed a
   expect(answers.filter(({ body }) => body.status === 'applied')).toHaveLength(1)
 })
 
-test('of an approval and a withdrawal at once, one decides and the other is told', async () => {
+test('if an approval and a withdrawal come at once, one decides and the other is refused', async () => {
   const envId = await newGuarded(world, tenant)
   for (let round = 0; round < 10; round++) {
     const name = `A${round}`
@@ -61,7 +61,7 @@ test('of an approval and a withdrawal at once, one decides and the other is told
   }
 })
 
-test('of two changes of one secret approved at once, one is applied and the other superseded', async () => {
+test('if two changes of one secret are approved at once, one is applied and the other superseded', async () => {
   const envId = await newGuarded(world, tenant)
   for (const name of ['NEW', 'NEW_2', 'NEW_3']) {
     for (const versionsBefore of [0, 1]) {
@@ -75,7 +75,7 @@ test('of two changes of one secret approved at once, one is applied and the othe
   }
 })
 
-test('a direct write that got in before protection began supersedes what was proposed on the version before', async () => {
+test('a direct write just before protection began supersedes changes of the earlier version', async () => {
   const envId = await newGuarded(world, tenant, null)
   const params = { orgId: tenant.orgId, envId }
   for (let round = 0; round < 5; round++) {
@@ -100,7 +100,7 @@ test('a direct write that got in before protection began supersedes what was pro
   }
 })
 
-test('of protecting a branch and a holder deleting it at once, one comes first: what is protected stays', async () => {
+test('if a branch is protected and a key holder deletes it at the same time, only one of the two succeeds', async () => {
   const envId = await newGuarded(world, tenant, null)
   const holder = await newToken(world, tenant)
   await grantKey(world, tenant, envId, holder)

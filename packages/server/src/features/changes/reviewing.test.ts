@@ -27,13 +27,13 @@ const statusOf = async (changeRequestId: string) =>
 const reviewsOf = async (changeRequestId: string) =>
   (await world.call(changes.get, { ...by(), params: { ...org(), changeRequestId } })).body.reviews
 
-/** Makes a secret of so many versions in a protected environment. */
+/** Makes a secret with `count` versions in a protected environment. */
 async function secretOf(name: string, count: number) {
   for (let n = 0; n < count; n++) await approve((await propose(name)).id)
 }
 
 describe('approving', () => {
-  test('writes the ciphertext byte for byte, as a new version of the proposer', async () => {
+  test('writes the ciphertext byte for byte, as a new version by the proposer', async () => {
     await secretOf('PUT', 1)
     const text = ciphertext(700_000)
     const { id } = await propose('PUT', { text })
@@ -50,7 +50,7 @@ describe('approving', () => {
     })
   })
 
-  test('restores as a restore does, and says from which version', async () => {
+  test('a restore adds a version that names the restored one', async () => {
     await secretOf('RESTORE', 2)
     const [second, first] = (await versions('RESTORE')).versions
     const params = { ...org(), envId, name: 'RESTORE' }
@@ -67,7 +67,7 @@ describe('approving', () => {
     expect(restored?.ciphertext).not.toBe(second?.ciphertext)
   })
 
-  test('deletes the secret and its whole history', async () => {
+  test('a deletion deletes the secret and its whole history', async () => {
     await secretOf('DELETE', 2)
     const params = { ...org(), envId, name: 'DELETE' }
     const { id } = queuedIn(await world.call(secrets.delete, { ...by(), params }))
@@ -75,7 +75,7 @@ describe('approving', () => {
     expect((await world.call(secrets.versions, { ...by(), params })).status).toBe(404)
   })
 
-  test('is seen by the next resolve', async () => {
+  test('changes the answer of the next resolve', async () => {
     const ask = async () => {
       const { body } = await world.call(resolve.get, { ...by(), query: { env: envId } })
       return body.layers.flatMap((layer) => layer.secrets).find(({ name }) => name === 'RESOLVED')?.ciphertext
@@ -87,7 +87,7 @@ describe('approving', () => {
     expect(await ask()).toBe(text)
   })
 
-  test('takes as many reviewers as are required, each counted once', async () => {
+  test('needs as many reviewers as are required, and counts each once', async () => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const { id } = await proposePut(world, tenant, own, 'TWO')
     for (const _ of [1, 2]) {
@@ -98,7 +98,7 @@ describe('approving', () => {
     expect([last.body.status, last.body.approvals]).toEqual(['applied', 2])
   })
 
-  test('again replaces one’s vote and its comment', async () => {
+  test('again replaces the vote and the comment of the reviewer', async () => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const { id } = await proposePut(world, tenant, own, 'VOTES')
     await approve(id, alice, 'first thought')
@@ -111,7 +111,7 @@ describe('approving', () => {
     expect(await statusOf(id)).toBe('rejected')
   })
 
-  test('counts nobody who has lost the admin role or has left since', async () => {
+  test('does not count reviewers who have lost the admin role or left', async () => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const { db } = world.server.context
     const [demoted, gone] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant, 'admin')]
@@ -124,7 +124,7 @@ describe('approving', () => {
     expect((await approve(id, bob)).body).toMatchObject({ status: 'applied', approvals: 2 })
   })
 
-  test('by the proposer is refused, unless the environment allowed it when the change was proposed', async () => {
+  test('by the proposer is refused, unless the environment allowed it at the time of the proposal', async () => {
     await grantKey(world, tenant, envId, alice)
     const { id } = await propose('SELF', { by: alice })
     const { status, error } = await approve(id)
@@ -138,7 +138,7 @@ describe('approving', () => {
     expect((await versions('SELF')).versions[0]).toMatchObject({ createdByType: 'user', createdById: alice?.id })
   })
 
-  test('is for admins in person: no member, service token or machine client, proposer or not', async () => {
+  test('is only for admins in person, not for members, service tokens or machine clients', async () => {
     const { id } = await propose('PERSONS')
     const others = [await newMember(world, tenant), await newToken(world, tenant), tenant.admin, tenant.machine]
     for (const who of others)
@@ -149,7 +149,7 @@ describe('approving', () => {
     expect([await statusOf(id), await reviewsOf(id)]).toEqual(['open', []])
   })
 
-  test('leaves entries of the approval, of the change and of the secret, which name proposer and approver', async () => {
+  test('leaves audit entries of the approval, the change and the secret, which name proposer and approver', async () => {
     const { id } = await propose('TRAIL')
     await approve(id)
     const entries = async (query: Record<string, unknown>) =>
@@ -175,7 +175,7 @@ describe('approving', () => {
 })
 
 describe('settings', () => {
-  test('are those of the proposal: neither loosening nor taking protection off releases what waits', async () => {
+  test('of the proposal stay in force: weaker settings or no protection do not release waiting changes', async () => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const { id } = await proposePut(world, tenant, own, 'WAITS')
     await protect(world, tenant, own, { requiredApprovals: 1 })
@@ -185,7 +185,7 @@ describe('settings', () => {
     expect((await approve(id, bob)).body.status).toBe('applied')
   })
 
-  test('that were tightened since do not hold up what waits', async () => {
+  test('that became stricter do not delay waiting changes', async () => {
     const own = await newGuarded(world, tenant)
     const { id } = await proposePut(world, tenant, own, 'EASY')
     await protect(world, tenant, own, { requiredApprovals: 5 })
@@ -194,7 +194,7 @@ describe('settings', () => {
 })
 
 describe('a change is superseded', () => {
-  test('when another was applied before it, and writes nothing', async () => {
+  test('if another one was applied before it, and writes nothing', async () => {
     await secretOf('MOVED', 1)
     const [one, two] = [await propose('MOVED'), await propose('MOVED')]
     await approve(one.id)
@@ -203,14 +203,14 @@ describe('a change is superseded', () => {
     expect((await versions('MOVED')).versions.map((version) => version.ciphertext)).not.toContain(two.ciphertext)
   })
 
-  test('when it proposed a secret that exists by now', async () => {
+  test('if it proposed a new secret that exists by now', async () => {
     const [one, two] = [await propose('CREATED'), await propose('CREATED')]
     await approve(one.id)
     expect((await approve(two.id)).body.status).toBe('superseded')
     expect((await versions('CREATED')).currentVersion).toBe(1)
   })
 
-  test('when the secret was deleted, and also when another of its name is at the same version', async () => {
+  test('if the secret was deleted, also if a new one with its name has the same version', async () => {
     const own = await newGuarded(world, tenant, null)
     const params = { ...org(), envId: own, name: 'AGAIN' }
     const begin = async () => {
@@ -235,7 +235,7 @@ describe('a change is superseded', () => {
     expect(await versions('AGAIN', own)).toEqual(before)
   })
 
-  test('at the first approval, though it needs more: it can never be applied', async () => {
+  test('at the first approval even if it needs more, because it can never be applied', async () => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const [one, two] = [await proposePut(world, tenant, own, 'A'), await proposePut(world, tenant, own, 'A')]
     for (const who of [alice, bob]) await approve(one.id, who)
@@ -244,7 +244,7 @@ describe('a change is superseded', () => {
 })
 
 describe('withdrawing', () => {
-  test('is for the proposer, person or token, and for admins', async () => {
+  test('is for the proposer, a person or a token, and for admins', async () => {
     const token = await newToken(world, tenant)
     const person = await newMember(world, tenant)
     for (const holder of [token, person]) {
@@ -265,7 +265,7 @@ describe('the states of a change request', () => {
   const triggers: Decision[] = ['approve', 'reject', 'withdraw']
   const pairs = statuses.flatMap((from) => triggers.map((trigger) => [from, trigger] as const))
 
-  /** A change in this state, of two approvals of which it has none. */
+  /** Makes a change in this state. The environment must require two approvals. */
   async function changeIn(status: Status, env: string) {
     const name = `${status}_${crypto.randomUUID().replaceAll('-', '')}`
     const { id } = await proposePut(world, tenant, env, name)
@@ -281,7 +281,7 @@ describe('the states of a change request', () => {
     return id
   }
 
-  test.each(pairs)('%s: %s leads where the table says, or nowhere', async (from, trigger) => {
+  test.each(pairs)('%s: the trigger %s leads where the table says, or is refused', async (from, trigger) => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const id = await changeIn(from, own)
     const allowed = changeLifecycle.moves
@@ -297,7 +297,7 @@ describe('the states of a change request', () => {
     expect([await statusOf(id), await reviewsOf(id)]).toEqual([from, before])
   })
 
-  test('are all reached, and nothing leaves a closed one', () => {
+  test('can all be reached, and a closed one is never left', () => {
     expect(new Set(changeLifecycle.moves.map(([, , to]) => to))).toEqual(new Set(statuses))
     expect(new Set(changeLifecycle.moves.map(([from]) => from))).toEqual(new Set(['open']))
   })

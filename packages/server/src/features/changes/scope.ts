@@ -13,8 +13,8 @@ import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
 
 /**
- * Of `change_requests c left join key_grants k`, the caller's own. A caller who holds no grant may have held one: such a
- * caller still has the key, and must not get what was sealed with it since.
+ * Columns of `change_requests c left join key_grants k`, where `k` is the caller's own grant. Without a grant there is
+ * no ciphertext: a former holder still has the key, and must not get what was encrypted with it since.
  */
 export const changeColumns = `c.id, c.environment_id, c.secret_name, c.action,
   case when k.id is not null then c.ciphertext end as ciphertext, c.restore_version, c.base_version, c.note,
@@ -30,7 +30,7 @@ const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Princ
     [org.id, changeRequestId, principal.type, principal.id, now],
   )
 
-/** A change request. One of an environment that has expired is gone with it, swept or not. */
+/** Finds a change request. One of an expired environment counts as missing. */
 export const change = <S extends InOrg, N extends string>(
   base: Access<S, N>,
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
@@ -47,7 +47,7 @@ export const change = <S extends InOrg, N extends string>(
     },
   )
 
-/** The person, token or machine client that proposed the change; or an admin. */
+/** For the person, token or machine client that proposed the change, and for an admin. */
 export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends string>(
   base: Access<S, N>,
 ): Access<S, N> =>

@@ -12,7 +12,7 @@ import { changeColumns } from './scope.ts'
 
 export type Status = Static<typeof ChangeStatus>
 
-/** As answers show it. */
+/** A change as answers show it. */
 export type ChangeRow = Static<typeof ChangeRequest>
 
 export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretId: string | null }) =>
@@ -83,8 +83,8 @@ export const listChanges = (
   )
 
 /**
- * The changes that one decision is about: those of the group, or the one alone. Nobody else decides on them until this
- * transaction ends. Their ciphertext is there for every caller. Deletions come first, because they free room.
+ * Locks the changes of one decision: a group, or a single change. Nobody else decides on them until this transaction
+ * ends. The ciphertext is included for every caller. Deletions come first, because they free quota.
  */
 export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
   db.rows<Change>(
@@ -113,7 +113,7 @@ export interface Review {
   createdAt: string
 }
 
-/** A reviewer's earlier vote goes. */
+/** Replaces an earlier vote of the reviewer. */
 export const putReview = (db: Tx, change: Change, review: Review) =>
   db.rows(
     `insert into change_reviews (org_id, id, change_request_id, reviewer_id, decision, comment, created_at)
@@ -130,7 +130,7 @@ export const listReviews = (db: Sql, change: Change) =>
     [change.orgId, change.id],
   )
 
-/** Of those who could still approve: the vote of someone who has lost the admin role counts no more. */
+/** Lists reviewers who may still approve: the vote of someone who has lost the admin role does not count. */
 export async function listApprovers(db: Tx, change: Change): Promise<string[]> {
   const rows = await db.rows<{ reviewerId: string }>(
     `select r.reviewer_id
@@ -159,7 +159,7 @@ export const findEnvironmentSlug = async (db: Sql, { orgId, environmentId }: Pro
     ])
   )?.slug ?? ''
 
-/** What is told of a change when it is over. */
+/** The fields of a change that its events need. */
 export type Proposed = Pick<
   Change,
   | 'orgId'

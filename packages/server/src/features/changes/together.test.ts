@@ -15,7 +15,7 @@ const bob = await newMember(world, tenant, 'admin')
 const by = { as: tenant.admin.as }
 const org = { orgId: tenant.orgId }
 
-/** A protected environment that holds OLD and GONE. */
+/** A protected environment with the secrets OLD and GONE. */
 async function furnished(settings = {}) {
   const envId = await newGuarded(world, tenant, null)
   for (const name of ['OLD', 'GONE']) await putSecret(world, tenant, envId, name)
@@ -38,7 +38,7 @@ const actionsOf = async (requestId: string | null) => {
 }
 
 describe('changes proposed together', () => {
-  test('are change requests of one group, each with its own entry and the same reason', async () => {
+  test('are change requests of one group, each with its own audit entry and the same note', async () => {
     const envId = await furnished()
     const headers = { 'x-skerry-change-note': 'one%20partner' }
     const puts = ['NEW', 'OLD'].map((name) => ({ name, ciphertext: ciphertext() }))
@@ -60,7 +60,7 @@ describe('changes proposed together', () => {
     ])
   })
 
-  test('are applied in one transaction by an approval of any of them', async () => {
+  test('are applied in one transaction when any of them is approved', async () => {
     const envId = await furnished()
     const { groupId, changeRequests } = await proposeGroup(world, tenant, envId, three)
     const approval = await decide(world, tenant, 'approve', changeRequests[2]!.id, alice)
@@ -79,7 +79,7 @@ describe('changes proposed together', () => {
     ])
   })
 
-  test('gather approvals together, whichever of them a reviewer opened', async () => {
+  test('share their approvals, whichever of them a reviewer opened', async () => {
     const envId = await furnished({ requiredApprovals: 2 })
     const { changeRequests } = await proposeGroup(world, tenant, envId, three)
     const [first, second] = changeRequests
@@ -101,7 +101,7 @@ describe('changes proposed together', () => {
     }
   })
 
-  test('are all superseded where one secret has moved on', async () => {
+  test('are all superseded if one secret has changed in the meantime', async () => {
     const envId = await furnished()
     const { groupId, changeRequests } = await proposeGroup(world, tenant, envId, three)
     const { id } = await proposePut(world, tenant, envId, 'OLD')
@@ -114,7 +114,7 @@ describe('changes proposed together', () => {
     ])
   })
 
-  test('are decided once, when two people decide about different ones at once', async () => {
+  test('are decided once, when two people decide about different ones at the same time', async () => {
     const envId = await furnished()
     for (let round = 0; round < 5; round++) {
       const { groupId, changeRequests } = await proposeGroup(world, tenant, envId, { puts: ['OLD', `NEW_${round}`] })
@@ -140,17 +140,17 @@ describe('changes proposed together', () => {
   })
 })
 
-describe('a proposal of several changes is refused whole', () => {
+describe('a proposal of several changes is refused as a whole', () => {
   const put = (name: string, more = {}) => ({ name, ciphertext: ciphertext(), ...more })
 
   test.each([
-    ['without any', {}, 400, 'names no secret'],
-    ['that names a secret twice', { puts: [put('A')], deletes: [{ name: 'A' }] }, 400, 'names A twice'],
-    ['that deletes what is not there', { puts: [put('A')], deletes: [{ name: 'NONE' }] }, 404, 'no such secret: NONE'],
-    ['on another version', { puts: [put('A'), put('OLD', { expectedVersion: 7 })] }, 409, 'OLD is not at version 7'],
-    ['of what exists already', { puts: [put('OLD', { expectedVersion: 0 })] }, 409, 'OLD exists already'],
+    ['if it names no secret', {}, 400, 'names no secret'],
+    ['if it names a secret twice', { puts: [put('A')], deletes: [{ name: 'A' }] }, 400, 'names A twice'],
+    ['if it deletes a missing secret', { puts: [put('A')], deletes: [{ name: 'NONE' }] }, 404, 'no such secret: NONE'],
+    ['if a version differs', { puts: [put('A'), put('OLD', { expectedVersion: 7 })] }, 409, 'OLD is not at version 7'],
+    ['if a new secret exists already', { puts: [put('OLD', { expectedVersion: 0 })] }, 409, 'OLD exists already'],
     [
-      'of too many',
+      'if it has too many changes',
       { puts: Array.from({ length: limits.changeGroupMax }, (_, i) => put(`A${i}`)), deletes: [{ name: 'OLD' }] },
       400,
       `may name ${limits.changeGroupMax}`,
@@ -162,7 +162,7 @@ describe('a proposal of several changes is refused whole', () => {
     expect((await world.call(changes.list, { ...by, params: org, query: { envId } })).body.changeRequests).toEqual([])
   })
 
-  test('where the environment is not protected, or by somebody without its key', async () => {
+  test('if the environment is not protected, and if the caller does not hold its key', async () => {
     const open = await newGuarded(world, tenant, null)
     const body = { puts: [put('A')] }
     expect((await propose(open, body)).status).toBe(409)
@@ -171,7 +171,7 @@ describe('a proposal of several changes is refused whole', () => {
   })
 })
 
-test('of one secret alone there is no group', async () => {
+test('a proposal of one change has no group', async () => {
   const envId = await furnished()
   const answer = await propose(envId, { deletes: [{ name: 'OLD' }] })
   expect(answer.body).toMatchObject({ groupId: null, changeRequests: [{ groupId: null, groupSize: 1 }] })

@@ -34,7 +34,7 @@ const body = (id = newId('cliSession')) => ({ sessionId: id, tokenHash: sha256(b
 const statusNow = async (code: string) => (await poll(code)).body.status
 
 describe('asking', () => {
-  test('gives a code, where to approve it, until when, and how often to ask', async () => {
+  test('returns a code, where to approve it, until when, and how often to poll', async () => {
     const asked = await ask()
     expect(asked.code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
     expect(asked.verifyUrl).toBe(`https://skerry.example/cli/${asked.code}`)
@@ -44,13 +44,13 @@ describe('asking', () => {
     expect(asked.pollIntervalSeconds).toBe(2)
   })
 
-  test('makes no credential: the hash opens nothing until it is approved', async () => {
+  test('makes no credential: the hash is useless until somebody approves', async () => {
     const asked = await ask()
     expect((await whoAmI(asked.as)).status).toBe(401)
     expect(await statusNow(asked.code)).toBe('pending')
   })
 
-  test('a session’s id or hash that any request or session has is a conflict', async () => {
+  test('with the session id or hash of another request or session is a conflict', async () => {
     const waiting = body()
     await create(waiting)
     const session = await newCliSession(world, person)
@@ -65,25 +65,25 @@ describe('asking', () => {
       expect([(await create(taken)).status, taken]).toEqual([409, taken])
   })
 
-  test('of ten at once for one session, one is taken', async () => {
+  test('ten times at once for one session succeeds once', async () => {
     const id = newId('cliSession')
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(body(id))))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('codes are drawn from all letters of the alphabet, each about as often', async () => {
+  test('draws codes from all letters of the alphabet, each about as often', async () => {
     const { newCode } = await import('./code.ts')
     const counts = new Map<string, number>()
     for (let draw = 0; draw < 5000; draw++)
       for (const letter of newCode().replace('-', '')) counts.set(letter, (counts.get(letter) ?? 0) + 1)
     expect([...counts.keys()].sort().join('')).toBe('BCDFGHJKLMNPQRSTVWXZ')
-    // 2000 each in the mean, with a deviation of 44.
+    // 2000 of each on average, with a standard deviation of 44.
     for (const count of counts.values()) expect(Math.abs(count - 2000)).toBeLessThan(350)
   })
 })
 
 describe('approving', () => {
-  test('shows what the device says of itself and where it asked from, and never the hash', async () => {
+  test('shows what the device reported and the address that it asked from, and never the hash', async () => {
     const asked = await ask()
     const { request } = (await read(asked.code)).body
     expect(request).toMatchObject({ code: asked.code, status: 'pending', deviceLabel: 'laptop', client: 'skerry/1.0' })
@@ -91,7 +91,7 @@ describe('approving', () => {
     expect(world.answers.join()).not.toContain(sha256(asked.as.slice('Bearer '.length)))
   })
 
-  test('makes the hash a credential of the approver, for 90 days, and tells the device', async () => {
+  test('makes the hash a credential of the approver for 90 days, which the device learns when it polls', async () => {
     const asked = await ask()
     const { status, body: approved } = await approve(asked.code)
     expect([status, approved.session.id]).toEqual([200, asked.id])
@@ -105,7 +105,7 @@ describe('approving', () => {
     expect([who.user?.id, who.session?.kind, who.session?.id]).toEqual([person.id, 'cli', asked.id])
   })
 
-  test('is for a person at a browser: a CLI session, a service token and a machine client are refused', async () => {
+  test('is only for a person at a browser: a CLI session, a service token and a machine client are refused', async () => {
     const asked = await ask()
     for (const actor of [await newCliSession(world, person), tenant.admin, tenant.machine])
       for (const answer of [
@@ -117,7 +117,7 @@ describe('approving', () => {
     expect(await statusNow(asked.code)).toBe('pending')
   })
 
-  test('asks a person who has a second factor to have entered it within ten minutes', async () => {
+  test('needs a second factor within the last ten minutes from a person who has one', async () => {
     const asked = await ask()
     const session = (claims: object) => sessionOf(world, 'factor@example.com', claims).then((as) => ({ as }))
     for (const claims of [{ mfa_enrolled: true }, withFactor(world, 601)]) {
@@ -128,7 +128,7 @@ describe('approving', () => {
     expect((await approve(asked.code, await session(withFactor(world, 590)))).status).toBe(200)
   })
 
-  test('of twenty at once by two people, one is done', async () => {
+  test('and denying at once, twenty times by two people, succeeds once', async () => {
     const asked = await ask()
     const other = await newMember(world, tenant)
     const answers = await Promise.all(
@@ -139,13 +139,13 @@ describe('approving', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(19).fill(409)])
   })
 
-  test('of a code that does not exist finds nothing', async () => {
+  test('of a code that does not exist is answered with 404', async () => {
     for (const answer of [await read('BBBB-BBBB'), await approve('BBBB-BBBB'), await deny('BBBB-BBBB')])
       expect(answer.status).toBe(404)
     expect((await poll('BBBB-BBBB')).status).toBe(404)
   })
 
-  test('and denying are told of in the trail of each organization of the person', async () => {
+  test('and denying are in the audit log of each organization of the person', async () => {
     const { body: second } = await world.call(orgs.create, { as: person.as, body: { name: 'Two', slug: 'two-trails' } })
     const [yes, no] = [await ask(), await ask()]
     await approve(yes.code)
@@ -163,7 +163,7 @@ describe('approving', () => {
       }
   })
 
-  test('by a person in no organization is told of outside of all', async () => {
+  test('by a person in no organization is recorded outside of all organizations', async () => {
     const alone = await newPerson(world, 'alone-cli@example.com')
     const { id } = await newCliSession(world, alone)
     const rows = await world.server.context.db.rows<{ orgId: string | null }>(
@@ -174,7 +174,7 @@ describe('approving', () => {
   })
 })
 
-describe('states', () => {
+describe('a login request', () => {
   const now = '2026-01-01T00:00:00.000Z'
   const request = (status: Status) => ({
     status: (status === 'expired' ? 'pending' : status) as Stored,
@@ -184,14 +184,14 @@ describe('states', () => {
   const triggers: Trigger[] = ['approve', 'deny', 'time']
   const pairs = states.flatMap((from) => triggers.map((trigger) => [from, trigger] as const))
 
-  test.each(pairs)('%s on %s goes where the table says, and nowhere else', (from, trigger) => {
+  test.each(pairs)('that is %s moves on the trigger %s where the table says, and nowhere else', (from, trigger) => {
     const to = loginLifecycle.moves.find(([state, by]) => state === from && by === trigger)?.[2]
     if (trigger === 'time') expect(statusOf({ ...request(from), expiresAt: now }, now)).toBe(to ?? from)
     else if (to) expect(decided(request(from), trigger, now)).toBe(to)
     else expect(() => decided(request(from), trigger, now)).toThrow(`the request is ${from}`)
   })
 
-  /** Ways into each state, and then every decision over HTTP. */
+  /** How a request gets into each state. The tests then make every decision over HTTP. */
   const into: Record<Status, (code: string) => Promise<unknown>> = {
     pending: async () => {},
     approved: (code) => approve(code),
@@ -201,7 +201,7 @@ describe('states', () => {
   const sessionNow = async () => ({ ...person, as: await sessionOf(world, 'stately@example.com') })
 
   test.each(pairs.filter(([, trigger]) => trigger !== 'time') as [Status, 'approve' | 'deny'][])(
-    'a request that is %s, on %s: 200 and the next state, or 409 and no change',
+    'that is %s, on %s, answers 200 and the next state, or 409 without a change',
     async (from, decision) => {
       const asked = await ask()
       await into[from](asked.code)
@@ -215,11 +215,11 @@ describe('states', () => {
     },
   )
 
-  test('a request lives ten minutes: approved in its last second it is, a second later never', async () => {
+  test('can be approved in the last second of its ten minutes, but not a second after them', async () => {
     const [early, late] = [await ask(), await ask()]
     world.clock.advance(300)
     const actor = await sessionNow()
-    /** To so many seconds after the end of a request, however long all that came before took. */
+    /** Moves the clock to `seconds` after the end of a request, however long the steps before took. */
     const toEndOf = ({ requestExpiresAt }: typeof early, seconds: number) =>
       world.clock.advance((Date.parse(requestExpiresAt) - world.clock.now().getTime()) / 1000 + seconds)
     toEndOf(early, -1)
@@ -229,7 +229,7 @@ describe('states', () => {
     expect(await statusNow(early.code)).toBe('approved')
   })
 
-  test('the sweep forgets requests an hour after their end, and leaves sessions and what waits', async () => {
+  test('is deleted an hour after its end, but sessions and waiting requests stay', async () => {
     const actor = await sessionNow()
     const approved = await newCliSession(world, actor)
     const old = await ask()
@@ -242,10 +242,10 @@ describe('states', () => {
   })
 })
 
-describe('the bearer', () => {
+describe('the bearer token', () => {
   const bearer = async (sub = 'bearer@example.com') => newCliSession(world, { as: await sessionOf(world, sub) })
 
-  test('stands for a person, so a token of a member does what that member does', async () => {
+  test('acts for a person, with the role of that person', async () => {
     const admin = await newMember(world, tenant, 'admin', { claims: { exp: 4_000_000_000 } })
     const session = await newCliSession(world, admin)
     const params = { orgId: tenant.orgId }
@@ -255,7 +255,7 @@ describe('the bearer', () => {
     expect((await newToken(world, tenant)).id).toMatch(/^skt_/)
   })
 
-  test('is known whole: with another id before the same secret, or with more behind it, it is unknown', async () => {
+  test('is valid only as a whole: with another id or with an extra character it is unknown', async () => {
     const { as } = await bearer()
     for (const changed of [`${as}x`, as.slice(0, -1), as.replace(/skc_\w{22}/, newId('cliSession'))])
       expect((await whoAmI(changed)).status).toBe(401)
@@ -266,7 +266,7 @@ describe('the bearer', () => {
     expect((await whoAmI(`Bearer ${presented}`)).status).toBe(401)
   })
 
-  test('ends after 90 days', async () => {
+  test('expires after 90 days', async () => {
     const { as } = await bearer()
     world.clock.advance(90 * 86_400 - 10)
     expect((await whoAmI(as)).status).toBe(200)

@@ -25,7 +25,7 @@ interface Person {
 
 const later = (now: string, seconds: number) => new Date(Date.parse(now) + seconds * 1000).toISOString()
 
-/** The device keeps what the hash is of; until somebody approves, nothing here is a credential. */
+/** The device keeps the secret behind the hash. Nothing here is a credential until somebody approves. */
 export async function create(input: In<typeof cliLogin.create>): Out<typeof cliLogin.create> {
   const { code, expiresAt } = await insertUnderFreeCode(input)
   return {
@@ -54,7 +54,7 @@ async function insertUnderFreeCode({ db, body, now, origin }: In<typeof cliLogin
 
 type Tried = Pick<In<typeof cliLogin.poll>, 'principal' | 'origin' | 'now'>
 
-/** The request of a code. That a wrong code was tried stays counted. */
+/** Finds the request of a code. A wrong code stays counted as a try. */
 async function requestOf(
   db: Tx,
   { principal, origin, now }: Tried,
@@ -88,7 +88,7 @@ export async function get(input: In<typeof cliLogin.get, Person>): Out<typeof cl
   return { request: { code, status, deviceLabel, client, ipAddress, createdAt, requestExpiresAt } }
 }
 
-/** From now on the registered hash is a credential of the person who says so. */
+/** From now on the registered hash is a credential of the person who approves. */
 export async function approve(input: In<typeof cliLogin.approve, Person>): Out<typeof cliLogin.approve> {
   const { db, principal, params, now } = input
   const request = await requestOf(db, input, params.code, lockRequest)

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 
-/** Consonants that are not mistaken for one another, and no vowels, so that no code is a word. */
+/** Consonants that cannot be mistaken for one another. There are no vowels, so that no code is a word. */
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 
-/** Eight random letters, no letter likelier than another, in two halves: `WDJB-MJHT`. */
+/** Eight random letters in two halves, all letters equally likely: `WDJB-MJHT`. */
 export function newCode(): string {
   const half = () => Array.from({ length: 4 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return `${half()}-${half()}`

@@ -22,7 +22,7 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)))
 
 describe('wrong codes', () => {
-  test('of a person, 201 at once over every route: as many are looked up as allowed, and no more', async () => {
+  test('of a person are looked up only as often as allowed, with 201 requests at once over every route', async () => {
     const person = await newPerson(world, 'guesser@example.com')
     const tries: ((code: string, actor: Actor) => Promise<{ status: number; headers: Headers }>)[] = [
       read,
@@ -34,12 +34,12 @@ describe('wrong codes', () => {
     expect(Number(answers.find(({ status }) => status === 429)?.headers.get('retry-after'))).toBeGreaterThan(3000)
   })
 
-  test('of an address that polls, 200 at once: the same', async () => {
+  test('of an address that polls are looked up only as often as allowed, with 200 requests at once', async () => {
     const answers = await times(200, () => poll(newCode(), '192.0.2.1'))
     expect([statuses(answers, 404), statuses(answers, 429)]).toEqual([wrongCodesMax, 200 - wrongCodesMax])
   })
 
-  test('keep the right one out of reach too, until an hour has passed', async () => {
+  test('block the right one too, until an hour has passed', async () => {
     const person = await newPerson(world, 'patient@example.com')
     await times(wrongCodesMax + 1, () => read(newCode(), person))
     const asked = await askForCliSession(world)
@@ -51,7 +51,7 @@ describe('wrong codes', () => {
     expect((await approve(again.code, session)).status).toBe(200)
   })
 
-  test('of one person or address are not another’s', async () => {
+  test('of one person or address do not block another one', async () => {
     const person = await newPerson(world, 'bystander@example.com')
     await times(wrongCodesMax + 5, () => poll(newCode(), '192.0.2.2'))
     const asked = await askForCliSession(world)
@@ -60,7 +60,7 @@ describe('wrong codes', () => {
     expect((await poll(asked.code, '192.0.2.2')).status).toBe(429)
   })
 
-  test('are counted for all servers together', async () => {
+  test('are counted across all servers', async () => {
     const person = await newPerson(world, 'two-doors@example.com')
     await times(wrongCodesMax, () => read(newCode(), person))
     if (world.server.context.db.engine === 'embedded') return expect((await read(newCode(), person)).status).toBe(429)
@@ -70,13 +70,13 @@ describe('wrong codes', () => {
     await other.close()
   })
 
-  test('do not include a right one: a device that polls for ten minutes is answered each time', async () => {
+  test('do not include a right one, so that a device can poll for ten minutes', async () => {
     const asked = await askForCliSession(world)
     for (let count = 0; count < 3 * wrongCodesMax; count++)
       expect((await poll(asked.code, '192.0.2.4')).status).toBe(200)
   })
 
-  test('do not include what is no code', async () => {
+  test('do not include text that is no code', async () => {
     for (let count = 0; count < wrongCodesMax + 5; count++)
       expect((await poll('nonsense', '192.0.2.5')).status).toBe(400)
     const asked = await askForCliSession(world)
@@ -84,7 +84,7 @@ describe('wrong codes', () => {
   })
 })
 
-test('asking and polling are limited for each address, and the refusal says how long to wait', async () => {
+test('login requests and polls are limited for each address, and the refusal says how long to wait', async () => {
   const strict = await openWorld({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
   const ask = (address: string) => strict.call(cliLogin.create, { body: { probe: 1 }, headers: from(address) })
   const pollStrict = (address: string) => strict.call(cliLogin.poll, { body: { probe: 1 }, headers: from(address) })

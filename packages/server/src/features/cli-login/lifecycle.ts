@@ -1,7 +1,7 @@
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
 export type Stored = 'pending' | 'approved' | 'denied'
-/** `expired` is not stored: a request that nobody decided on is so when its time is up. */
+/** `expired` is not stored: a request without a decision is expired once its time is up. */
 export type Status = Stored | 'expired'
 export type Trigger = 'approve' | 'deny' | 'time'
 
@@ -19,7 +19,7 @@ export interface Request {
 export const statusOf = ({ status, expiresAt }: Request, now: string): Status =>
   expiresAt > now ? status : (loginLifecycle.next(status, 'time') ?? status)
 
-/** The state that a decision leads to; a request that has been decided, or has run out, stays what it is. */
+/** Returns the state after a decision. Refuses it if the request has been decided or has expired. */
 export function decided(request: Request, decision: 'approve' | 'deny', now: string): Status {
   const status = statusOf(request, now)
   loginLifecycle.check(status, decision)

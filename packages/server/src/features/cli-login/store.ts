@@ -15,7 +15,7 @@ export interface LoginRequest {
 
 const requestColumns = 'code, session_id, token_hash, device_label, client, ip_address, status, created_at, expires_at'
 
-/** Undefined where the code, the session's id or the hash is in use. */
+/** Returns undefined if the code, the session's id or the hash is in use. */
 export const insertRequest = (db: Tx, request: Omit<LoginRequest, 'status'>) =>
   db.row<LoginRequest>(
     `insert into cli_login_requests (${requestColumns})
@@ -41,18 +41,18 @@ export const isCodeTaken = async (db: Sql, code: string): Promise<boolean> =>
 export const findRequest = (db: Sql, code: string) =>
   db.row<LoginRequest>(`select ${requestColumns} from cli_login_requests where code = $1`, [code])
 
-/** Held until commit: of two decisions at once, the second sees the first. */
+/** Locked until commit, so that the second of two decisions sees the first. */
 export const lockRequest = (db: Tx, code: string) =>
   db.row<LoginRequest>(`select ${requestColumns} from cli_login_requests where code = $1 for update`, [code])
 
 export const updateRequest = (db: Tx, code: string, status: Status) =>
   db.rows('update cli_login_requests set status = $2 where code = $1', [code, status])
 
-/** Those that ran out long enough ago that nobody asks for them any more. */
+/** Deletes requests that expired so long ago that no device polls for them any more. */
 export const deleteEndedRequests = (db: Sql, before: string) =>
   db.rows('delete from cli_login_requests where expires_at <= $1', [before])
 
-/** What the device that asked is told of the session. */
+/** Returns the facts about the session that the polling device gets. */
 export const getApproved = async (db: Sql, sessionId: string) => {
   const row = await db.row<{ email: string | null; expiresAt: string }>(
     'select u.email, s.expires_at from cli_sessions s join users u on u.id = s.user_id where s.id = $1',

@@ -16,7 +16,7 @@ async function get(path: string, host: string, built: BuiltPages | null) {
 const built: BuiltPages = { build, page: '<!doctype html>', dist: new URL('file:///none/') }
 
 test.each(pagePaths)(
-  '%s is the page, under a policy of its own that lets nothing inline and no frame in',
+  '%s answers with the page, under a policy that allows nothing inline and no frame around it',
   async (path) => {
     const { headers } = await get(path, 'vault.example.com', built)
     const policy = String(headers['content-security-policy'])
@@ -39,14 +39,14 @@ test.each(pagePaths)(
   },
 )
 
-test('executors on plain HTTP are asked only where the server itself is reached at this machine', async () => {
+test('executors on plain HTTP are allowed only if the server itself is reached at this machine', async () => {
   const policyAt = async (host: string) =>
     String((await get('/connect', host, built)).headers['content-security-policy'])
   expect(await policyAt('localhost:4700')).toContain("connect-src 'self' https: http://localhost:* http://127.0.0.1:*;")
   expect(await policyAt('localhost.evil.example')).toContain("connect-src 'self' https:;")
 })
 
-test('without a build, the page says what to run', async () => {
+test('without a build, the page says which command to run', async () => {
   const { headers, body } = await get('/connect', 'localhost', null)
   expect(headers['content-type']).toBe('text/plain; charset=utf-8')
   expect(body).toContain('npm run build')

@@ -3,10 +3,10 @@ import { type BuiltPages, readBuild } from '../../http/build.ts'
 import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 
-/** Links are made with and without the slash. */
+/** Links exist with and without the slash. */
 export const pagePaths = ['/connect', '/connect/'] as const
 
-/** Serves the page on which a product's users connect their accounts. It comes without data: the link has the token. */
+/** Serves the page on which a product's users connect their accounts. It contains no data: the link has the token. */
 export function mountConnectPage(app: FastifyInstance, built = readBuild('connect')): void {
   if (built) mountBuild(app, built)
   else mountNotBuilt(app, pagePaths, notBuilt)

@@ -1,12 +1,13 @@
 import { isLoopback } from '@skerry/contract/loopback'
 import { always, policy } from '../../http/page-policy.ts'
 
-/** Executors of the same machine, for development. */
+/** Executors on the same machine, for development. */
 const loopback = 'http://localhost:* http://127.0.0.1:*'
 
 /**
- * The page: its own script and style, nothing inline, no frame around it. It asks the executor that the link names, which
- * no policy can know beforehand: any https origin, and on a server that is reached at this machine also its other ports.
+ * The page runs only its own script and style, nothing inline, and no frame may contain it. It sends requests to the
+ * executor that the link names. No policy can know that beforehand, so every https origin is allowed, and every port of
+ * this machine if the server is reached there.
  */
 export const pageHeaders = (hostname: string) => ({
   ...always,
@@ -14,7 +15,7 @@ export const pageHeaders = (hostname: string) => ({
     'default-src': "'none'",
     'script-src': "'self'",
     'style-src': "'self'",
-    // A product's picture as a data URL: none is loaded from elsewhere.
+    // A product's picture is a data URL. No picture is loaded from elsewhere.
     'img-src': 'data:',
     'connect-src': `'self' https:${isLoopback(hostname) ? ` ${loopback}` : ''}`,
     'base-uri': "'none'",

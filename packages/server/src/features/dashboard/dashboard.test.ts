@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { mountDashboard } from './dashboard.ts'
 
 test.each(['/', '/set-up', '/sign-in/link', '/account/keyring', '/orgs/acme/apps'])(
-  'without a build, %s says what to run',
+  'without a build, %s says which command to run',
   async (path) => {
     const app = fastify()
     mountDashboard(app, null)

@@ -4,7 +4,7 @@ import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
 import { newSecret } from '../../kernel/context.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 
-/** The paths that are pages of the dashboard; the page itself decides what to show. Anything else is no such path. */
+/** The paths that answer with the dashboard's page, which decides itself what to show. Any other path is unknown. */
 export const pagePaths = [
   '/',
   '/set-up',
@@ -19,8 +19,8 @@ export const pagePaths = [
 ] as const
 
 /**
- * Serves the dashboard: its page at every path above, the files of its build, and their hashes. Only the page is kept in
- * memory; the files are read when asked for, compressed beforehand.
+ * Serves the dashboard: its page at every path above, the files of its build, and their hashes. Only the page is kept
+ * in memory. The build has compressed the files, which are read when they are requested.
  */
 export function mountDashboard(app: FastifyInstance, built = readBuild('dashboard')): void {
   if (built) mountBuild(app, built)
@@ -40,7 +40,7 @@ function mountBuild(app: FastifyInstance, built: BuiltPages) {
   mountHashes(app, build)
 }
 
-/** What this server serves, to compare with a build of one's own: `skerry dashboard verify`. */
+/** The hashes of the served files, to compare with a build of one's own: `skerry dashboard verify`. */
 function mountHashes(app: FastifyInstance, { files }: Build) {
   const hashes = Object.fromEntries(Object.entries(files).map(([path, { integrity }]) => [path, integrity]))
   app.get('/.well-known/skerry-dashboard-hashes', async (request, reply) => {

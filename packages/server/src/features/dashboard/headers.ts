@@ -1,11 +1,11 @@
 import { always, policy } from '../../http/page-policy.ts'
 
-/** Whatever text may become a script has to pass the one policy that app/trusted-types.ts makes. */
+/** Text can become a script only through the one policy that app/trusted-types.ts makes. */
 const trusted = { 'require-trusted-types-for': "'script'", 'trusted-types': 'default' }
 
 /**
- * The page: scripts of this build alone, named by the import map and its hash; styles of this build, and what the
- * component library puts into style elements with this answer's nonce; requests to this server alone.
+ * The page may run only scripts of this build, which the import map and its hash name. It may use styles of this build,
+ * and style elements of the component library with this answer's nonce. It may send requests only to this server.
  */
 export const pageHeaders = (nonce: string, importMapSha256: string) => ({
   ...always,
@@ -29,13 +29,13 @@ export const pageHeaders = (nonce: string, importMapSha256: string) => ({
     'clipboard-write=(self)',
     ...['camera', 'microphone', 'geolocation', 'payment', 'usb', 'clipboard-read'].map((name) => `${name}=()`),
   ].join(', '),
-  // Asked for on each visit, since it names the files of its version.
+  // Not cached, because the page names the files of its version.
   'cache-control': 'no-store',
 })
 
 /**
- * Files of the build. The policy counts where the keyring's worker is among them: it may compile Argon2id, and connect to
- * nothing, so that no key can leave it but to its page.
+ * Files of the build. The policy matters for the keyring's worker, which is among them: it may compile Argon2id, but
+ * connect to nothing, so that a key can leave it only to its page.
  */
 export const assetHeaders = {
   ...always,

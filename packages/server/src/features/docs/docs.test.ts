@@ -13,7 +13,7 @@ const read = (path: string, headers: Record<string, string> = {}, method = 'GET'
 const documents = ['/docs', '/docs.css', '/openapi.json']
 
 describe.each(documents)('%s', (path) => {
-  test('is answered without a credential, and runs nothing of anyone', async () => {
+  test('is answered without a credential, with a policy under which nothing runs', async () => {
     const response = await read(path)
     expect(response.status).toBe(200)
     const policy = response.headers.get('content-security-policy')?.split('; ')
@@ -32,7 +32,7 @@ describe.each(documents)('%s', (path) => {
     })
   })
 
-  test('a reader that has it is told so', async () => {
+  test('is answered with 304 to a reader that has it', async () => {
     const etag = (await read(path)).headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]{43}"$/)
     for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -43,7 +43,7 @@ describe.each(documents)('%s', (path) => {
     expect((await read(path, { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('HEAD tells its size, and other methods are no such path', async () => {
+  test('answers HEAD with its size, and other methods with 404', async () => {
     const [head, whole] = [await read(path, {}, 'HEAD'), await (await read(path)).arrayBuffer()]
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(whole.byteLength)])
     expect((await read(path, {}, 'POST')).status).toBe(404)
@@ -66,12 +66,12 @@ describe('the page', () => {
     expect(page).toContain('<code>grantee(env(member))</code>')
   })
 
-  test('loads its stylesheet and nothing else, and holds no script and no style of its own', () => {
+  test('loads only its stylesheet, and contains no script and no style of its own', () => {
     expect([...page.matchAll(/<link [^>]*>/g)].map(String)).toEqual(['<link rel="stylesheet" href="docs.css">'])
     expect(page).not.toMatch(/<script|<style|<img|<iframe|\sstyle=|\son\w+=|\s(?:href|src)="https?:/)
   })
 
-  test('every link in it leads somewhere, and no two places have one name', () => {
+  test('has only links that lead somewhere, and no id twice', () => {
     const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1])
     expect(new Set(ids).size).toBe(ids.length)
     const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1])
@@ -79,7 +79,7 @@ describe('the page', () => {
     for (const target of targets) expect(ids).toContain(target)
   })
 
-  test('every row of a table has as many cells as its head, and no cell is a value without a text', () => {
+  test('has as many cells in each row of a table as in its head, and no cell shows an object or undefined', () => {
     const tables = [...page.matchAll(/<thead>(.*?)<\/thead>(.*?)<\/table>/gs)]
     expect(tables.length).toBeGreaterThan(100)
     for (const [, head = '', body = ''] of tables) {
@@ -90,7 +90,7 @@ describe('the page', () => {
     expect(page).not.toMatch(/\[object \w+\]|\bundefined\b/)
   })
 
-  test('every element that opens is closed', () => {
+  test('closes every element that it opens', () => {
     const open: string[] = []
     for (const [, end, name] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
       if (['meta', 'link', 'wbr'].includes(name as string)) continue
@@ -110,7 +110,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('is right that an operation that takes nothing can still refuse what is sent', async () => {
+  test('is right that an operation without parameters still refuses unknown ones', async () => {
     expect((await read('/health?unknown=1')).status).toBe(400)
   })
 })
@@ -124,13 +124,13 @@ function wordsOf(accessName: string): string[] {
   return (
     accessName
       .replace(/open: .*/, 'open')
-      // What is limited or counted is no word of its own.
+      // The name of a limit or a quota is no word of an access.
       .replace(/\([\w.]+, /g, '(')
       .match(/\w+/g) ?? []
   )
 }
 
-test('every word of an access is explained, and no other', () => {
+test('exactly the words that access names use are explained', () => {
   const used = new Set(routes.flatMap(({ access }) => wordsOf(access.name)))
   expect([...used].sort()).toEqual(Object.keys(accessFacts(routes).words).sort())
 })

@@ -4,20 +4,20 @@ import type { AnyRoute } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { type Document, documentsOf } from './documents.ts'
 
-/** Nothing runs here and nothing is fetched from elsewhere, whatever might one day get into the text. */
+/** The browser runs nothing here and loads nothing from elsewhere, whatever text gets into a document. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
-  // Asked for again on each visit, mostly answered with 304: after an update nobody reads of the old server.
+  // Checked on each visit, mostly answered with 304, so that nobody reads about the old server after an update.
   'cache-control': 'public, no-cache',
 }
 
 /**
- * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. Each is made when it is
- * first asked for, and needs no credential, since it says nothing that the source does not.
+ * Describes the API to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. Each document is made when it
+ * is first requested. It needs no credential, because it contains only what is in the source.
  */
 export function mountDocs(app: FastifyInstance, routes: readonly AnyRoute[]): void {
   for (const [path, document] of Object.entries(documentsOf(routes))) mountDocument(app, path, document)

@@ -5,10 +5,10 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character] as string)
 
-/** Text in which backquotes mark code. */
+/** Renders text in which backquotes mark code. */
 const inline = (text: string) => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-/** The reference as one page that loads nothing but its stylesheet and runs nothing. */
+/** The reference as one page, which loads only its stylesheet and runs nothing. */
 export function referencePage({ version, conventions, sections, tables }: Reference): string {
   return `<!doctype html>
 <html lang="en">

@@ -19,8 +19,8 @@ interface Request {
 }
 
 /**
- * An environment of an application or of a group. Its key goes to its creator and to nobody else; `recoveryWrappedDek`
- * is for organizations that have recovery, so without one it is not kept.
+ * Creates an environment of an application or a group. Only its creator gets its key. `recoveryWrappedDek` is stored
+ * only if the organization has recovery.
  */
 export async function createEnvironment(
   input: Request,
@@ -43,17 +43,17 @@ export async function createEnvironment(
   return environment
 }
 
-/** A row to which nobody has the key yet. */
+/** Inserts an environment whose key nobody has yet. */
 export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> =>
   insertEnvironment(db, env).catch(slugConflict)
 
-/** Slugs are unique by partial indexes, which `on conflict` cannot name together. */
+/** Slugs are unique by several partial indexes, which `on conflict` cannot name together. */
 function slugConflict(error: unknown): never {
   if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: taken by another environment')
   throw error
 }
 
-/** An environment as answers show it, without what only an access needs. */
+/** An environment as answers show it, without the fields that only access checks need. */
 export function toResponse(
   env: EnvironmentRow & Partial<Pick<Env, 'orgId' | 'wrappedDek' | 'protection'>>,
 ): EnvironmentRow {

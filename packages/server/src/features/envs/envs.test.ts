@@ -44,7 +44,7 @@ const remove = (envId: string, actor: Actor = tenant.admin) =>
 
 describe('creating an environment', () => {
   test.each([['an application', inApp] as const, ['a group', inGroup] as const])(
-    'of %s grants its key to the creator and to nobody else',
+    'of %s grants its key only to the creator',
     async (_, create) => {
       const person = await newMember(world, tenant, 'admin')
       const { status, body } = await create('creators', person)
@@ -58,7 +58,7 @@ describe('creating an environment', () => {
     },
   )
 
-  test('names exactly one owner, and neither parent nor end', async () => {
+  test('sets exactly one owner, and neither a parent nor an expiry', async () => {
     const ofApp = (await inApp('owned')).body.environment
     const ofGroup = (await inGroup('owned')).body.environment
     expect(ofApp).toMatchObject({ applicationId: appId, groupId: null, parentEnvironmentId: null, expiresAt: null })
@@ -75,7 +75,7 @@ describe('creating an environment', () => {
       expect([(await inApp('member', actor)).status, (await inGroup('member', actor)).status]).toEqual([403, 403])
   })
 
-  test('under a taken slug is a conflict, in the same application or group only', async () => {
+  test('with the slug of another one is a conflict, but only in the same application or group', async () => {
     await inApp('taken')
     const { status, error } = await inApp('taken')
     expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: taken by another environment'])
@@ -86,7 +86,7 @@ describe('creating an environment', () => {
     })
   })
 
-  test('of ten at once under one slug, one succeeds and leaves one grant', async () => {
+  test('ten times at once under one slug succeeds once and leaves one grant', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => inApp('raced')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
     const made = answers.find((answer) => answer.status === 201)?.body.environment.id as string
@@ -94,19 +94,19 @@ describe('creating an environment', () => {
     expect(body.grants).toHaveLength(1)
   })
 
-  test('without a wrapped key, or with one of another form, is refused', async () => {
+  test('without a wrapped key, or with a malformed one, is refused', async () => {
     for (const wrappedDek of [undefined, '', 'plaintext', wrappedKey().replace('wd1', 'wd2'), `${wrappedKey()}.AAAA`])
       expect((await inApp('keyless', tenant.admin, { wrappedDek })).status).toBe(400)
   })
 
-  test('takes a key wrapped for recovery, from clients that send one', async () => {
+  test('accepts a key wrapped for recovery, but not a malformed one', async () => {
     expect((await inApp('recoverable', tenant.admin, { recoveryWrappedDek: wrappedKey() })).status).toBe(201)
     expect((await inApp('misrecoverable', tenant.admin, { recoveryWrappedDek: 'plaintext' })).status).toBe(400)
   })
 })
 
 describe('an environment', () => {
-  test('is read by any member, grant or not, and never shows a key', async () => {
+  test('can be read by any member, with or without a grant, and never shows a key', async () => {
     const env = (await inApp('readable')).body.environment
     for (const actor of [tenant.machine, await newMember(world, tenant), await newToken(world, tenant)]) {
       const answer = await world.call(envs.get, { as: actor.as, params: on(env.id) })
@@ -115,7 +115,7 @@ describe('an environment', () => {
     expect((await world.call(envs.get, { as: (await signUp(world)).admin.as, params: on(env.id) })).status).toBe(404)
   })
 
-  test('is renamed by admins alone, and keeps its slug', async () => {
+  test('is renamed only by admins, and keeps its slug', async () => {
     const env = (await inApp('fixed')).body.environment
     const rename = (actor: Actor, body: Record<string, unknown>) =>
       world.call(envs.update, { as: actor.as, params: on(env.id), body })
@@ -127,7 +127,7 @@ describe('an environment', () => {
     expect((await rename(await newMember(world, tenant), { name: 'No' })).status).toBe(403)
   })
 
-  test('is deleted by admins alone, grant or not', async () => {
+  test('is deleted only by admins, with or without a grant', async () => {
     const env = (await inApp('deleted')).body.environment
     const holder = await newToken(world, tenant)
     await grantKey(world, tenant, env.id, holder)
@@ -136,7 +136,7 @@ describe('an environment', () => {
     expect((await remove(env.id)).status).toBe(404)
   })
 
-  test('that is deleted takes its branches, and tokens bound to it or to them, along', async () => {
+  test('is deleted with its branches and with the tokens bound to it or to them', async () => {
     const env = (await inApp('deep')).body.environment
     const forked = await world.call(branches.create, {
       as: tenant.admin.as,
@@ -179,7 +179,7 @@ describe('the grantees of an environment', () => {
     expect(JSON.stringify(grantees)).not.toContain('wd1.')
   })
 
-  test('leave out tokens that no longer work: nobody should wrap a key to them', async () => {
+  test('do not include revoked or expired tokens, so that nobody wraps a key to them', async () => {
     const envId = (await inGroup('expiring')).body.environment.id
     const revoked = await newToken(world, tenant)
     const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()

@@ -19,12 +19,12 @@ export async function update({ db, env, body, now, audit }: In<typeof envs.updat
   return { environment }
 }
 
-/** Takes its branches, secrets, history, key grants, compositions and bound service tokens with it. */
+/** Deletes an environment with its branches, secrets, history, key grants, compositions and bound service tokens. */
 export async function remove(input: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
   const { context, db, env, role, origin, audit } = input
   const deleted = await deleteEnvironment(db, env)
   if (!deleted) throw fail('not_found', 'no such env')
-  // Protection may have begun since the access looked.
+  // Protection may have begun after the access check.
   if (deleted.isProtected && !isAdmin({ role })) throw protectedBranch()
   const { slug, parentEnvironmentId, applicationId, groupId } = env
   if (parentEnvironmentId) audit('branch.deleted', env.id, { slug, parentEnvironmentId })

@@ -6,7 +6,7 @@ import { type Giving, giveFirstGrants, type Key } from '../../model/grants/write
 
 type FirstKey = Omit<Key, 'environmentId'>
 
-/** Gives the key of a new environment, in one statement. Refuses where someone has lost access since they were looked at. */
+/** Gives the key of a new environment, in one statement. Refuses if someone has lost access since they were checked. */
 export async function giveFirstKeys(giving: Giving, env: OfEnvironment, keys: readonly FirstKey[]): Promise<void> {
   const given = new Set((await giveFirstGrants(giving, env, keys)).map(nameOf))
   const left = keys.find((key) => !given.has(nameOf(key)))

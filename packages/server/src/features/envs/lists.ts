@@ -9,7 +9,7 @@ interface Request {
   principal: Principal
 }
 
-/** What owns environments; branches are no part of either list. */
+/** The owner of environments. Branches are in neither list. */
 type Owned = { app: Owner } | { group: Owner }
 
 const listEnvs = ({ db, principal }: Request, owner: Owned, cursor: KeysetCursor) =>

@@ -9,7 +9,7 @@ import { environmentColumns, notExpired, type Protection, protectionColumn } fro
 import { ownGrant } from '../../model/grants/table.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
-/** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
+/** `wrappedDek` is null if the caller holds no grant. `protection` is null if the environment is not protected. */
 export type Env = Checked<
   Static<typeof Environment> & { orgId: string; wrappedDek: string | null; protection: Protection | null }
 >
@@ -33,26 +33,26 @@ export const findEnv = (
     [org.id, envId, principal.type, principal.id, now],
   )
 
-/** Finds the environment that a body names. Answers 404 for a missing environment and for one of another organization. */
+/** Finds the environment that a body names. Answers 404 for a missing one and for one of another organization. */
 export async function findEnvOfBody(...named: Parameters<typeof findEnv>): Promise<Env> {
   const found = await findEnv(...named)
   if (!found) throw fail('not_found', 'body.environmentId: no such env')
   return found
 }
 
-/** Of `environments b`, to which a token is bound, and `environments e`: an environment of the same application. */
+/** True if `environments b`, to which a token is bound, and `environments e` are of the same application. */
 const isOfSameApp = 'b.application_id = e.application_id'
 
-/** Of the same: an environment of a group that is composed into one of that application. */
+/** True if `e` is of a group that is composed into an environment of that application. */
 const isComposedThere = `exists (
   select from compositions c join environments o on o.org_id = c.org_id and o.id = c.environment_id
    where c.org_id = e.org_id and c.group_id = e.group_id and o.application_id = b.application_id)`
 
-/** Of `environments e`: all for a caller who is not bound, else those that the bound environment's application leads to. */
+/** Filters `environments e`: an unbound caller gets all, a bound token those of its application and composed groups. */
 export const inReachOf = (bound: `$${number}`) => `(${bound}::text is null or exists (
   select from environments b where b.org_id = e.org_id and b.id = ${bound} and (${isOfSameApp} or ${isComposedThere})))`
 
-/** How far the application of the environment that a token is bound to leads: `own` is what it may manage. */
+/** How a bound token relates to an environment: `own` is in its application, `composed` in a group composed there. */
 const reachOf = async (db: Sql, bound: string, env: Pick<Env, 'orgId' | 'id'>) =>
   (await db.row<{ own: boolean; composed: boolean }>(
     `select coalesce(${isOfSameApp}, false) as own, ${isComposedThere} as composed
@@ -61,7 +61,7 @@ const reachOf = async (db: Sql, bound: string, env: Pick<Env, 'orgId' | 'id'>) =
     [env.orgId, env.id, bound],
   )) ?? { own: false, composed: false }
 
-/** The scope as far as a bound token has it: in a composed group it is no admin, and of another application it has none. */
+/** Limits a bound token: in a composed group it is no admin, and another application is refused. */
 export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env, 'orgId' | 'id'>, asAdmin: boolean) {
   const bound = boundTo(scope.principal)
   if (bound === null || bound === env.id) return scope
@@ -71,7 +71,7 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
   return { ...scope, role: 'member' as const }
 }
 
-/** An environment, together with the caller's own key grant. One that has expired is gone, swept or not. */
+/** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
@@ -84,7 +84,7 @@ export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Acce
     },
   )
 
-/** Whether resolving the environment that a token is bound to can lead to this one: its parent, a branch, a composed group. */
+/** True if resolving the token's environment can include this one: its parent, a branch, or a composed group. */
 const takesIn = async (db: Sql, bound: string, env: Env): Promise<boolean> =>
   (await db.row(
     `select 1 from environments b
@@ -96,7 +96,7 @@ const takesIn = async (db: Sql, bound: string, env: Env): Promise<boolean> =>
     [env.orgId, bound, env.id, env.parentEnvironmentId, env.groupId],
   )) !== undefined
 
-/** A bound token’s grant on a group counts for as long as the group is composed into what the token is bound to. */
+/** A bound token’s grant on a group counts only while the group is composed into the token's environment. */
 async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void> {
   if (!env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
   const bound = boundTo(principal)
@@ -104,7 +104,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
     throw fail('forbidden', 'this token is bound to another environment, and this one is no part of that')
 }
 
-/** A holder of a key grant on the environment: reading and writing secrets. */
+/** For a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
@@ -117,7 +117,7 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
     },
   )
 
-/** Replaying or deleting what is stored needs no key, so a machine client may do that too. */
+/** Restoring or deleting stored versions needs no key, so a machine client may do that too. */
 export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'granteeOrMachine',
@@ -129,7 +129,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
     },
   )
 
-/** An admin; or, where the environment is a branch that is not protected, a holder of a grant on it. */
+/** For an admin. If the environment is a branch without protection, also for a holder of a grant on it. */
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',

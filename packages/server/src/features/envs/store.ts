@@ -37,7 +37,7 @@ export const listGroupEnvs = (db: Sql, group: Owner, principal: Principal, curso
     cursor.take,
   ])
 
-/** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
+/** Lists holders who can still use their key: a revoked or expired token must not get the key of a branch. */
 export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<{
     id: string

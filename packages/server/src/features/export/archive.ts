@@ -13,12 +13,12 @@ import type { Snapshot } from '../../db/database.ts'
 import type { Signer } from '../../keys/export-key.ts'
 import type { Planned } from './queries.ts'
 
-/** Rows that are in memory at once. A secret may be a megabyte, so it is not many. */
+/** Rows that are in memory at once. A secret may be a megabyte, so there are only a few. */
 const batchRows = 64
 /**
- * After each batch it rests for five times as long as that took to read and write: others come first, and keep half of their
- * rate on the embedded database too, where both share a thread. Batches of large secrets take longest, so the limit is above
- * what those need.
+ * After each batch, the export pauses for five times the time that the batch took. Other requests come first, and keep
+ * half of their rate on the embedded database too, where both share a thread. Batches of large secrets take longest, so
+ * the maximum pause is longer than they need.
  */
 const rests = 5
 const restMsMax = 500
@@ -28,11 +28,11 @@ export interface Source {
   plan: readonly Planned[]
   manifest: Omit<ArchiveManifest, 'digest' | 'sections'>
   signer: Signer | null
-  /** Throws when nobody waits for the archive any more. */
+  /** Throws if nobody waits for the archive any more. */
   checkWanted: () => void
 }
 
-/** The bytes of an archive, as they are asked for. */
+/** Yields the bytes of an archive as the reader asks for them. */
 export async function* writeArchive(source: Source): AsyncGenerator<Buffer> {
   yield bytesOf(archiveLines.begin)
   const written: WrittenSection[] = []
@@ -80,7 +80,7 @@ async function* writeSection(
 
 type NextRows = () => Promise<readonly object[]>
 
-/** Null at the end. The rows are held by this call alone: those that lived through a rest would become old objects. */
+/** Returns null at the end. Only this call refers to the rows, so that none of them survives a pause. */
 async function pieceOf(nextRows: NextRows, all: Hash, digests: RowDigester): Promise<Buffer | null> {
   const rows = await nextRows()
   return rows.length === 0 ? null : bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))
@@ -93,7 +93,7 @@ function addRow(text: string, all: Hash, digests: RowDigester): string {
   return archiveLines.row(text, isFirst)
 }
 
-/** Asked for one after the other; the first empty batch is the end. */
+/** Returns a function that reads the next batch. An empty batch is the end. */
 function batchesOf(snapshot: Snapshot, { rows, readings }: Planned): NextRows {
   let from = 0
   let at = 0
@@ -112,7 +112,7 @@ function batchesOf(snapshot: Snapshot, { rows, readings }: Planned): NextRows {
 
 const canonical = (value: unknown): string => canonicalize(value) as string
 
-/** In memory of its own: what shares its memory with others cannot be freed once it is sent. */
+/** Uses memory of its own: memory that is shared with other data cannot be freed once it is sent. */
 function bytesOf(...lines: string[]): Buffer {
   const text = `${lines.join('\n')}\n`
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))

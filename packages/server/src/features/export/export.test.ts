@@ -22,7 +22,7 @@ const byPerson = { ...tenant, admin: person }
 const publicKey = async () => (await world.call(auditProof.exportKey)).body.publicKey
 
 describe('an archive', () => {
-  test('is answered in the form of the contract, whole and signed', async () => {
+  test('is answered in the form of the contract, complete and signed', async () => {
     const { status, body } = await world.call(exporting.create, { as: person.as, params: tenant, body: {} })
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['format', 'data', 'manifest', 'signature'])
@@ -42,7 +42,7 @@ describe('an archive', () => {
     )
   })
 
-  test('has its sections in one order, in which a restore can insert their rows', async () => {
+  test('has its sections in the order in which a restore can insert their rows', async () => {
     const { manifest } = await readArchive(await archiveOf(world, tenant))
     const order = `organization users memberships invitations machineClients applications groups environments compositions
       serviceTokens honeyTokens keyGrants secrets secretVersions changeRequests changeReviews kmsKeys kmsKeyVersions
@@ -51,14 +51,14 @@ describe('an archive', () => {
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })
 
-  test('holds every row in the one spelling of RFC 8785, on a line of its own', async () => {
+  test('contains each row on a line of its own, in the canonical form of RFC 8785', async () => {
     const text = (await archiveOf(world, tenant)).toString()
     const rows = text.split('\n').filter((line) => /^,?\{"(?!format)/.test(line))
     expect(rows.length).toBeGreaterThan(30)
     for (const row of rows) expect(row.replace(/^,/, '')).toBe(canonicalize(JSON.parse(row.replace(/^,/, ''))))
   })
 
-  test('withholds every hash and credential, and all sealed private keys but the caller’s own', async () => {
+  test('contains no hash or credential, and only the caller’s own encrypted private key', async () => {
     const other = await newMember(world, tenant)
     const { data } = await readArchive(await archiveOf(world, byPerson))
     const sealedOf = Object.fromEntries(data.users!.map((user) => [user.id, user.encryptedPrivateKey]))
@@ -69,7 +69,7 @@ describe('an archive', () => {
     expect(data.serviceTokens!.map(({ id }) => id)).not.toContain(decoy.id)
   })
 
-  test('has its own entry in it, and leaves out what it was told to', async () => {
+  test('contains its own audit entry, and leaves out what the request excludes', async () => {
     const { data } = await readArchive(await archiveOf(world, tenant, { auditLimit: 3 }))
     expect(data.audit!.at(-1)).toMatchObject({
       action: 'org.exported',
@@ -84,7 +84,7 @@ describe('an archive', () => {
     for (const name of ['secretVersions', 'audit', 'auditProof', 'auditGaps']) expect(names).not.toContain(name)
   })
 
-  test('says which section was cut short', async () => {
+  test('marks a section that was cut short', async () => {
     const truncated = async (body: object) =>
       (await readArchive(await archiveOf(world, tenant, body))).manifest.sections
         .filter((section) => section.truncated)
@@ -94,7 +94,7 @@ describe('an archive', () => {
     expect(await truncated({})).toEqual([])
   })
 
-  test('is for admins, in every call recorded, and never for a token bound to an environment', async () => {
+  test('is only for admins, is recorded on every call, and is refused to a token bound to an environment', async () => {
     const count = async () => {
       const query = { action: 'org.exported', limit: 200 }
       return (await world.call(audit.list, { as: tenant.admin.as, params: tenant, query })).body.entries.length
@@ -109,7 +109,7 @@ describe('an archive', () => {
     expect(await count()).toBe(before + 1)
   })
 
-  test('is one moment: what is written while it is read is not in it', async () => {
+  test('shows one moment, without changes that are written while it is read', async () => {
     const response = await fetch(`${world.url}/v1/orgs/${tenant.orgId}/export`, {
       method: 'POST',
       headers: { authorization: tenant.admin.as },
@@ -120,8 +120,8 @@ describe('an archive', () => {
   })
 })
 
-describe('one byte that is changed', () => {
-  test('anywhere is refused, and a row is named by its section and number', async () => {
+describe('a damaged archive', () => {
+  test('with one changed byte is refused, with the section and number of a changed row', async () => {
     const key = await publicKey()
     const bytes = await archiveOf(world, tenant)
     const places = placesOf(bytes.toString('latin1'))
@@ -135,13 +135,13 @@ describe('one byte that is changed', () => {
     }
   })
 
-  test('is found also where an archive was cut off or has more after its end', async () => {
+  test('that was cut off or extended is refused', async () => {
     const bytes = await archiveOf(world, tenant)
     for (const changed of [bytes.subarray(0, -1), bytes.subarray(0, -2), Buffer.concat([bytes, Buffer.from('\n')])])
       await expect(readArchive(changed)).rejects.toBeInstanceOf(DamagedArchive)
   })
 
-  test('of the manifest is found by its signature, and another server’s key is no proof', async () => {
+  test('with a changed manifest is refused, and so is the key of another server', async () => {
     const bytes = await archiveOf(world, tenant)
     const forged = Buffer.from(bytes.toString().replace(tenant.slug, tenant.slug.toUpperCase()))
     await expect(readArchive(forged, await publicKey())).rejects.toBeInstanceOf(DamagedArchive)
@@ -151,7 +151,7 @@ describe('one byte that is changed', () => {
   })
 })
 
-/** A byte in the middle of each line and the newline at its end, with the row that it is of. */
+/** A byte in the middle of each line and the newline at its end, with the row of the line. */
 function placesOf(text: string) {
   const places: { at: number; section: string; row: number | null }[] = []
   let [at, section, row] = [0, '', 0]

@@ -14,7 +14,7 @@ export async function create(input: Input): Out<typeof exporting.create> {
   return await streamed(writeRecorded(input))
 }
 
-/** The entry is written before the first byte leaves, and is in the archive itself. */
+/** Writes the audit entry before the first byte is sent. The archive contains that entry. */
 async function* writeRecorded(input: Input): AsyncGenerator<Buffer> {
   const { context, org, principal, body, now, isGone, signal, transaction } = input
   const { includeVersions: versions = true, includeAudit: audit = true, auditLimit = null } = body

@@ -4,12 +4,12 @@ import type { Section } from '../archive.ts'
 import { readTrail } from '../audit-proof/archived.ts'
 import type { Org } from '../orgs/scope.ts'
 
-/** A section as it is written: rows that are there already, or those of readings, one after the other. */
+/** A section to write: either given rows, or the rows of readings in their order. */
 export interface Planned {
   name: string
   truncated: boolean
   rows: readonly object[]
-  /** By their place among the readings of the snapshot. */
+  /** Indexes of the readings in the snapshot. */
   readings: readonly number[]
 }
 
@@ -19,7 +19,7 @@ export interface Wanted {
   auditLimit: number | null
 }
 
-/** What an archive holds at the moment at which `db` looks. */
+/** Plans the content of an archive, as `db` shows it at this moment. */
 export async function planArchive(
   db: Sql,
   sections: readonly Section[],
@@ -47,7 +47,7 @@ export async function planArchive(
 
 const organization = 'select id, name, slug, mfa_required, created_at, updated_at from organizations where id = $1'
 
-/** A private key, sealed under a passphrase, is given to its owner alone. */
+/** A private key is encrypted with a passphrase, and is given only to its owner. */
 const users = `
   select u.id, u.issuer, u.subject, u.email, u.verified_email, u.name, u.public_key_jwk,
          case when u.id = $2 then u.encrypted_private_key end as encrypted_private_key, u.created_at

@@ -3,7 +3,7 @@ import type { Section } from '../archive.ts'
 
 export type Row = Record<string, unknown>
 
-/** Of a section: what its columns hold, under the ids that they had. */
+/** Inserts the rows of a section under their original ids. */
 export const insertRows = (tx: Tx, orgId: string, { table, columns, filled }: Section, rows: readonly Row[]) =>
   tx.rows(
     `insert into ${table} (org_id, ${columns}${filled ? `, ${filled.columns}` : ''})
@@ -11,7 +11,7 @@ export const insertRows = (tx: Tx, orgId: string, { table, columns, filled }: Se
     [orgId, JSON.stringify(rows.map(underColumns))],
   )
 
-/** `createdAt` to `created_at`, the names of columns alone. */
+/** Turns `createdAt` into `created_at` in the names of columns, and leaves their values as they are. */
 const underColumns = (row: Row): Row =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),

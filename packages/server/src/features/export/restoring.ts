@@ -10,32 +10,32 @@ import type { Section } from '../archive.ts'
 import { openTrailRestore, type TrailRestore } from '../audit-proof/restored.ts'
 import { findSame, insertRows, listKnown, type Row } from './restore-store.ts'
 
-/** What somebody has to do by hand, because no archive holds what it needs. */
+/** The result of a restore, with everything that people must do by hand because no archive contains it. */
 export interface Restored {
   manifest: ArchiveManifest
   rows: number
   /** Labels of the rows that were not restored, by the advice of their section. */
   left: Map<string, string[]>
-  /** Service tokens in force whose holders register them again. */
+  /** Service tokens in force, which their holders must register again. */
   tokens: string[]
-  /** Grants to readers of the other server, which have keys that stay there. */
+  /** Grants to readers of the other server, whose keys stay there. */
   readerGrants: number
-  /** People whose sealed private key the archive does not have. */
+  /** People whose encrypted private key is not in the archive. */
   peopleWithoutKeys: string[]
-  /** Whether the audit trail is the one that the other server has signed; null where that cannot be told. */
+  /** True if the audit log matches the signed checkpoint of the other server; null if that cannot be checked. */
   trail: boolean | null
 }
 
-/** An archive that cannot be restored here, and why. */
+/** Thrown for an archive that cannot be restored here. The message has the reason. */
 class NotRestorable extends Error {}
 
 type Verify = ArchiveTools['verify']
 
 /**
- * Checks the archive as a whole, and then, in one transaction that reads it again, makes the organization here under the ids
- * that it had: ciphertexts name them.
+ * Checks the whole archive. Then one transaction reads it again and creates the organization under its original ids,
+ * because ciphertexts contain them.
  *
- * @param open reads the file from its beginning, as often as it is asked
+ * @param open reads the file from its beginning each time it is called
  */
 export async function restore(
   { db, now, archiveSections }: { db: Database; now: () => Date; archiveSections: readonly Section[] },
@@ -64,7 +64,7 @@ export async function restore(
   })
 }
 
-/** Rows of a section come one after the other, and are stored in batches. */
+/** The rows of a section follow each other, and are stored in batches. */
 const batchRows = 200
 const batchCharacters = 4 * 1024 * 1024
 
@@ -104,7 +104,7 @@ function openRestore(tx: Tx, sections: readonly Section[], manifest: ArchiveMani
 
 type Keep = (rows: Row[]) => Promise<unknown>
 
-/** What is done with the rows of each section. Digests of rows are for those who verify the archive. */
+/** Returns the handler of each section. Row digests have none, because they only serve to verify the archive. */
 function keepersOf(tx: Tx, sections: readonly Section[], { organization }: ArchiveManifest, restored: Restored) {
   let trail: TrailRestore | undefined
   const special: Record<string, Keep> = {
@@ -148,7 +148,7 @@ async function addOrganization(tx: Tx, told: { id: string; slug: string }, row: 
   await restoreOrganization(tx, row)
 }
 
-/** People are known here already, if at all, as the same ones: ids are in grants and in the trail. */
+/** A person who is known here must have the same id, because grants and the audit log contain ids. */
 async function addUser(tx: Tx, row: Row, restored: Restored): Promise<void> {
   const name = String(row.email ?? row.name ?? row.id)
   if (row.publicKeyJwk !== null && row.encryptedPrivateKey === null) restored.peopleWithoutKeys.push(name)

@@ -5,11 +5,11 @@ import { openTenant } from '../../../test/scene.ts'
 import { newApp, newEnv, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 
-// How many archives a server makes at a time, and that none is made for somebody who has gone.
+// How many archives a server makes at a time. A reader who leaves frees a slot.
 
 const { world, tenant } = await openTenant()
 
-/** An organization with several batches more than sockets and streams buffer: an archive that nobody reads stays under way. */
+/** Makes an organization whose archive is larger than all buffers, so that an unread archive stays in progress. */
 async function makeLarge(of: Tenant): Promise<Tenant> {
   const { id } = await newEnv(world, of, (await newApp(world, of)).id)
   await putSecret(world, of, id, 'LARGE')
@@ -22,7 +22,7 @@ async function makeLarge(of: Tenant): Promise<Tenant> {
   return of
 }
 
-/** Its answer is kept by the test: one that is garbage is cancelled. */
+/** The test must keep the response, because a response without references is cancelled. */
 const begin = ({ orgId, admin }: Tenant) =>
   fetch(`${world.url}/v1/orgs/${orgId}/export`, { method: 'POST', headers: { authorization: admin.as } })
 const ask = ({ orgId, admin }: Tenant) => world.call(exporting.create, { as: admin.as, params: { orgId }, body: {} })
@@ -33,7 +33,7 @@ async function expectRefusal(of: Tenant): Promise<void> {
   expect(error?.message).toBe('another export is under way; try again in 30 s')
 }
 
-test('one of an organization and two of a server are made at a time; who leaves makes room', async () => {
+test('a server makes one archive per organization and two in all at a time, and a reader who leaves frees a slot', async () => {
   const [first, second, third] = [await makeLarge(tenant), await makeLarge(await signUp(world)), await signUp(world)]
   const unread = await begin(first)
   expect(unread.status).toBe(200)
@@ -47,6 +47,6 @@ test('one of an organization and two of a server are made at a time; who leaves 
   await unread.body?.cancel()
   await until('the place of the one who left', async () => (await ask(third)).status === 200)
   await expectRefusal(second)
-  // Nothing of it was lost meanwhile.
+  // The archive of the other organization is complete.
   expect((await readArchive(Buffer.from(await other.arrayBuffer()))).data.secretVersions).toHaveLength(300)
 })

@@ -3,10 +3,11 @@ import { branches } from '@skerry/contract/branches/endpoints'
 import { envs } from '@skerry/contract/envs/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { composition } from '@skerry/contract/groups/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { describe, expect, test } from 'vitest'
-import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
+import { ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import {
   type Actor,
@@ -36,7 +37,7 @@ const revoke = (grantId: string, by: Actor = tenant.admin, id = envId) =>
   world.call(grants.delete, { as: by.as, params: { ...on(id), grantId } })
 
 describe('granting', () => {
-  test('gives a token, and a person, the key as it was wrapped to them', async () => {
+  test('gives a token or a person the key as it was wrapped to them', async () => {
     for (const actor of [await newToken(world, tenant), await newMember(world, tenant)]) {
       const wrappedDek = wrappedKey()
       const { status, body } = await grant(actor, envId, { wrappedDek })
@@ -47,7 +48,7 @@ describe('granting', () => {
     }
   })
 
-  test('is for admins who hold the key: nobody else can give more than a key of their own making', async () => {
+  test('is only for admins who hold the key, so nobody can grant a key that they invented', async () => {
     const holder = await newMember(world, tenant, 'admin')
     const [person, token] = [await newMember(world, tenant, 'admin'), await newToken(world, tenant, { role: 'admin' })]
     for (const actor of [person, token, tenant.machine])
@@ -66,7 +67,7 @@ describe('granting', () => {
     }
   })
 
-  test('twice is a conflict, and leaves the first key', async () => {
+  test('twice is a conflict, and keeps the first key', async () => {
     const token = await newToken(world, tenant)
     const first = (await grant(token)).body.grant
     const { status, error } = await grant(token)
@@ -74,7 +75,7 @@ describe('granting', () => {
     expect((await own(token)).body.wrappedDek).toBe(first.wrappedDek)
   })
 
-  test('by ten at once to one principal makes one grant', async () => {
+  test('ten times at once to one principal makes one grant', async () => {
     const token = await newToken(world, tenant)
     const answers = await Promise.all(Array.from({ length: 10 }, () => grant(token)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
@@ -90,20 +91,26 @@ describe('granting', () => {
     }
   })
 
-  test('to an id under the other type is refused', async () => {
+  test('to an id with a wrong type is refused', async () => {
     const [token, person] = [await newToken(world, tenant), await newMember(world, tenant)]
     expect((await grant(token, envId, { principalType: 'user' })).status).toBe(400)
     expect((await grant(person, envId, { principalType: 'service_token' })).status).toBe(400)
     expect((await grant(tenant.machine, envId, { principalType: 'm2m' })).status).toBe(400)
   })
 
-  test('to a person without keys is refused, until they are uploaded', async () => {
+  test('to a person is refused until they upload their keys', async () => {
     const person = await newMember(world, tenant, 'member', { keys: false })
     const { status, error } = await grant(person)
     expect([status, error?.code]).toEqual([400, 'invalid_request'])
+    expect((await own(person)).status).toBe(403)
+    const body = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
+    expect((await world.call(me.putKeys, { as: person.as, body })).status).toBe(200)
+    const granted = await grant(person)
+    expect(granted.status).toBe(201)
+    expect((await own(person)).body).toEqual({ wrappedDek: granted.body.grant.wrappedDek })
   })
 
-  test('to a token that is revoked or expired is refused', async () => {
+  test('to a revoked or expired token is refused', async () => {
     const revoked = await newToken(world, tenant)
     const params = { orgId: tenant.orgId, tokenId: revoked.id }
     await world.call(tokens.revoke, { as: tenant.admin.as, params })
@@ -124,8 +131,8 @@ describe('granting', () => {
   })
 })
 
-describe('the trail', () => {
-  test('says of a grant, given and taken, on which environment it is and to whom', async () => {
+describe('the audit log', () => {
+  test('names the environment and the principal of a grant, when it is given and when it is revoked', async () => {
     const holder = await newToken(world, tenant)
     const grant = await grantKey(world, tenant, envId, holder)
     const on = { orgId: tenant.orgId, envId, grantId: grant.id }
@@ -143,7 +150,7 @@ describe('the trail', () => {
 })
 
 describe('a bound token', () => {
-  test('is granted its environment, branches of it, and groups; no other environment', async () => {
+  test('gets keys of its environment, of branches of that, and of groups, but of no other environment', async () => {
     const token = await newToken(world, tenant, { environmentId: envId })
     const forked = await world.call(branches.create, {
       as: tenant.admin.as,
@@ -160,7 +167,7 @@ describe('a bound token', () => {
     }
   })
 
-  test('to a branch is granted the parent too, whose layer it reads, and not a sister branch', async () => {
+  test('for a branch also gets the key of the parent, whose layer it reads, but not of a sister branch', async () => {
     const fork = (slug: string) =>
       world.call(branches.create, { as: tenant.admin.as, params: on(), body: { slug, wrappedDek: wrappedKey() } })
     const [one, two] = [(await fork('sister-one')).body.branch, (await fork('sister-two')).body.branch]
@@ -170,7 +177,7 @@ describe('a bound token', () => {
     expect((await grant(token, two.id)).status).toBe(400)
   })
 
-  test('reads and writes a group for as long as that is composed into its environment, or its branch’s parent', async () => {
+  test('reads and writes a group only while that is composed into its environment, or into its branch’s parent', async () => {
     const forked = await world.call(branches.create, {
       as: tenant.admin.as,
       params: on(),
@@ -205,29 +212,29 @@ describe('a bound token', () => {
     }
   })
 
-  test('without a grant signs in and reads nothing', async () => {
+  test('without a grant is accepted but reads nothing', async () => {
     const token = await newToken(world, tenant, { environmentId: envId })
     expect((await own(token)).status).toBe(403)
     expect((await world.call(secrets.list, { as: token.as, params: on() })).status).toBe(403)
   })
 })
 
-describe('one’s own key', () => {
-  test('tells "no grant here" (403) from "no such environment" (404)', async () => {
+describe('the caller’s own key', () => {
+  test('is answered with 403 without a grant, and with 404 for an unknown environment', async () => {
     const token = await newToken(world, tenant)
     expect((await own(token)).status).toBe(403)
     expect((await own(token, `env_${'0'.repeat(22)}`)).status).toBe(404)
     expect((await own((await signUp(world)).admin)).status).toBe(404)
   })
 
-  test('is nothing that a machine client has', async () => {
+  test('is refused to a machine client', async () => {
     const { status, error } = await own(tenant.machine)
     expect([status, error?.code]).toEqual([403, 'forbidden'])
   })
 })
 
 describe('revoking', () => {
-  test('is for admins, takes the key away at once, and leaves the other grants', async () => {
+  test('is for admins, takes effect at once, and leaves the other grants', async () => {
     const [token, other] = [await newToken(world, tenant), await newToken(world, tenant)]
     const { id } = await grantKey(world, tenant, envId, token)
     await grantKey(world, tenant, envId, other)
@@ -237,13 +244,13 @@ describe('revoking', () => {
     expect((await revoke(id)).status).toBe(404)
   })
 
-  test('makes room for another grant to the same principal', async () => {
+  test('allows another grant to the same principal', async () => {
     const token = await newToken(world, tenant)
     await revoke((await grantKey(world, tenant, envId, token)).id)
     expect((await grant(token)).status).toBe(201)
   })
 
-  test('finds a grant in its own environment alone', async () => {
+  test('works only in the environment of the grant', async () => {
     const token = await newToken(world, tenant)
     const other = await newEnv(world, tenant, appId, 'not-here')
     const { id } = await grantKey(world, tenant, envId, token)
@@ -251,7 +258,7 @@ describe('revoking', () => {
     expect((await own(token)).status).toBe(200)
   })
 
-  test('takes from a person what it takes from a token', async () => {
+  test('takes the key from a person as it does from a token', async () => {
     const person = await newMember(world, tenant)
     await revoke((await grantKey(world, tenant, envId, person)).id)
     expect((await own(person)).status).toBe(403)

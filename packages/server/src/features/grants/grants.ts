@@ -19,7 +19,7 @@ export async function list({ db, env, query }: In<typeof grants.list, InEnv>): O
   return { grants: page.rows, nextCursor: page.nextCursor }
 }
 
-/** Through which grants, and who could open it together without any. */
+/** Lists those who read through a grant, and those who could open the key together without one. */
 export async function readers({ db, env, now }: In<typeof grants.readers, InEnv>): Out<typeof grants.readers> {
   return { readers: await listReaders(db, env, now), recovery: (await findRecoveryOf(db, env)) ?? null }
 }
@@ -36,8 +36,8 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
 }
 
 /**
- * A key goes only to someone of this organization who can use it. A bound token is for one environment, its branches and
- * groups, which are granted before they are composed: it is not handed the key of another application.
+ * A key goes only to someone of this organization who can use it. A bound token gets keys only of its environment, of
+ * branches of that, and of groups, which are granted before they are composed. It gets no key of another application.
  */
 async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create, InEnv>) {
   if (body.principalType === 'user') {
@@ -50,7 +50,7 @@ async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create
     throw fail('invalid_request', 'body.principalId: not a service token of this organization that is in force')
   const bound = token.environmentId
   const within = bound === null || env.groupId !== null || env.id === bound || env.parentEnvironmentId === bound
-  // A token bound to a branch reads the parent's layer too.
+  // A token that is bound to a branch also reads the parent's layer.
   if (!within && env.id !== token.parentEnvironmentId)
     throw fail('invalid_request', 'body.principalId: this token is bound to another environment')
 }

@@ -13,7 +13,7 @@ const { world, tenant, envId } = await openEnv()
 const params = { orgId: tenant.orgId, envId }
 const read = (as = tenant.admin.as) => world.call(grants.readers, { as, params })
 
-test('names each holder, since when, the grant and who gave it, and what a revoked token has left', async () => {
+test('the list names each holder, since when, the grant and who gave it, and marks a revoked token as not in force', async () => {
   const member = await newMember(world, tenant)
   const token = await newToken(world, tenant)
   for (const [principalType, { id: principalId }] of [
@@ -37,7 +37,7 @@ test('names each holder, since when, the grant and who gave it, and what a revok
   expect(left).toMatchObject({ ...by, inForce: false })
 })
 
-test('tells the custodians who could open it together, and nobody but admins', async () => {
+test('the list names the custodians who could open the key together, and is only for admins', async () => {
   expect((await read()).body.recovery).toBeNull()
   const custodians = [await newMember(world, tenant), await newMember(world, tenant)]
   const body = recoveryBody(custodians, 2, [envId])

@@ -6,7 +6,7 @@ import type { InEnv } from '../envs/scope.ts'
 
 export type Grant = Checked<GrantRow>
 
-/** A key grant of the environment. */
+/** Finds a key grant of the environment. */
 export const grant = <S extends InEnv, N extends string>(
   base: Access<S, N>,
 ): Access<S & { grant: Grant }, N | 'grantId'> =>

@@ -22,7 +22,7 @@ export const holdsKeys = async (db: Sql, org: Org, userId: string): Promise<bool
     [org.id, userId],
   )) !== undefined
 
-/** With the parent of the environment it is bound to, if that is a branch. Held against revocation until commit. */
+/** Returns the token's environment, and the parent if that is a branch. Locks the token until commit. */
 export const findUsableToken = (db: Sql, org: Org, tokenId: string, now: string) =>
   db.row<{ environmentId: string | null; parentEnvironmentId: string | null }>(
     `select t.environment_id, e.parent_environment_id
@@ -35,7 +35,7 @@ export const findUsableToken = (db: Sql, org: Org, tokenId: string, now: string)
 
 type ReaderRow = Static<typeof Reader>
 
-/** Oldest first: who has read for long stands above. */
+/** Lists readers, those who have had access longest first. */
 export const listReaders = (db: Sql, env: Env, now: string) =>
   db.rows<ReaderRow>(
     `select k.id as grant_id, k.principal_type, k.principal_id, coalesce(u.name, u.email, t.name, c.name) as name,
@@ -52,7 +52,7 @@ export const listReaders = (db: Sql, env: Env, now: string) =>
     [env.orgId, env.id, now],
   )
 
-/** Undefined where no recovery key covers the environment. */
+/** Returns undefined if no recovery key covers the environment. */
 export const findRecoveryOf = (db: Sql, env: Env) =>
   db.row<{ since: string; threshold: number; custodians: Static<typeof RecoveryReaders>['custodians'] }>(
     `select g.created_at as since, r.threshold,

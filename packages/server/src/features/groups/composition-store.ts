@@ -14,7 +14,7 @@ export const listCompositions = (db: Sql, env: Env) =>
     [env.orgId, env.id],
   )
 
-/** The compositions of an environment, which nobody else changes until this transaction ends. */
+/** Lists the compositions of an environment, and locks them until this transaction ends. */
 export async function lockCompositions(db: Tx, env: Env) {
   await lockEnvironment(db, env, 'no key update')
   return listCompositions(db, env)

@@ -24,7 +24,7 @@ const list = async (envId: string, actor: Actor = tenant.admin) =>
 const order = async (envId: string) => (await list(envId)).map(({ slug, position }) => [slug, position])
 
 describe('composing', () => {
-  test('puts a group in with 201, and says the same again with 200', async () => {
+  test('adds a group with 201, and answers the same call again with 200', async () => {
     const [envId, group] = [await newPlace(), await newGroup(world, tenant)]
     const first = await set(envId, group.id)
     const again = await set(envId, group.id)
@@ -48,7 +48,7 @@ describe('composing', () => {
     ])
   })
 
-  test('again without a position leaves a group where it is; with one it moves it', async () => {
+  test('a group again without a position leaves it where it is, and with a position moves it', async () => {
     const envId = await newPlace()
     const [a, b] = [await newGroup(world, tenant), await newGroup(world, tenant)]
     await set(envId, a.id)
@@ -74,14 +74,14 @@ describe('composing', () => {
     expect((await list(envId)).map(({ position }) => position)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('one group at once by ten callers puts it in once', async () => {
+  test('one group ten times at once adds it once', async () => {
     const [envId, group] = [await newPlace(), await newGroup(world, tenant)]
     const answers = await Promise.all(Array.from({ length: 10 }, () => set(envId, group.id)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 201])
     expect(await list(envId)).toHaveLength(1)
   })
 
-  test('above the highest position there is, is a conflict', async () => {
+  test('above the highest position is a conflict', async () => {
     const envId = await newPlace()
     await set(envId, (await newGroup(world, tenant)).id, 1_000_000)
     expect((await set(envId, (await newGroup(world, tenant)).id)).status).toBe(409)
@@ -89,7 +89,7 @@ describe('composing', () => {
       expect((await set(envId, (await newGroup(world, tenant)).id, position)).status).toBe(400)
   })
 
-  test('is for environments of applications: not of groups, and not branches', async () => {
+  test('works only for environments of applications, not for those of groups or branches', async () => {
     const [envId, group] = [await newPlace(), await newGroup(world, tenant)]
     const ofGroup = await newGroupEnv(world, tenant, group.id)
     const forked = await world.call(branches.create, {
@@ -104,7 +104,7 @@ describe('composing', () => {
     }
   })
 
-  test('takes groups of the same organization alone', async () => {
+  test('accepts only groups of the same organization', async () => {
     const stranger = await signUp(world)
     const theirs = await newGroup(world, stranger)
     const envId = await newPlace()
@@ -113,7 +113,7 @@ describe('composing', () => {
     expect(await list(envId)).toEqual([])
   })
 
-  test('is for admins; reading is for every member', async () => {
+  test('is only for admins, but every member can list the groups', async () => {
     const [envId, group] = [await newPlace(), await newGroup(world, tenant)]
     expect((await set(envId, group.id, 0, tenant.machine)).status).toBe(201)
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)]) {
@@ -124,8 +124,8 @@ describe('composing', () => {
   })
 })
 
-describe('taking out', () => {
-  test('removes one group and leaves the others where they are', async () => {
+describe('removing a group', () => {
+  test('leaves the others where they are', async () => {
     const envId = await newPlace()
     const [a, b, c] = [await newGroup(world, tenant), await newGroup(world, tenant), await newGroup(world, tenant)]
     for (const { id } of [a, b, c]) await set(envId, id)
@@ -136,7 +136,7 @@ describe('taking out', () => {
     ])
   })
 
-  test('what is not in is not found', async () => {
+  test('that is not composed is answered with 404', async () => {
     const [envId, group] = [await newPlace(), await newGroup(world, tenant)]
     expect((await take(envId, group.id)).status).toBe(404)
     await set(envId, group.id)

@@ -10,14 +10,14 @@ export async function list({ db, env }: In<typeof composition.list, InEnv>): Out
   return { groups: await listCompositions(db, env) }
 }
 
-/** Idempotent on environment and group. Without a position a new one goes on top, and one that is there stays. */
+/** Idempotent for an environment and a group. Without a position, a new group goes on top and an existing one stays. */
 export async function set(input: In<typeof composition.set, InEnv>): Out<typeof composition.set> {
   const { db, org, env, body, audit } = input
   if (env.applicationId === null || env.parentEnvironmentId !== null)
     throw fail('invalid_request', 'groups are composed into environments of applications; a branch takes its parent’s')
   const group = await findGroup(db, org, body.groupId)
   if (!group) throw fail('not_found', 'body.groupId: no such group')
-  // Two appends at once must not take the same position.
+  // Two additions at once must not get the same position.
   const before = await lockCompositions(db, env)
   const own = before.find((entry) => entry.groupId === group.id)
   const top = Math.max(-1, ...before.map((entry) => entry.position))

@@ -24,20 +24,20 @@ const read = (groupId: string, actor: Actor = tenant.admin) =>
   world.call(groups.get, { as: actor.as, params: { ...org(), groupId } })
 
 describe('creating a group', () => {
-  test('answers it as it is stored', async () => {
+  test('answers the group as it is stored', async () => {
     const { status, body } = await create('shared')
     expect([status, body.group.slug, body.group.orgId]).toEqual([201, 'shared', tenant.orgId])
     expect((await read(body.group.id)).body).toEqual({ group: body.group, environments: [] })
   })
 
-  test('is for admins, machine clients among them', async () => {
+  test('is for admins, including machine clients', async () => {
     expect((await create('by-machine', tenant.machine)).status).toBe(201)
     expect((await create('by-person', await newMember(world, tenant, 'admin'))).status).toBe(201)
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
       expect((await create('by-member', actor)).status).toBe(403)
   })
 
-  test('under a taken slug is a conflict; an application may have the same', async () => {
+  test('with the slug of another group is a conflict, but an application may have the same', async () => {
     await create('taken')
     const { status, error } = await create('taken')
     expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: taken by another group'])
@@ -46,7 +46,7 @@ describe('creating a group', () => {
 })
 
 describe('a group', () => {
-  test('is renamed and keeps its slug', async () => {
+  test('can be renamed and keeps its slug', async () => {
     const group = await newGroup(world, tenant)
     const params = { ...org(), groupId: group.id }
     const rename = (actor: Actor, body: Record<string, unknown>) =>
@@ -74,7 +74,7 @@ describe('a group', () => {
     expect((await read(group.id, token)).body.environments).toEqual(list.body.environments)
   })
 
-  test('that is deleted is out of every composition, with environments, secrets and grants', async () => {
+  test('is deleted with its compositions, environments, secrets and grants', async () => {
     const group = await newGroup(world, tenant)
     const inGroup = await newGroupEnv(world, tenant, group.id)
     await putSecret(world, tenant, inGroup.id, 'A')
@@ -93,7 +93,7 @@ describe('a group', () => {
     expect((await world.call(groups.delete, { as: tenant.admin.as, params: target })).status).toBe(404)
   })
 
-  test('is found by its own organization alone', async () => {
+  test('is found only by its own organization', async () => {
     const group = await newGroup(world, tenant)
     const stranger = await signUp(world)
     const params = { orgId: stranger.orgId, groupId: group.id }

@@ -23,7 +23,7 @@ const byHand = (sql: string) => world.server.context.db.script(sql)
 const both = (message: string) => Array(2).fill([503, 'unavailable', `not ready: ${message}`])
 const yes = Array(2).fill([200, undefined, undefined])
 
-test('a server says that it is not ready on a schema of another release, answers on, and is ready again', async () => {
+test('a server with the schema of another release is not ready, still answers, and becomes ready again', async () => {
   const newer = `insert into schema_migrations (number, name, sha256) values (9000, '9000-next', repeat('0', 64))`
   expect(await probe()).toEqual(yes)
   await byHand(newer)

@@ -9,7 +9,7 @@ export async function live(_: In<typeof health.live>): Out<typeof health.live> {
   return { status: 'ok' }
 }
 
-/** A balancer asks this. A database that takes no writes still serves reads, which are most of what callers want. */
+/** For load balancers. A database that accepts no writes still serves reads, which are most requests. */
 export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
   await refuseWhere(whyNoReads(context))
   return { status: 'ready' }
@@ -20,12 +20,12 @@ export async function readyWrites({ context }: In<typeof health.readyWrites>): O
   return { status: 'ready' }
 }
 
-/** The caller is what directs traffic, such as a load balancer: a database that does not answer must not keep it waiting. */
+/** Callers such as load balancers direct traffic, so a database that does not answer must not keep them waiting. */
 const answerWithinMs = 2000
 
 const noAnswer = 'the database does not answer'
 
-/** Refuses with the kind of reason, and not more: details are for the log, not for everyone who can reach this path. */
+/** Refuses with only the kind of reason. Details are for the log, because everyone can reach this path. */
 async function refuseWhere(asked: Promise<string | null>): Promise<void> {
   const late = new AbortController()
   const reason = await Promise.race([
@@ -51,7 +51,7 @@ async function whyNoReads({ db: { watch: db } }: Context): Promise<string | null
 async function whyNoWrites(context: Context): Promise<string | null> {
   const reason = await whyNoReads(context)
   if (reason !== null) return reason
-  // A database that was the primary until a moment ago is read-only.
+  // A database that was the primary until a moment ago is read-only now.
   const state = await context.db.watch.row<{ value: string }>(
     `select current_setting('transaction_read_only') as value`,
   )

@@ -11,7 +11,7 @@ import { recordTrips } from './trips.ts'
 const { scene, org, as, made, register, registerToken, newDecoy, present, shown, recorded, trail } = decoys()
 
 describe('registering a decoy', () => {
-  test('answers everything but the hash, and lists it with no trips', async () => {
+  test('answers everything but the hash, and lists the decoy with no uses', async () => {
     const { bearer, ...ids } = made()
     const { status, body } = await register({ ...ids, placement: 'CI settings of the old shop' })
     expect(status).toBe(201)
@@ -30,13 +30,13 @@ describe('registering a decoy', () => {
     expect(scene.world.answers.join('')).not.toContain(ids.tokenHash)
   })
 
-  test('takes no public key, and says so', async () => {
+  test('accepts no public key, and says so', async () => {
     const { bearer, ...ids } = made()
     const { status, error } = await register({ ...ids, publicKeyJwk: publicKeyJwk() })
     expect([status, error?.message]).toEqual([400, 'body: unknown field "publicKeyJwk"'])
   })
 
-  test('under the id or hash of a token or of another decoy is a conflict, in whatever organization', async () => {
+  test('with the id or hash of a token or of another decoy is a conflict, in any organization', async () => {
     const other = await signUp(scene.world)
     const [token, decoy] = [made(), made()]
     await registerToken(token)
@@ -50,13 +50,13 @@ describe('registering a decoy', () => {
         }
   })
 
-  test('and a token at once, under one id, makes one of them', async () => {
+  test('and a token at the same time under one id creates only one of them', async () => {
     const { bearer, ...ids } = made()
     const answers = await Promise.all([register(ids), registerToken(ids), register(ids), registerToken(ids)])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
   })
 
-  test('is for admins, and its decoys are seen by no other organization', async () => {
+  test('is only for admins, and no other organization sees the decoys', async () => {
     const decoy = await newDecoy()
     const member = await newMember(scene.world, scene.tenant)
     const { bearer, ...body } = made()
@@ -75,7 +75,7 @@ describe('registering a decoy', () => {
 })
 
 describe('a decoy', () => {
-  test('is no service token: it is not listed, renamed, revoked, deleted or granted a key', async () => {
+  test('is no service token: it cannot be listed, renamed, revoked, deleted or granted a key', async () => {
     const decoy = await newDecoy()
     const envId = (await newEnv(scene.world, scene.tenant, (await newApp(scene.world, scene.tenant)).id)).id
     const params = { ...org(), envId, tokenId: decoy.tokenId }
@@ -97,7 +97,7 @@ describe('a decoy', () => {
     expect([granted.status, granted.error]).toEqual([400, unknown.error])
   })
 
-  test('that is deleted is gone, stays unknown, counts no more, and leaves its id free', async () => {
+  test('that was deleted stays unknown, counts no more uses, and leaves its id free', async () => {
     const decoy = await newDecoy()
     const remove = () => scene.world.call(honeyTokens.delete, { ...as(), params: { ...org(), honeyTokenId: decoy.id } })
     expect((await remove()).body).toEqual({ ok: true })
@@ -108,10 +108,10 @@ describe('a decoy', () => {
     expect((await register({ tokenId: decoy.tokenId, tokenHash: decoy.tokenHash })).status).toBe(201)
   })
 
-  test('that is deleted while it is tried leaves no half of a trip', async () => {
+  test('that is deleted while it is used leaves no audit entry', async () => {
     const decoy = await newDecoy()
     const { context } = scene.world.server
-    // The server records trips every second, and would record this one before the decoy is gone.
+    // The server records uses every second, and might record this one before the deletion.
     const recording = vi.spyOn(context.rejectedTokens, 'flush').mockResolvedValue()
     await present(decoy.bearer)
     await scene.world.call(honeyTokens.delete, { ...as(), params: { ...org(), honeyTokenId: decoy.id } })

@@ -10,7 +10,7 @@ import type { HoneyToken } from './scope.ts'
 import { insertHoneyToken, listHoneyTokens } from './store.ts'
 import { recordTrips } from './trips.ts'
 
-/** With every trip that this server has answered: an admin who looks here after an alarm must find its trip. */
+/** Records earlier uses first, so that an admin who looks here after an alarm finds the use that caused it. */
 export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
   const { context, db, org, query } = input
   await recordTrips(context)
@@ -19,7 +19,7 @@ export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeo
   return { honeyTokens: page.rows, nextCursor: page.nextCursor }
 }
 
-/** The caller made the decoy, as it makes tokens. What is registered here never works, not for a moment. */
+/** The caller made the decoy, as it makes tokens. A registered decoy never works as a token. */
 export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<typeof honeyTokens.create> {
   const { context, db, org, principal, origin, body, now, newId, audit } = input
   const { tokenId, tokenHash } = body

@@ -2,7 +2,7 @@ import type { Context } from '../../http/context.ts'
 import { job } from '../../jobs/job.ts'
 import { closeMinute } from './minutes.ts'
 
-/** Added with the first trip of a minute, for its end. */
+/** Queued with the first use in a minute, for the end of that minute. */
 export const endOfMinute = job<{ orgId: string; id: string; beganAt: string }, Context>(
   'honey_tokens.end_of_minute',
   { retry: { limit: 12 } },

@@ -3,7 +3,7 @@ import type { Context } from '../../http/context.ts'
 import { recordIn } from '../../kernel/audit.ts'
 import { type DecoyId, endMinute, lockMinute, type Minute } from './store.ts'
 
-/** Puts what is left of a decoy's minute into the trail, as one entry. Of a minute that began then, where it is named. */
+/** Writes the unrecorded uses of a decoy's minute to the audit log as one entry. `beganAt` selects one minute. */
 export async function closeMinute(context: Context, tx: Tx, decoy: DecoyId, beganAt?: string): Promise<void> {
   const minute = await lockMinute(tx, decoy)
   if (!minute?.minuteBeganAt || (beganAt !== undefined && minute.minuteBeganAt !== beganAt)) return

@@ -6,7 +6,7 @@ import { type Org, within } from '../orgs/scope.ts'
 
 export type HoneyToken = Checked<Static<typeof HoneyTokenRow>>
 
-/** Never the hash, which is in the row of the service token. */
+/** Without the hash, which is in the row of the service token. */
 export const honeyTokenColumns = `id, token_id, placement, trip_count, last_trip_at, last_trip_ip, last_trip_user_agent,
   created_at`
 

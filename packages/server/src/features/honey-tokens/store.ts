@@ -29,8 +29,8 @@ export async function insertHoneyToken(
 }
 
 /**
- * The decoys among what was presented. By hash, or by id: our clients present what they derive from the string that was
- * planted, other programs the string as it stands, and both have found it.
+ * Finds the decoys among presented tokens, by hash or by id. Our clients present a value derived from the planted
+ * string, and other programs present the string itself. Both have found the decoy.
  */
 export const findDecoys = (db: Sql, bearerHashes: string[], tokenIds: string[]) =>
   db.rows<{ orgId: string; id: string; tokenId: string; tokenHash: string }>(
@@ -41,7 +41,7 @@ export const findDecoys = (db: Sql, bearerHashes: string[], tokenIds: string[]) 
     [bearerHashes, tokenIds],
   )
 
-/** Locked until commit, so that trips that several servers saw are added up. */
+/** Locks the decoy until commit, so that uses seen by several servers are added up. */
 export const lockMinute = (db: Tx, { orgId, id }: DecoyId) =>
   db.row<Minute>(
     `select token_id, placement, minute_began_at, minute_count, minute_addresses, last_trip_at, last_trip_ip,
@@ -62,7 +62,7 @@ export interface DecoyId {
   id: string
 }
 
-/** The trips that are not in the trail yet. */
+/** The uses that are not in the audit log yet. */
 export interface Minute {
   tokenId: string
   placement: string | null
@@ -78,7 +78,7 @@ const alertPauseMinutes = 10
 
 interface Trips {
   count: number
-  /** Of these, how many are for the entry that closes the minute. */
+  /** How many of these are for the entry that closes the minute. */
   toClose: number
   minuteBeganAt: string
   addresses: string[]
@@ -87,7 +87,7 @@ interface Trips {
   userAgent: string | null
 }
 
-/** Of a decoy that is locked. `alertDue` at most once in a while, whatever is tried. */
+/** Adds uses to a locked decoy. `alertDue` is true at most once in 10 minutes, whatever is tried. */
 export const addTrips = (db: Tx, decoy: DecoyId, trips: Trips) =>
   db.row<{ alertDue: boolean }>(
     `update honey_tokens

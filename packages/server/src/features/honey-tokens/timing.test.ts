@@ -7,11 +7,11 @@ import { signUp } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import { newId, sha256 } from '../../kernel/context.ts'
 
-// Whether an answer's time tells a decoy from a token that nobody registered. Presented in turns, so that whatever else
-// the machine does strikes all alike.
+// Checks that the response time does not tell a decoy from a token that nobody registered. The tokens are presented in
+// turns, so that other load on the machine affects all of them alike.
 
 const rounds = 300
-/** Far more than the machine's noise leaves in the quick ones of so many, and less than a query or a sync costs. */
+/** Far more than the noise in the quickest fifth of so many, and less than a query or a sync costs. */
 const boundMs = 1
 
 let world: World
@@ -34,7 +34,7 @@ function timed(authorization: string): Promise<number> {
   })
 }
 
-/** What a fifth of them is quicker than: whatever else the machine does makes some slower, and none quicker. */
+/** The time below which a fifth of the values are. Other load makes some requests slower, and none quicker. */
 const quick = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 5)] as number
 const difference = (one: number[], other: number[]) => quick(one) - quick(other)
 
@@ -58,7 +58,7 @@ test('a decoy is refused in the time of an unknown, a revoked and an expired tok
   const { decoy, ...others } = times as Record<string, number[]> & { decoy: number[] }
   for (const [kind, of] of Object.entries(others)) {
     expect(Math.abs(difference(decoy, of)), kind).toBeLessThan(boundMs)
-    // The same comparison sees what writing the trip before the answer would cost.
+    // The same comparison would notice the time for writing the use before the answer.
     expect(
       difference(
         decoy.map((ms) => ms + 2),

@@ -10,9 +10,8 @@ import { writeRest } from './minutes.ts'
 import { addTrips, type DecoyId, findDecoys, lockMinute } from './store.ts'
 
 /**
- * Finds the decoys among the service tokens that were refused since the last time, and the tokens that were sent whole, and
- * records them. A request never waits for this, and none does it: until here each is a token like any other that does not
- * work.
+ * Finds the decoys among the service tokens that were refused since the last run, and the tokens that were sent whole,
+ * and records them. No request waits for this or does it: until then, a decoy is handled like any other invalid token.
  */
 export const recordTrips = (context: Context): Promise<void> =>
   context.rejectedTokens.flush(async (rejectedTokens) => {
@@ -23,7 +22,7 @@ export const recordTrips = (context: Context): Promise<void> =>
     if (decoys.length === 0 && exposed.length === 0) return
     await context.db.transaction(async (tx) => {
       for (const decoy of decoys) {
-        // Who registers a decoy twice in its own organization has made it.
+        // An organization that registers its own decoy twice has made it, so this is no use of it.
         const isOfDecoy = ({ bearerHash, tokenId, byOrgId }: RejectedToken) =>
           byOrgId !== decoy.orgId && (bearerHash === decoy.tokenHash || tokenId === decoy.tokenId)
         await recordTripsOf(context, tx, decoy, rejectedTokens.filter(isOfDecoy))
@@ -36,8 +35,8 @@ const minuteMs = 60_000
 const addressesMax = 20
 
 /**
- * A thief who finds a decoy must not fill the trail: the first trip is an entry at once, and those that follow within the
- * minute are counted and are one entry at its end, however many addresses and programs they came from.
+ * A thief who finds a decoy must not fill the audit log. The first use is recorded at once. Further uses within the
+ * minute are counted and recorded as one entry at its end, however many addresses and programs they come from.
  */
 async function recordTripsOf(context: Context, tx: Tx, decoy: DecoyId, rejected: RejectedToken[]): Promise<void> {
   const [first, ...others] = rejected.toSorted((one, other) => (one.at < other.at ? -1 : 1))

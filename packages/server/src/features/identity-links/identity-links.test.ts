@@ -56,7 +56,7 @@ async function changeTo(provider?: IdentityProvider): Promise<void> {
 
 const go = (path: string, cookie = '') => fetch(`${world.url}${path}`, { redirect: 'manual', headers: { cookie } })
 
-/** Signs in at the issuer and comes back: where the browser is led, and the cookie that it was given. */
+/** Signs in at the issuer and comes back. Returns where the browser is sent, and the cookie that it got. */
 async function comeBack(login: string, query = '') {
   const begun = await go(`/sign-in/external${query}`)
   const browser = new Browser()
@@ -74,7 +74,7 @@ const from = (cookie: string) => ({ headers: { cookie, ...fromOwnPage } })
 
 const textOf = ({ source }: { source: string }) => source.replaceAll('=\n', '').replaceAll('=3D', '=')
 const mailsTo = (email: string) => mails.received.filter(({ to }) => to.includes(email)).map(textOf)
-/** The token of the newest confirmation that a browser asks for. */
+/** Asks for a confirmation in a browser, and returns the token from the mail. */
 async function askForMail(cookie: string, email: string): Promise<string> {
   const before = mailsTo(email).length
   const answer = await world.call(identityLinks.requestMail, from(cookie))
@@ -161,7 +161,7 @@ describe('a person who comes from the new issuer', () => {
     expect(people).toEqual([{ id: ada.id, issuer: 'skerry' }])
   })
 
-  test('who says that the account is not theirs becomes another person', async () => {
+  test('becomes another person by saying that the account is not theirs', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -174,7 +174,7 @@ describe('a person who comes from the new issuer', () => {
     expect((await confirm(cookie, 'A'.repeat(43))).status).toBe(401)
   })
 
-  test('as a separate person without memberships and keys, is asked again and becomes the first one', async () => {
+  test('who became a separate person without memberships and keys is asked again and becomes the first one', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -189,7 +189,7 @@ describe('a person who comes from the new issuer', () => {
     expect(await world.server.context.db.rows('select id from users where id = $1', [separateId])).toEqual([])
   })
 
-  test('as a separate person with an organization, is not merged: the operator is named', async () => {
+  test('who became a separate person with an organization is not merged, and the error names the operator’s command', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -199,11 +199,11 @@ describe('a person who comes from the new issuer', () => {
     expect((await world.call(orgs.create, { as: bearer(separate), body })).status).toBe(201)
     const { status, error } = await confirm(cookie, await askForMail(cookie, ada.email))
     expect([status, error?.message]).toEqual([409, expect.stringContaining('skerry-server people link')])
-    // And is not asked any longer.
+    // The person is not asked again.
     expect((await comeBack(ada.email)).to).toBe('/')
   })
 
-  test('with an address that two people have, is not asked: nobody can tell which one it is', async () => {
+  test('whose address two people have is not asked to confirm, because nobody can tell which one it is', async () => {
     await open()
     const ada = await firstPerson()
     await world.server.context.db.rows(
@@ -218,13 +218,13 @@ describe('a person who comes from the new issuer', () => {
 })
 
 describe('the second factor of the existing account', () => {
-  test('is needed after the mail, and a recovery code works once', async () => {
+  test('is required after the mail, and a recovery code is accepted', async () => {
     await open()
     const ada = await firstPerson()
     const { secret, recoveryCodes } = await enrollTotp(ada.as)
     await changeTo(provider())
     const { cookie } = await comeBack(ada.email)
-    // Skipped: before the mail it is not even looked at.
+    // Before the mail, a second factor is refused without a check.
     const early = await enterFactor(cookie, { recoveryCode: recoveryCodes[0] })
     expect([early.status, early.error?.code]).toEqual([409, 'conflict'])
     const token = await askForMail(cookie, ada.email)
@@ -235,7 +235,7 @@ describe('the second factor of the existing account', () => {
       totp: true,
       passkeys: false,
     })
-    // The mail alone links nothing, however often it is brought.
+    // The mail alone links nothing, even if its token is sent again.
     expect((await confirm(cookie, token)).status).toBe(401)
     expect(await world.server.context.db.rows('select issuer from users')).toEqual([{ issuer: 'skerry' }])
     const wrong = await enterFactor(cookie, { code: totpCode(secret, new Date(0)) })
@@ -245,7 +245,7 @@ describe('the second factor of the existing account', () => {
     expect((await enterFactor(cookie, { recoveryCode: recoveryCodes[1] })).status).toBe(401)
   })
 
-  test('may be guessed five times', async () => {
+  test('can be guessed at most five times', async () => {
     await open()
     const ada = await firstPerson()
     await enrollTotp(ada.as)
@@ -278,7 +278,7 @@ describe('the second factor of the existing account', () => {
 })
 
 describe('an attacker', () => {
-  test('whose issuer account has the address, but not verified, does not become the person', async () => {
+  test('whose account at the identity provider has the unverified address does not become the person', async () => {
     await open()
     await firstPerson('unverified-ada@example.com')
     await changeTo(provider())
@@ -287,7 +287,7 @@ describe('an attacker', () => {
     expect((await signedInAs(cookie)).orgs).toEqual([])
   })
 
-  test('whose issuer account has the verified address, but who cannot read its mail, links nothing', async () => {
+  test('with the verified address, but without access to the mailbox, links nothing', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -314,7 +314,7 @@ describe('an attacker', () => {
     expect(await world.server.context.db.rows('select issuer from users')).toEqual([{ issuer: 'skerry' }])
   })
 
-  test('on a page of another site can use no cookie', async () => {
+  test('on a page of another site cannot use the person’s cookie', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -341,7 +341,7 @@ describe('an attacker', () => {
     expect((await world.call(identityLinks.decline, from(cookie))).status).toBe(401)
   })
 
-  test('with an old link comes too late, and an earlier link ends with the next', async () => {
+  test('with a link that has expired or was replaced links nothing', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -356,7 +356,7 @@ describe('an attacker', () => {
     expect((await confirm(cookie, third)).error?.message).toContain('this browser has no sign-in to confirm')
   })
 
-  test('whose issuer account has a link as its name sends no mail with that link', async () => {
+  test('whose account at the identity provider is named like a link sends no mail with that link', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -379,7 +379,7 @@ describe('an attacker', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
   })
 
-  test('with the address of another person in capitals is asked about that person, and gets no further', async () => {
+  test('with the person’s address in capital letters must confirm it by mail, and gets no further', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -388,13 +388,13 @@ describe('an attacker', () => {
     expect((await confirm(cookie, 'A'.repeat(43))).status).toBe(401)
     const token = await askForMail(cookie, ada.email)
     expect(await idOf(bearer(await confirm(cookie, token)))).toBe(ada.id)
-    // The subject is as the issuer spells it: this one is linked, the other is not.
+    // Subjects are compared exactly: the one in capitals is linked, the other is not.
     const other = await comeBack(ada.email)
     expect(other.to).toBe('/')
     expect((await signedInAs(other.cookie)).user?.id).not.toBe(ada.id)
   })
 
-  test('with a sign-in of a former issuer links nothing once another one is configured', async () => {
+  test('with a sign-in at the former identity provider links nothing after another one was configured', async () => {
     await open()
     const ada = await firstPerson()
     await changeTo(provider())
@@ -454,7 +454,7 @@ describe('after another change', () => {
   })
 })
 
-test('waiting sign-ins are swept, and no token is in the database or the log', async () => {
+test('waiting sign-ins are deleted when they expire, and no token is in the database or the log', async () => {
   await open()
   const ada = await firstPerson()
   await changeTo(provider())

@@ -23,7 +23,7 @@ export async function mailConfirmation(context: Context, { browserHash }: Confir
     to: link.email,
     subject: 'Confirm your new sign-in to Skerry',
     text: [
-      // Without the name of the issuer's account: its owner chooses the name, which may hold a link of their own.
+      // The name of the issuer's account is left out: its owner chooses it, and it may contain a link.
       `Somebody signed in at ${link.issuer} with your address ${link.email}.`,
       'To use that sign-in for your existing Skerry account, open this link within 15 minutes:',
       '',

@@ -52,7 +52,7 @@ export const findIdentityLink = (db: Sql, browserHash: string, issuer: string, n
 export const lockIdentityLink = (db: Tx, browserHash: string, issuer: string, now: string) =>
   db.row<IdentityLink>(`${found} for update`, [browserHash, issuer, now])
 
-/** Replaces the token of an earlier mail. Undefined where the sign-in waits no longer. */
+/** Replaces the token of an earlier mail. Returns undefined if the sign-in no longer waits. */
 export const setMailHash = (db: Sql, browserHash: string, mail: { hash: string; expiresAt: string }, now: string) =>
   db.row<{ email: string; issuer: string }>(
     `update identity_links set mail_hash = $2, mail_expires_at = $3

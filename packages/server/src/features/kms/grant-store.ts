@@ -9,7 +9,7 @@ interface Holder {
   principalId: string
 }
 
-/** Those of them who can open what is wrapped to them. Held against removal and revocation until commit. */
+/** Lists the holders who can open a key that is wrapped to them. Locks them until commit. */
 export const listUsable = async (db: Tx, org: Org, holders: readonly Holder[], now: string): Promise<Holder[]> => {
   const ids = (type: string) =>
     holders.filter((one) => one.principalType === type).map(({ principalId }) => principalId)
@@ -31,7 +31,7 @@ export const listUsable = async (db: Tx, org: Org, holders: readonly Holder[], n
   ]
 }
 
-/** Of the key's current version -> how many: who holds it already, or has just gone, gets none. */
+/** Inserts grants of the current version, and returns how many. A holder who has one, or is gone, gets none. */
 export const insertGrants = async (
   db: Tx,
   key: KmsKey,
@@ -77,7 +77,7 @@ export const listGrants = (db: Sql, key: KmsKey) =>
     [key.orgId, key.id],
   )
 
-/** The versions that were held. */
+/** Deletes the grants of a holder, and returns their versions. */
 export const deleteGrants = async (db: Tx, key: KmsKey, { principalType, principalId }: Holder): Promise<number[]> =>
   (
     await db.rows<{ version: number }>(
@@ -89,7 +89,7 @@ export const deleteGrants = async (db: Tx, key: KmsKey, { principalType, princip
     .map(({ version }) => version)
     .sort((a, b) => a - b)
 
-/** By key, what a principal holds; nothing of keys that were deleted. */
+/** Lists the versions that a principal holds of each key, without deleted keys. */
 export const listHeld = (db: Tx, org: Pick<Org, 'id'>, { principalType, principalId }: Holder) =>
   db.rows<{ keyId: string; versions: number[] }>(
     `select g.key_id, array_agg(g.version order by g.version) as versions
@@ -99,7 +99,7 @@ export const listHeld = (db: Tx, org: Pick<Org, 'id'>, { principalType, principa
     [org.id, principalType, principalId],
   )
 
-/** Of deleted keys, too. */
+/** Deletes the grants of a principal, also of deleted keys. */
 export const deleteHeld = (db: Tx, org: Pick<Org, 'id'>, { principalType, principalId }: Holder) =>
   db.rows('delete from kms_grants where org_id = $1 and principal_type = $2 and principal_id = $3', [
     org.id,

@@ -9,7 +9,7 @@ export interface Grantee {
   principalId: string
 }
 
-/** A key goes only to people and tokens of this organization who can open it, and once to each. */
+/** A key is granted only to people and tokens of this organization who can open it, and once to each. */
 export async function checkGrantees(
   { db, org, now }: { db: Tx; org: Org; now: string },
   grantees: readonly Grantee[],
@@ -31,7 +31,7 @@ export async function checkGrantees(
 const nameOf = ({ principalType, principalId }: { principalType: string; principalId: string }) =>
   `${principalType} ${principalId}`
 
-/** What was wrapped to keys that their owner has replaced opens no longer, so it goes, and each key's trail says why. */
+/** Deletes grants that only a former keypair of the principal can open. The audit log of each key says why. */
 export async function dropGrants(
   { db, audit }: { db: Tx; audit: Work<'kms_grant.revoked'>['audit'] },
   orgId: string,
@@ -43,9 +43,7 @@ export async function dropGrants(
   await deleteHeld(db, { id: orgId }, principal)
 }
 
-/**
- * To be called before a principal goes, whose grants go with it by the foreign key: each key's trail says that, and why.
- */
+/** Records in each key's audit log, with the cause, the grants that are about to be deleted with their principal. */
 export async function recordDroppedGrants(
   { db, org, audit }: { db: Tx; org: Org; audit: Work<'kms_grant.revoked'>['audit'] },
   principal: Grantee,

@@ -12,7 +12,7 @@ const { world, tenant, envId, at, newKey, own, grant, rotate, holders, trail } =
 const { orgId, admin } = tenant
 
 describe('versions', () => {
-  test('are held one by one: who was not wrapped to keeps the earlier ones, and gets no newer by that', async () => {
+  test('are granted one by one: a rotation that leaves a holder out keeps their earlier versions and adds none', async () => {
     const [early, late] = [await newToken(world, tenant), await newToken(world, tenant)]
     const { id } = await newKey([admin, early])
     expect((await rotate(id, [admin])).body.key.currentVersion).toBe(2)
@@ -29,7 +29,7 @@ describe('versions', () => {
     expect((await own(early, id)).body.grants.map(({ version }) => version)).toEqual([1, 3])
   })
 
-  test('a grant of what is no longer the current one is a conflict, and so is a second one', async () => {
+  test('can be granted only if they are current, and only once', async () => {
     const token = await newToken(world, tenant)
     const { id } = await newKey()
     await rotate(id, [admin])
@@ -40,7 +40,7 @@ describe('versions', () => {
     expect((await own(token, id)).body).toEqual(before)
   })
 
-  test('of ten rotations at once are ten', async () => {
+  test('made by ten rotations at once are ten', async () => {
     const { id } = await newKey()
     const answers = await Promise.all(Array.from({ length: 10 }, () => rotate(id, [admin])))
     expect(answers.map(({ body }) => body.key.currentVersion).sort((a, b) => a - b)).toEqual([
@@ -49,15 +49,15 @@ describe('versions', () => {
     expect(await holders(id)).toEqual([`${admin.id} 1,2,3,4,5,6,7,8,9,10,11`])
   })
 
-  test('a rotation for someone who may not have it adds none', async () => {
+  test('are not added by a rotation for someone of another organization', async () => {
     const { id } = await newKey()
     expect((await rotate(id, [admin, (await signUp(world)).admin])).status).toBe(400)
     expect((await own(admin, id)).body.currentVersion).toBe(1)
   })
 })
 
-describe('who holds no grant', () => {
-  test('sees no key in the list, and is refused its material; an admin sees all, and is refused it too', async () => {
+describe('a caller', () => {
+  test('without a grant sees no key and gets no key material, and an admin without one sees every key', async () => {
     const [member, holder] = [await newMember(world, tenant), await newMember(world, tenant)]
     const other = await newMember(world, tenant, 'admin')
     const { id } = await newKey([holder])
@@ -71,7 +71,7 @@ describe('who holds no grant', () => {
     expect((await world.call(kms.get, { as: holder.as, params: at(id) })).status).toBe(403)
   })
 
-  test('loses every version at once', async () => {
+  test('whose grant is revoked loses every version at once', async () => {
     const token = await newToken(world, tenant)
     const { id } = await newKey([admin, token])
     await rotate(id, [admin, token])
@@ -84,7 +84,7 @@ describe('who holds no grant', () => {
   })
 })
 
-test('a bound token uses what it was granted; one that is an admin is refused', async () => {
+test('a bound token uses its grants, but a bound admin token is refused', async () => {
   const bound = await newToken(world, tenant, { environmentId: envId })
   const boundAdmin = await newToken(world, tenant, { environmentId: envId, role: 'admin' })
   const { id } = await newKey([bound, boundAdmin])
@@ -93,8 +93,8 @@ test('a bound token uses what it was granted; one that is an admin is refused', 
   expect((await world.call(kms.list, { as: boundAdmin.as, params: { orgId } })).status).toBe(403)
 })
 
-describe('what a principal held', () => {
-  test('is gone with a removed member; each key’s trail says so, and why', async () => {
+describe('a grant', () => {
+  test('is deleted when its member is removed, and the audit log of each key says why', async () => {
     const person = await newMember(world, tenant)
     const [one, two] = [await newKey([admin, person]), await newKey([person])]
     await rotate(one.id, [admin, person])
@@ -109,7 +109,7 @@ describe('what a principal held', () => {
     ])
   })
 
-  test('is gone with a keypair that is replaced, and may be granted again to the new one', async () => {
+  test('is deleted when its keypair is replaced, and may be given to the new keypair', async () => {
     const person = await newMember(world, tenant)
     const { id } = await newKey([admin, person])
     await rotate(id, [admin, person])
@@ -125,7 +125,7 @@ describe('what a principal held', () => {
     expect((await own(person, id)).status).toBe(200)
   })
 
-  test('is gone with a token that is deleted for good, and not with one that is merely revoked', async () => {
+  test('is deleted with its token, but not when the token is only revoked', async () => {
     const token = await newToken(world, tenant)
     const { id } = await newKey([admin, token])
     const params = { orgId, tokenId: token.id }

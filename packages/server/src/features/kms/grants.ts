@@ -7,7 +7,7 @@ import { lockKey } from './key-store.ts'
 import { keyLifecycle, stateOf } from './lifecycle.ts'
 import type { OnKey } from './scope.ts'
 
-/** What the caller can use the key with. A grant from before a rotation opens what was made before it, and no more. */
+/** Answers the caller's grants. A grant from before a rotation opens only what was encrypted before it. */
 export async function own({ db, kmsKey, principal }: In<typeof kms.own, OnKey>): Out<typeof kms.own> {
   const { purpose, spec, currentVersion } = kmsKey
   const state = stateOf(kmsKey)
@@ -24,7 +24,7 @@ export async function list({ db, kmsKey }: In<typeof kms.grants, OnKey>): Out<ty
 export async function grant(input: In<typeof kms.grant, OnKey>): Out<typeof kms.grant> {
   const { db, kmsKey, principal, body, now, audit } = input
   await checkGrantees(input, [body])
-  // Held until commit: a rotation in between would make this a grant of a version that was not wrapped.
+  // Locked until commit: a rotation in between would make this a grant of a version that was not wrapped.
   const key = await lockKey(db, kmsKey)
   if (!key) throw fail('not_found', 'no such managed key')
   keyLifecycle.check(stateOf(key), 'grant')
@@ -38,7 +38,7 @@ export async function grant(input: In<typeof kms.grant, OnKey>): Out<typeof kms.
   return { grant: { principalType, principalId, version } }
 }
 
-/** A former holder may have kept the key: only a rotation keeps from them what is encrypted later. */
+/** A former holder may have kept the key. Only a rotation protects what is encrypted later. */
 export async function revoke({ db, kmsKey, query, audit }: In<typeof kms.revoke, OnKey>): Out<typeof kms.revoke> {
   const { principalType, principalId } = query
   if (!principalType || !principalId)

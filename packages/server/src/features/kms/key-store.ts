@@ -7,7 +7,7 @@ import type { Org } from '../orgs/scope.ts'
 import { keyLifecycle, type State, type Trigger } from './lifecycle.ts'
 import { type KmsKey, kmsKeyColumns } from './scope.ts'
 
-/** With `holder`, the keys that it holds; with null, all. */
+/** Lists the keys that `holder` holds, or all keys if it is null. */
 export const listKeys = (db: Sql, org: Org, holder: Principal | null, { at, id, take }: KeysetCursor) =>
   db.rows<KmsKey>(
     `select ${kmsKeyColumns} from kms_keys k
@@ -20,7 +20,7 @@ export const listKeys = (db: Sql, org: Org, holder: Principal | null, { at, id, 
     [org.id, holder?.type ?? null, holder?.id ?? null, at, id, take],
   )
 
-/** Whether the organization has it; held until commit. */
+/** True if the organization has the row, which is then locked until commit. */
 export const owns = async (db: Tx, org: Org, table: 'applications' | 'groups', id: string): Promise<boolean> =>
   (await db.row(`select 1 from ${table} where org_id = $1 and id = $2 for key share`, [org.id, id])) !== undefined
 
@@ -34,7 +34,7 @@ interface NewKey {
   now: string
 }
 
-/** Undefined where the name is taken. */
+/** Returns undefined if another key has the name. */
 export const insertKey = (db: Tx, org: Org, one: NewKey) =>
   db.row<KmsKey>(
     `insert into kms_keys as k (org_id, id, name, purpose, spec, application_id, group_id, current_version, created_at,
@@ -45,7 +45,7 @@ export const insertKey = (db: Tx, org: Org, one: NewKey) =>
     [org.id, one.id, one.name, one.purpose, one.spec, one.applicationId, one.groupId, one.now],
   )
 
-/** The key as it is now, held until commit. */
+/** Returns the current key, locked until commit. */
 export const lockKey = (db: Tx, { orgId, id }: KmsKey) =>
   db.row<KmsKey>(
     `select ${kmsKeyColumns} from kms_keys k where k.org_id = $1 and k.id = $2 and k.deleted_at is null for share`,
@@ -55,7 +55,7 @@ export const lockKey = (db: Tx, { orgId, id }: KmsKey) =>
 const state = `case when k.deleted_at is not null then 'deleted' when k.disabled_at is not null then 'disabled'
                     else 'enabled' end`
 
-/** Undefined where the key is in no state in which it is rotated. */
+/** Returns undefined if the key is in a state in which it cannot be rotated. */
 export const addVersion = (db: Tx, { orgId, id }: KmsKey, now: string) =>
   db.row<KmsKey>(
     `update kms_keys k set current_version = k.current_version + 1, updated_at = $3
@@ -64,7 +64,7 @@ export const addVersion = (db: Tx, { orgId, id }: KmsKey, now: string) =>
     [orgId, id, now, keyLifecycle.before('rotate', 'enabled')],
   )
 
-/** The current one. */
+/** Inserts the current version. */
 export const insertVersion = (
   db: Tx,
   { orgId, id, currentVersion }: KmsKey,
@@ -81,7 +81,7 @@ export const listVersions = (db: Sql, { orgId, id }: KmsKey) =>
     [orgId, id],
   )
 
-/** Undefined where the key is in no state in which this happens. */
+/** Returns undefined if the key is in a state that does not allow the trigger. */
 export const moveKey = (
   db: Tx,
   { orgId, id }: KmsKey,

@@ -12,7 +12,7 @@ const { world, tenant, appId, named, at, make, newKey, own, grant, rotate, act, 
 const { orgId, admin } = tenant
 
 describe('making a key', () => {
-  test('stores what the client made, and gives each grantee what was wrapped to them', async () => {
+  test('stores what the client made, and gives each grantee the key that was wrapped to them', async () => {
     const person = await newMember(world, tenant)
     const wrapped = wrappedKey()
     const body = encryptKey([admin], named())
@@ -35,7 +35,7 @@ describe('making a key', () => {
     })
   })
 
-  test('of a purpose and a spec that do not go together is refused', async () => {
+  test('with a spec that does not fit its purpose is refused', async () => {
     expect(refusal(await make(encryptKey([admin], named({ spec: 'ed25519' }))))).toEqual([
       400,
       'body.spec: is not one of a key to encrypt with',
@@ -43,7 +43,7 @@ describe('making a key', () => {
     expect((await make(encryptKey([admin], named({ spec: 'rsa-4096' })))).status).toBe(400)
   })
 
-  test('belongs to an application or a group of the organization, never to both', async () => {
+  test('for an application or a group of the organization works, but not for both', async () => {
     const groupId = (await newGroup(world, tenant)).id
     expect((await make(encryptKey([admin], named({ applicationId: appId })))).body.key.applicationId).toBe(appId)
     expect((await make(encryptKey([admin], named({ groupId })))).body.key.groupId).toBe(groupId)
@@ -59,7 +59,7 @@ describe('making a key', () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404])
   })
 
-  test('outlives the application that it belonged to', async () => {
+  test('adds a key that outlives its application', async () => {
     const app = await newApp(world, tenant)
     const { key } = (await make(encryptKey([admin], named({ applicationId: app.id })))).body
     await world.call(apps.delete, { as: admin.as, params: { orgId, appId: app.id } })
@@ -67,7 +67,7 @@ describe('making a key', () => {
     expect(body.key).toMatchObject({ id: key.id, applicationId: null })
   })
 
-  test('under a name that another has is a conflict, for ten at once too, until that one is deleted', async () => {
+  test('with the name of another key is a conflict, also for ten at once, until that key is deleted', async () => {
     const body = encryptKey([admin], named())
     const answers = await Promise.all(Array.from({ length: 10 }, () => make(body)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)])
@@ -76,7 +76,7 @@ describe('making a key', () => {
     expect((await make(body)).status).toBe(201)
   })
 
-  test('for someone of another organization, for nobody, or for one twice changes nothing', async () => {
+  test('for someone who cannot open it, for nobody, or for one person twice changes nothing', async () => {
     const stranger = await signUp(world)
     const keyless = await newMember(world, tenant, 'member', { keys: false })
     const revoked = await newToken(world, tenant)
@@ -132,16 +132,16 @@ describe('public keys', () => {
       offCurve,
     ],
     [
-      'any, of a key that encrypts',
+      'any, for a key that encrypts',
       encryptKey,
       { publicKeyJwk: publicKeyJwk() },
       'body.publicKeyJwk: is not for a key that encrypts',
     ],
-  ] as const)('%s: refused', async (_, body, more, message) => {
+  ] as const)('that are invalid are refused: %s', async (_, body, more, message) => {
     expect(refusal(await make(body([admin], named(more))))).toEqual([400, message])
   })
 
-  test('of every version are read by anyone in the organization, of a disabled key too', async () => {
+  test('of every version can be read by anyone in the organization, also of a disabled key', async () => {
     const first = publicKeyJwk()
     const key = await newKmsKey(world, tenant, signKey([admin], named({ publicKeyJwk: first })))
     expect(refusal(await rotate(key.id, [admin]))).toEqual([400, missing])
@@ -167,7 +167,7 @@ describe('public keys', () => {
     expect((await world.call(kms.public, { as: reader.as, params: at(encrypts.id) })).status).toBe(400)
   })
 
-  test('an Ed25519 key signs', async () => {
+  test('of Ed25519 are accepted for a key that signs', async () => {
     for (let count = 0; count < 20; count++) {
       const body = signKey([admin], named({ spec: 'ed25519', publicKeyJwk: ed25519() }))
       expect((await make(body)).body.key).toMatchObject({ spec: 'ed25519', purpose: 'sign' })
@@ -176,7 +176,7 @@ describe('public keys', () => {
 })
 
 describe('a disabled key', () => {
-  test('is not used, granted or rotated; who holds it stays known, and may lose it', async () => {
+  test('cannot be used, granted or rotated, but its grants can be listed and revoked', async () => {
     const token = await newToken(world, tenant)
     const { id } = await newKey([admin, token])
     expect((await act(kms.disable, id)).body.key.disabled).toBe(true)
@@ -191,7 +191,7 @@ describe('a disabled key', () => {
     expect((await own(token, id)).status).toBe(403)
   })
 
-  test('is disabled once, however often it is asked for', async () => {
+  test('is recorded as disabled once, however often it is disabled', async () => {
     const { id } = await newKey()
     const answers = await Promise.all(Array.from({ length: 5 }, () => act(kms.disable, id)))
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))

@@ -40,7 +40,7 @@ export async function create(input: In<typeof kms.create, InOrg>): Out<typeof km
   return { key: toResponse(key) }
 }
 
-/** What a key signs with has a public half, whose private one nobody may send by mistake. */
+/** A signing key has a public half. The check refuses a private one that somebody sends by mistake. */
 function publicKeyOf(spec: KmsSpec, publicKeyJwk: string | undefined): string | null {
   if (publicKeyJwk === undefined) {
     if (kmsSpecs[spec].purpose === 'sign') throw fail('invalid_request', 'body.publicKeyJwk: a key that signs has one')
@@ -54,7 +54,7 @@ export async function get({ db, kmsKey }: In<typeof kms.get, OnKey>): Out<typeof
   return { key: toResponse(kmsKey), versions: await listVersions(db, kmsKey) }
 }
 
-/** Anyone who is handed a signature may verify it, whatever became of the key that made it. */
+/** Anyone who has a signature may verify it, also when its key is disabled. */
 export async function publicKeys({ db, kmsKey }: In<typeof kms.public, OnKey>): Out<typeof kms.public> {
   const { purpose, spec, currentVersion } = kmsKey
   if (purpose !== 'sign') throw fail('invalid_request', 'a key that encrypts has no public half')
@@ -63,7 +63,7 @@ export async function publicKeys({ db, kmsKey }: In<typeof kms.public, OnKey>): 
   return { purpose, spec, currentVersion, keys }
 }
 
-/** Earlier versions stay with who holds them, so that what they encrypted opens. */
+/** Holders keep earlier versions, so that what was encrypted with them can be opened. */
 export async function rotate(input: In<typeof kms.rotate, OnKey>): Out<typeof kms.rotate> {
   const { db, kmsKey, principal, body, now, audit } = input
   const publicKeyJwk = publicKeyOf(kmsKey.spec, body.publicKeyJwk)

@@ -7,14 +7,14 @@ import { keyLifecycle, type State, type Trigger } from './lifecycle.ts'
 const { world, tenant, newKey, own, grant, rotate, act, trail } = await openKms()
 const { admin } = tenant
 
-/** How a key comes into each state. */
+/** How a key gets into each state. */
 const into: Record<State, (id: string) => Promise<unknown>> = {
   enabled: async () => {},
   disabled: (id) => act(kms.disable, id),
   deleted: (id) => act(kms.delete, id),
 }
 
-/** What is done, how a disabled key refuses it, and what the trail says of it. Disabling again is answered as at first. */
+/** Each trigger: its call, the status if it works and if a disabled key refuses it, and its audit action. */
 const triggers: Record<
   Trigger,
   { by: (id: string) => Promise<{ status: number }>; done: number; refused: number; audits: string | null }
@@ -46,7 +46,7 @@ const pairs = (Object.keys(into) as State[]).flatMap((state) =>
   (Object.keys(triggers) as Trigger[]).map((trigger): [State, Trigger] => [state, trigger]),
 )
 
-test.each(pairs)('a key that is %s moves by %s as its table says, or stays', async (state, trigger) => {
+test.each(pairs)('a key that is %s changes on the trigger %s only as its table says', async (state, trigger) => {
   const { id } = await newKey()
   await into[state](id)
   const { by, done, refused, audits } = triggers[trigger]

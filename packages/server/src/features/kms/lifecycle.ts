@@ -4,7 +4,7 @@ import type { KmsKey } from './scope.ts'
 export type State = 'enabled' | 'disabled' | 'deleted'
 export type Trigger = 'use' | 'grant' | 'rotate' | 'disable' | 'enable' | 'delete'
 
-/** What is deleted stays so, and no request finds it any more. */
+/** A deleted key stays deleted, and no request finds it. */
 export const keyLifecycle = lifecycle<State, Trigger>('key', [
   ['enabled', 'use', 'enabled'],
   ['enabled', 'grant', 'enabled'],
@@ -15,5 +15,5 @@ export const keyLifecycle = lifecycle<State, Trigger>('key', [
   ['disabled', 'delete', 'deleted'],
 ])
 
-/** Of a key that was found. */
+/** The state of a key that was found, and is therefore not deleted. */
 export const stateOf = ({ disabled }: Pick<KmsKey, 'disabled'>): State => (disabled ? 'disabled' : 'enabled')

@@ -11,7 +11,7 @@ export type KmsKey = Checked<Static<typeof KmsKeyRow> & { orgId: string }>
 
 export type OnKey = InOrg & { kmsKey: KmsKey }
 
-/** Of `kms_keys k`. */
+/** Columns of `kms_keys k`. */
 export const kmsKeyColumns = `k.org_id, k.id, k.name, k.purpose, k.spec, k.application_id, k.group_id, k.current_version,
   k.disabled_at is not null as disabled, k.created_at, k.updated_at`
 
@@ -29,7 +29,7 @@ export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
   'managed key',
 )
 
-/** A bound token that is an admin is one of its environment: what admins see and do here is not for it. */
+/** An admin token that is bound to an environment is an admin only there, so it may not manage keys. */
 export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('noBoundAdmin', 'As inside; no admin token that is bound to an environment', base, async (scope) => {
     const { principal } = scope

@@ -14,7 +14,7 @@ import { onTarget } from './session.ts'
 import { recordReach } from './target-store.ts'
 import { markAbsent, recordFailedTry, recordObjects } from './tries.ts'
 
-/** The executor for targets that this server signs in to. It does everything at once, so nothing is requested or waited for. */
+/** The executor for targets that this server signs in to. It does everything at once and waits for nothing. */
 export const broker: Executor = {
   canEndWhileMaking: false,
   async tryCredential(context, target) {
@@ -31,7 +31,7 @@ export const broker: Executor = {
 
 const verifySession = (session: RemoteSession) => session.verify()
 
-/** The target's answer is recorded either way; a failure is an answer, too. */
+/** Records the result of the check, whether the target accepted or refused it. */
 async function verify({ context, target, now, transaction }: In<typeof leases.verifyTarget, OnTarget>) {
   const found = await onTarget(context, target, verifySession).catch((error: unknown) => {
     if (error instanceof Refusal) return error
@@ -74,7 +74,7 @@ async function makeNow({ context, body, transaction }: Minting['input'], target:
   return new Reply(201, { lease: toResponse(active), [leaseProviders[provider].resultKey]: result })
 }
 
-/** A credential that the target made leaves this server wrapped to the key that the caller sent for it. */
+/** Wraps a credential that the target made to the caller's public key, so that it leaves this server encrypted. */
 async function resultOf({ result, credential }: Issued<LeaseTag>, recipientPublicKey: string | undefined) {
   if (credential === undefined) return result
   if (recipientPublicKey === undefined) throw new Error('a provider that makes credentials asks for a recipient')

@@ -9,7 +9,7 @@ import { openTenant } from '../../../test/scene.ts'
 import { openWire, type Wire } from '../../../test/services/wire.ts'
 import { endDue } from './ending.ts'
 
-// What the target or the server makes up, and wraps to its recipient: on the fakes that the adapters are tested with.
+// Credentials that the target or the server makes, wrapped to their recipient. The targets are the adapters' fakes.
 
 const google = await googleFake()
 afterAll(() => google.stop())
@@ -56,7 +56,7 @@ const mint = () =>
     body: { provider: 'mongodb', targetId, recipientPublicKey, ttlSeconds: 600 },
   })
 
-test('a lease of MongoDB is made and removed, and its password is for its recipient alone', async () => {
+test('a MongoDB lease is made and removed, and only its recipient can read the password', async () => {
   const { status, body } = await mint()
   expect(status).toBe(201)
   const { lease, mongodb } = body
@@ -69,7 +69,7 @@ test('a lease of MongoDB is made and removed, and its password is for its recipi
   for (const secret of [password, 'adminpassword']) expect(seen).not.toContain(secret)
 })
 
-test('an account of MongoDB whose answer was lost is in the ledger by its name, and is removed', async () => {
+test('a MongoDB account whose answer was lost is in the ledger by its name, and is removed', async () => {
   const { set } = fake.accounts
   fake.accounts.set = (...entry) => {
     fake.accounts.set = set
@@ -88,7 +88,7 @@ test('an account of MongoDB whose answer was lost is in the ledger by its name, 
   expect((await newest()).status).toBe('failed')
 })
 
-test('a token of Google is made for its recipient alone, and its end is one of the ledger', async () => {
+test('only its recipient can read a Google token, and its lease ends only in the ledger', async () => {
   const credential = JSON.stringify(serviceAccountKey)
   const config = { provider: 'cloud-b' as const, executor: 'in_broker' as const, serviceAccount: account }
   const wrappedAdminSecret = await wrappedForBroker(world, tenant, credential)

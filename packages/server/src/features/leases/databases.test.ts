@@ -24,7 +24,7 @@ const { orgId } = tenant
 const { as } = tenant.admin
 const { context } = world.server
 
-/** What a client sends instead of its password (RFC 5802, as PostgreSQL writes it). */
+/** The verifier that a client sends instead of its password (RFC 5802, in the format of PostgreSQL). */
 function scramVerifier(password: string): string {
   const [salt, iterations] = [randomBytes(16), 4096]
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect(await exists('reader')).toBe(false)
   })
 
-  test('of a name that is there already is refused, and that account is left alone', async () => {
+  test('with the name of an existing account is refused, and that account does not change', async () => {
     await scene.root.query('CREATE ROLE billing')
     const answer = await mint('billing', 'whatever')
     expect([answer.status, answer.error?.message]).toEqual([409, expect.stringMatching(/^target: .*exists/)])
@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect((await scene.root.query('SELECT count(*) FROM pg_roles')).rows).toEqual(before)
   })
 
-  test('that a crash left behind after its account was made is removed from the target', async () => {
+  test('is removed from the target if a crash interrupted it after its account was made', async () => {
     const { body } = await mint('half_made', 'x')
     await context.db.rows(`update leases set status = 'creating' where id = $1`, [body.lease.id])
     world.clock.advance(91)
@@ -143,7 +143,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(body.lease.id)).status, await exists('half_made')]).toEqual(['failed', false])
   })
 
-  test('that never made its account leaves an account of the same name alone, and says so', async () => {
+  test('that never made its account leaves a foreign account of the same name alone, and reports it', async () => {
     const { body } = await mint('taken_later', 'x')
     await scene.root.query('DROP ROLE taken_later')
     await scene.root.query(`CREATE ROLE taken_later LOGIN PASSWORD 'of somebody else'`)
@@ -162,7 +162,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect((await read(body.lease.id)).status).toBe('failed')
   })
 
-  test('whose account looks foreign stays in the ledger until an admin has mended it', async () => {
+  test('whose account looks foreign stays in the ledger until an admin has repaired it', async () => {
     const { body } = await mint('renamed_mark', 'x', { ttlSeconds: 60 })
     await scene.root.query(`COMMENT ON ROLE renamed_mark IS 'somebody was here'`)
     world.clock.advance(61)
@@ -175,7 +175,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(body.lease.id)).status, await exists('renamed_mark')]).toEqual(['expired', false])
   })
 
-  test('whose objects were dropped or reassigned has an audit entry that names them, once', async () => {
+  test('gets one audit entry that names the objects that were dropped or reassigned', async () => {
     const { body } = await mint('builder', 'x')
     await scene.root.query(`GRANT ALL ON SCHEMA app TO builder; SET ROLE builder; CREATE TABLE app.built (id int);
       CREATE FUNCTION app.elevated() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; RESET ROLE;
@@ -192,7 +192,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
         reassigned: ['table app.built'],
       },
     })
-    // A grant of somebody else's keeps the role, and the objects are told of all the same.
+    // A grant by another owner keeps the role for now. The audit entry names the objects all the same.
     expect((await read(body.lease.id)).lastError).toMatch(/depend on it/)
     await scene.root.query('DROP TABLE app.of_root')
     world.clock.advance(20)
@@ -200,7 +200,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(body.lease.id)).status, await exists('builder')]).toEqual(['revoked', false])
   })
 
-  test('is revoked once its target answers again, and until then the ledger says so', async () => {
+  test('is revoked once its target answers again, and the ledger says revoking until then', async () => {
     const { body } = await mint('outlasts', 'x')
     const { id } = body.lease
     await scene.root.query(`ALTER ROLE skerry_admin NOLOGIN`)
@@ -216,7 +216,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(id)).status, await exists('outlasts')]).toEqual(['revoked', false])
   })
 
-  test('that cannot be removed in a day is orphaned, which admins are told, and can be forgotten', async () => {
+  test('that cannot be removed within a day is orphaned, with a mail to the admins, and can be forgotten', async () => {
     await newMember(world, tenant, 'admin', { email: 'leases@example.com' })
     const { body } = await mint('stays', 'x')
     const { id } = body.lease
@@ -234,7 +234,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect(forgotten.body.lease.lastError).toContain('may still be on the target')
   })
 
-  test('that expires with others is removed with them over one connection', async () => {
+  test('that expires with others is removed with them, without a connection for each', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `batch_${index}`)
     for (const name of names) expect((await mint(name, 'x', { ttlSeconds: 60 })).status).toBe(201)
     world.clock.advance(61)
@@ -248,7 +248,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect((await count()) - before).toBeLessThanOrEqual(4)
   })
 
-  test('leaves no word of its password or of the admin’s in any row, log line or answer', async () => {
+  test('leaves no trace of its password or of the admin’s in any row, log line or answer', async () => {
     await mint('canary', 'a-canary-password')
     const tables = await context.db.foreign<{ row: string }>(
       `select row_to_json(t)::text as row from lease_targets t union all select row_to_json(l)::text from leases l

@@ -8,28 +8,28 @@ import { findLease, findTarget, type Lease } from './scope.ts'
 import { markEnded, postpone } from './tries.ts'
 
 /**
- * Ends everything that is due on a target, one after the other over one connection, however many there are. Called again
- * while it runs, or after a crash in the middle, it does what is left.
+ * Ends the due leases of a target one after the other, with one connection for each batch of 100. A second call, also
+ * one that runs at the same time or after a crash, ends the leases that are left.
  *
- * @returns false where no process is free for this organization: what is due stays due
+ * @returns false if no process is free for this organization; the leases then stay due
  */
 export async function endDue(context: Context, orgId: string, targetId: string): Promise<boolean> {
   for (;;) {
     const due = await context.db.transaction((tx) => takeDue(tx, orgId, targetId, instant(context)))
     if (due.length === 0) return true
-    // A job that waited for a process would keep the jobs of other organizations from running.
+    // A job that waited for a process would block the jobs of other organizations.
     if (!(await endAll(context, orgId, targetId, due, 0))) return false
   }
 }
 
-/** Ends one lease now, and returns it as it is then: `revoking` if its target could not be reached. */
+/** Ends one lease now and returns its new state, which is `revoking` if its target could not be reached. */
 export async function endOne(context: Context, ending: Ending): Promise<Lease> {
   if (ending.targetId === null) await markEnded(context, ending)
   else await endAll(context, ending.orgId, ending.targetId, [ending])
   return (await findLease(context.db, { id: ending.orgId }, ending.id)) as Lease
 }
 
-/** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
+/** True if the provider can revoke a credential. A lease of any other provider ends only in the ledger. */
 const isRevocable = ({ provider }: Pick<Lease, 'provider'>): boolean => leaseProviders[provider].revocable
 
 async function endAll(

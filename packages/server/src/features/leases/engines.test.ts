@@ -13,7 +13,7 @@ import { newSshKey, wrappedForBroker } from '../../../test/lease-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { endDue } from './ending.ts'
 
-// The way through the server to what is no PostgreSQL: databases.test.ts has the rest of the rules.
+// Leases of targets other than PostgreSQL, through the whole server. databases.test.ts tests the other rules.
 
 const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 const { orgId } = tenant
@@ -27,8 +27,8 @@ async function register(name: string, config: object, credential: string) {
   return answer.body.target
 }
 
-// First, while the clock of the world is still that of the host.
-describe.skipIf(missingSshd() !== undefined)('a certificate of SSH', () => {
+// This suite comes first, while the clock of the test server still equals the clock of the host.
+describe.skipIf(missingSshd() !== undefined)('an SSH certificate', () => {
   const ca = newSshKey()
   let folder: Folder
   let sshd: Sshd
@@ -41,7 +41,7 @@ describe.skipIf(missingSshd() !== undefined)('a certificate of SSH', () => {
     folder.remove()
   })
 
-  test('lets its user in to a host that trusts the authority, and nobody else', async () => {
+  test('lets only its own user sign in to a host that trusts the authority', async () => {
     const user = userInfo().username
     const config = { provider: 'ssh', executor: 'in_broker', caPublicKey: ca.publicKey }
     const target = await register('hosts', config, ca.privateKey)
@@ -96,7 +96,7 @@ for (const { tag, skip, open } of engines) {
         body: { provider: tag, targetId, roleName: name, verifier: verifierOf[tag](secret), ttlSeconds: 60 },
       })
 
-    test('signs in with its own password, reads, does not write, and its session ends when it is revoked', async () => {
+    test('signs in with its own password, can read but not write, and its session ends when it is revoked', async () => {
       const [name, secret] = [roleName(), password()]
       const { status, body } = await mint(name, secret)
       expect([status, body.connection?.username]).toEqual([201, name])
@@ -109,7 +109,7 @@ for (const { tag, skip, open } of engines) {
       expect(await scene.exists(name)).toBe(false)
     })
 
-    test('ends when its time is up', async () => {
+    test('loses its account when it expires', async () => {
       const name = roleName()
       const { body } = await mint(name, password())
       expect(await scene.exists(name)).toBe(true)
@@ -120,7 +120,7 @@ for (const { tag, skip, open } of engines) {
     })
 
     if (tag === 'mysql')
-      test('whose holder has set another password ends all the same', async () => {
+      test('ends even if its holder has changed the password', async () => {
         const [name, secret] = [roleName(), password()]
         const { body } = await mint(name, secret)
         await (scene as MysqlScene).setOwnPassword(name, secret, 'another')
@@ -130,7 +130,7 @@ for (const { tag, skip, open } of engines) {
         expect([lease.status, lease.lastError, await scene.exists(name)]).toEqual(['expired', null, false])
       })
 
-    test('of a name that is there already is refused, and that account is left alone', async () => {
+    test('with the name of an existing account is refused, and that account stays', async () => {
       const name = roleName()
       await scene.createForeign(name)
       const answer = await mint(name, password())
@@ -138,7 +138,7 @@ for (const { tag, skip, open } of engines) {
       expect(await scene.exists(name)).toBe(true)
     })
 
-    test('that several ask for under one name at once is made once, and its password is the one that works', async () => {
+    test('that five callers request under one name at once is made once, and its password works', async () => {
       const name = roleName()
       const secrets = Array.from({ length: 5 }, () => password())
       const answers = await Promise.all(secrets.map((secret) => mint(name, secret)))
@@ -151,7 +151,7 @@ for (const { tag, skip, open } of engines) {
       expect(await scene.exists(name)).toBe(false)
     })
 
-    test('leaves no word of its password or of the admin’s in any log line or answer', () => {
+    test('leaves no trace of its password or of the admin’s in any log line or answer', () => {
       const seen = [...world.log, ...world.answers].join('\n')
       expect(seen).not.toContain('adminpassword')
       expect(seen).not.toMatch(/"verifier"/)

@@ -23,26 +23,26 @@ export interface Executor {
   /** Signs in to a target because an admin asks for it, and returns the target as it was found. */
   verify(input: In<typeof leases.verifyTarget, OnTarget>): Promise<LeaseTarget>
 
-  /** Requests a lease, in the transaction that writes it down. */
+  /** Requests a lease, in the transaction that stores it. */
   requestLease(work: Pick<Work<'lease.requested'>, 'db' | 'audit'>, lease: RequestedLease): Promise<void>
-  /** Makes a lease that is written down. Calls `undo` if this server has failed to make it. */
+  /** Makes a stored lease. Calls `undo` if this server has failed to make it. */
   make(minting: Minting): Out<typeof leases.create>
   /** True if a lease may be revoked while it is being made. */
   canEndWhileMaking: boolean
-  /** Ends what is due on a target. False if no process is free for the organization: what is due stays due. */
+  /** Ends the due leases of a target. Returns false if the organization has no free process; they stay due then. */
   end(context: Context, target: LeaseTarget, due: readonly Ending[], waitMs?: number): Promise<boolean>
   /** Returns a lease once it has ended, or as it is when the request has waited long enough. */
   waitForEnd(waiting: Waiting, lease: Lease): Promise<Lease>
 }
 
-/** Facts about a target after a try of its credential; `replace` stands for a credential that was not tried. */
+/** Facts about a target after a try of its credential. `replace` means that the credential was not tried. */
 interface CredentialFacts {
   trigger: Extract<TargetTrigger, 'reach' | 'replace'>
   server: string | null
   notes: string[]
 }
 
-/** A lease that was written down, with its target and its verifier. */
+/** A stored lease, with its target and its verifier. */
 interface RequestedLease {
   target: LeaseTarget
   lease: Lease
@@ -54,6 +54,6 @@ export interface Minting {
   input: In<typeof leases.create, InOrg>
   target: LeaseTarget
   lease: Lease
-  /** Records that the lease failed, and has what may be left of it removed. */
+  /** Records that the lease failed, and removes what may be left of it. */
   undo: (error: unknown) => Promise<void>
 }

@@ -5,12 +5,12 @@ import { instant } from '../../kernel/context.ts'
 import { endDue } from './ending.ts'
 import { listDueTargets } from './ledger-store.ts'
 
-/** How long an organization's next target waits where all processes that it may use are in use. */
+/** Pause before the next target of an organization that already uses all the processes it may use. */
 const busySeconds = 2
 
 type Data = { orgId: string; targetId: string }
 
-/** Added with every lease, for the moment of its end; whichever comes first ends all that is due on its target. */
+/** Queued with every lease for its expiry. The first job that runs ends all due leases of the target. */
 export const endTarget: Job<Data, Context> = job<Data, Context>(
   'leases.end',
   { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3, delaySeconds: 1 } },
@@ -20,7 +20,7 @@ export const endTarget: Job<Data, Context> = job<Data, Context>(
   },
 )
 
-/** Finds what a crash or an unreachable target has left, and the pauses that are over. */
+/** The sweep finds leases that a crash or an unreachable target left behind, and leases whose retry is due. */
 export const jobs = [endTarget, job('leases.sweep', { schedule: everyMinutes(1) }, sweep)]
 
 export async function sweep(context: Context): Promise<void> {

@@ -16,7 +16,7 @@ import { newToken } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 import { sweep } from './jobs.ts'
 
-// What needs no server on the other side: certificates of SSH are made here. Databases: databases.test.ts.
+// Leases that need no other server: the server makes SSH certificates itself. databases.test.ts tests databases.
 
 const { world, tenant, envId } = await openEnv()
 const { orgId } = tenant
@@ -31,7 +31,7 @@ const statusOf = (leaseId: string, status: string) =>
   context.db.rows('update leases set status = $2 where id = $1', [leaseId, status])
 
 describe('a target', () => {
-  test('is stored once its credential has been tried, and shows no credential again', async () => {
+  test('is stored after its credential has been tried, and never shows the credential again', async () => {
     expect(target).toMatchObject({ provider: 'ssh', status: 'ready', lastError: null })
     const { body } = await world.call(leases.targets, { as, params })
     expect(body.targets).toEqual([target])
@@ -45,7 +45,7 @@ describe('a target', () => {
       'body.wrappedAdminSecret: is not wrapped',
     ],
     [
-      'another CA than its credential is of',
+      'a CA that does not match its credential',
       async () => ({
         ...(await sshTarget(world, tenant)),
         config: { provider: 'ssh', executor: 'in_broker', caPublicKey: newSshKey().publicKey },
@@ -53,13 +53,13 @@ describe('a target', () => {
       '',
     ],
     [
-      'a field that its provider has not',
+      'a field that its provider does not have',
       async () => sshTarget(world, tenant, { region: 'eu-west-1' }),
       'body.config: unknown field "region"',
     ],
     ['a value out of range', async () => sshTarget(world, tenant, { maxTtlSeconds: 5 }), 'body.config.maxTtlSeconds'],
     [
-      'a provider that there is not',
+      'an unknown provider',
       async () => ({ ...(await sshTarget(world, tenant)), config: { provider: 'telnet' } }),
       'body.config.provider: must be postgres or',
     ],
@@ -70,7 +70,7 @@ describe('a target', () => {
     expect((await world.call(leases.targets, { as, params })).body.targets).toHaveLength(1)
   })
 
-  test('at an address that the operator has not allowed is refused with the setting that would, and not stored', async () => {
+  test('at an address that the operator has not allowed is refused with the setting to change, and is not stored', async () => {
     for (const host of ['127.0.0.1', 'localhost', '10.0.0.1', '169.254.169.254']) {
       const connection = { host, port: 5432, database: 'shop' }
       const body = {
@@ -87,7 +87,7 @@ describe('a target', () => {
     expect((await world.call(leases.targets, { as, params })).body.targets).toHaveLength(1)
   })
 
-  test('is not removed while leases of it are live, unless by force, which the ledger tells', async () => {
+  test('with live leases is removed only by force, and the ledger records that', async () => {
     const other = await newSshTarget(world, tenant)
     const { lease } = await newSshLease(world, tenant, other.id)
     const call = (force?: 'true') =>
@@ -105,19 +105,19 @@ describe('a target', () => {
     })
   })
 
-  test('of the same name as another is refused', async () => {
+  test('with the name of another target is refused', async () => {
     const body = { ...(await sshTarget(world, tenant)), name: target.name }
     expect((await world.call(leases.createTarget, { as, params, body })).status).toBe(409)
   })
 
-  test('is managed by no token that is bound to an environment', async () => {
+  test('cannot be listed by a token that is bound to an environment', async () => {
     const bound = await newToken(world, tenant, { role: 'admin', environmentId: envId })
     expect((await world.call(leases.targets, { as: bound.as, params })).status).toBe(403)
   })
 })
 
 describe('a lease', () => {
-  test('is answered with its certificate, and in the ledger without it', async () => {
+  test('is answered with its certificate, which the ledger does not show', async () => {
     const { status, body } = await mint()
     expect(status).toBe(201)
     const { lease, ssh } = body
@@ -138,7 +138,7 @@ describe('a lease', () => {
     ['longer than its target allows', { ttlSeconds: 3601 }, 'body.ttlSeconds: this target allows 3600 at most'],
     ['shorter than a minute', { ttlSeconds: 59 }, 'body.ttlSeconds'],
     ['for a principal that is not allowed', { principals: ['root'] }, 'principal'],
-    ['for nobody', { principals: [] }, 'body.principals'],
+    ['without a principal', { principals: [] }, 'body.principals'],
     ['with a field of another provider', { roleName: 'reader' }, 'body: unknown field "roleName"'],
     ['of another provider', { provider: 'postgres' }, 'body.provider: the target is one of ssh'],
     ['for a certificate instead of a key', { publicKey: 'ssh-ed25519-cert-v01@openssh.com AAAA' }, ''],
@@ -148,7 +148,7 @@ describe('a lease', () => {
     expect(answer.error?.message).toContain(message)
   })
 
-  test('of a cloud lasts an hour at most, where its target does not say more', async () => {
+  test('of a cloud provider lasts at most one hour unless its target allows more', async () => {
     const cloud = await newSshTarget(world, tenant)
     await context.db.rows(`update lease_targets set provider = 'cloud-a', config = '{}' where id = $1`, [cloud.id])
     const { publicKey: _, principals: __, ...rest } = sshLease(cloud.id)
@@ -157,7 +157,7 @@ describe('a lease', () => {
     expect([answer.status, answer.error?.message]).toEqual([400, 'body.ttlSeconds: this target allows 3600 at most'])
   })
 
-  test('of a cloud is refused before anything is written down where nothing could be wrapped to its recipient', async () => {
+  test('is refused and not stored if the public key of its recipient is not on the curve', async () => {
     const cloud = await newSshTarget(world, tenant)
     await context.db.rows(`update lease_targets set provider = 'mongodb' where id = $1`, [cloud.id])
     const before = await stateOf(world)
@@ -173,14 +173,14 @@ describe('a lease', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('that was refused by its adapter has failed in the ledger, with the reason', async () => {
+  test('that its adapter refused has the status failed in the ledger, with the reason', async () => {
     await mint({ principals: ['root'] })
     const [last] = (await world.call(leases.list, { as, params, query: { limit: 1 } })).body.leases
     expect(last).toMatchObject({ status: 'failed', lastError: expect.stringContaining('principal') })
     expect((await auditRows(world)).at(-1)).toMatchObject({ action: 'lease.failed', resourceId: last?.id })
   })
 
-  test('that is revoked stays so, however often it is revoked', async () => {
+  test('that is revoked twice stays revoked, with one audit entry for it', async () => {
     const { lease } = await newSshLease(world, tenant, target.id)
     const revoke = () => world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
     const { body } = await revoke()
@@ -190,7 +190,7 @@ describe('a lease', () => {
     expect(entries.map(({ action }) => action)).toEqual(['lease.created', 'lease.revoked'])
   })
 
-  test('expires when its time is up, with an entry of the system', async () => {
+  test('expires when its lifetime ends, with an audit entry by the system', async () => {
     const { lease } = await newSshLease(world, tenant, target.id, { ttlSeconds: 60 })
     await endDue(context, orgId, target.id)
     expect((await read(lease.id)).status).toBe('active')
@@ -203,7 +203,7 @@ describe('a lease', () => {
     })
   })
 
-  test('that a crash left half made is ended by the sweep, and one that never reached its target has failed', async () => {
+  test('that a crash interrupted fails after 90 seconds, whether or not it reached its target', async () => {
     const [half, never] = [await newSshLease(world, tenant, target.id), await newSshLease(world, tenant, target.id)]
     await statusOf(half.lease.id, 'creating')
     await statusOf(never.lease.id, 'pending')
@@ -214,7 +214,7 @@ describe('a lease', () => {
     expect([(await read(half.lease.id)).status, (await read(never.lease.id)).status]).toEqual(['failed', 'failed'])
   })
 
-  test('that cannot be revoked while it is made says so', async () => {
+  test('cannot be revoked while it is being made, and the error says so', async () => {
     const { lease } = await newSshLease(world, tenant, target.id)
     await statusOf(lease.id, 'creating')
     const answer = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
@@ -223,7 +223,7 @@ describe('a lease', () => {
 })
 
 describe('the ledger', () => {
-  test('lists what one principal has asked for, and what is live of it', async () => {
+  test('lists the leases that one principal requested, all or only the live ones', async () => {
     const token = await newToken(world, tenant, { role: 'admin' })
     const mintBy = async () =>
       (await world.call(leases.create, { as: token.as, params, body: sshLease(target.id) })).body.lease.id
@@ -241,7 +241,7 @@ describe('the ledger', () => {
     expect(await idsOf({ live: 'true', limit: 1 })).toHaveLength(1)
   })
 
-  test('keeps the leases of a token that was revoked live', async () => {
+  test('still lists the live leases of a revoked token', async () => {
     const token = await newToken(world, tenant, { role: 'admin' })
     const { lease } = (await world.call(leases.create, { as: token.as, params, body: sshLease(target.id) })).body
     await world.call(tokens.revoke, { as, params: { orgId, tokenId: token.id } })
@@ -250,7 +250,7 @@ describe('the ledger', () => {
   })
 })
 
-test('the sweep finds every target on which something is due', async () => {
+test('the sweep ends a lease that has expired', async () => {
   const { lease } = await newSshLease(world, tenant, target.id, { ttlSeconds: 60 })
   world.clock.advance(61)
   await sweep(context)

@@ -22,8 +22,8 @@ export async function get({ lease }: In<typeof leases.get, OnLease>): Out<typeof
 }
 
 /**
- * The wish is written down first, so that it holds through a crash; then the account is removed. A target that cannot be
- * reached is tried again by the job, and the answer says `revoking`.
+ * Stores the revocation first, so that it survives a crash, and then removes the account. If the target cannot be
+ * reached, the answer says `revoking` and the job tries again.
  */
 export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<typeof leases.revoke> {
   const { context, lease, principal, now, transaction } = input
@@ -32,14 +32,14 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   const ending = await transaction(async ({ db, audit }): Promise<Lease | Ending> => {
     const stored = await lockLease(db, lease)
     if (!stored) throw fail('not_found', 'no such lease')
-    // It has ended, or its account is being removed.
+    // The lease has ended, or its account is being removed already.
     if (leaseLifecycle.next(stored.status, 'end') === undefined) return stored
     if (stored.status === 'creating' && !executor.canEndWhileMaking)
       throw fail('conflict', 'the lease is being made: try again in a moment')
     audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
     const begun = await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })
     if (stored.status !== 'pending') return begun ?? stored
-    // Nothing has reached the target.
+    // Nothing was sent to the target yet.
     await deleteJobOf(db, lease)
     return (await moveLease(db, lease, 'gone', 'revoked')) ?? stored
   })
@@ -48,7 +48,7 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   return { lease: toResponse(await executor.waitForEnd(input, ended)) }
 }
 
-/** For an account that could not be removed in a day, which an admin has looked after. */
+/** For an orphaned lease: its account could not be removed within a day, and an admin has dealt with it. */
 export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLease>): Out<typeof leases.forget> {
   const stored = await lockLease(db, lease)
   if (!stored) throw fail('not_found', 'no such lease')

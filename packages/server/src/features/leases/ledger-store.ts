@@ -4,13 +4,13 @@ import type { Org } from '../orgs/scope.ts'
 import { leaseLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { type Lease, leaseColumns } from './scope.ts'
 
-/** States as SQL, not as a value: so the indexes of what is live serve these statements. */
+/** Writes states into the SQL text, not a parameter, so that the partial indexes on live leases are used. */
 const among = (states: readonly Status[]): string => `in (${states.map((state) => `'${state}'`).join(', ')})`
 
 /** The states in which a lease may have an account on its target. */
 export const live = among(leaseLifecycle.before('abandon', 'revoked'))
 
-/** The client chooses the account's name. As SQL, and in the words of the index, so that the index serves. */
+/** Providers whose account name the client chooses. The text equals the index condition, so the index is used. */
 const hasAccountName = "provider in ('postgres', 'mysql', 'redis')"
 
 export interface LeaseFilter {
@@ -42,8 +42,8 @@ export interface NewLease {
 }
 
 /**
- * Locks the target against deletion until commit. Undefined if the target is deleted, or another live lease has the name of
- * the account.
+ * Locks the target against deletion until commit. Returns undefined if the target is deleted, or if another live lease
+ * has the name of the account.
  */
 export const insertLease = (db: Tx, org: Org, one: NewLease) =>
   db.row<Lease>(
@@ -81,7 +81,7 @@ interface Moved {
   lastError?: string | null
 }
 
-/** Undefined where the lease is in no state from which this leads there. */
+/** Returns undefined if the trigger does not lead from the lease's current state to `to`. */
 export const moveLease = (db: Sql, { orgId, id }: LeaseId, trigger: Trigger, to: Status, more: Moved = {}) =>
   db.row<Lease>(
     `update leases l set status = $3, resource_ref = coalesce($4, l.resource_ref), last_error = coalesce($5, l.last_error),
@@ -94,8 +94,8 @@ export const moveLease = (db: Sql, { orgId, id }: LeaseId, trigger: Trigger, to:
 export type LeaseId = Pick<Lease, 'orgId' | 'id'>
 
 /**
- * From now on its account is removed, and tried again until it is. Before `absentFrom` it may not be there yet: that it was
- * not found counts from then on. Undefined as above.
+ * Starts the removal of the account, which is retried until the account is gone. Before `absentFrom` the account may
+ * still appear, so a try that does not find it counts only from then on. Returns undefined as `moveLease` does.
  */
 export const beginEnd = (
   db: Sql,
@@ -120,7 +120,7 @@ export const beginEnd = (
     ],
   )
 
-/** The end of one that is being removed counts from then on. */
+/** Postpones the instant from which a missing account of a `revoking` lease counts as removed. */
 export const delayEnd = (db: Sql, { orgId, id }: LeaseId, absentFrom: string) =>
   db.rows(
     `update leases set ending_since = greatest(ending_since, $3)
@@ -129,25 +129,25 @@ export const delayEnd = (db: Sql, { orgId, id }: LeaseId, absentFrom: string) =>
   )
 
 export type EndsAs = 'expired' | 'revoked' | 'failed'
-/** `endingSince` is ahead where a statement may still be on its way: what is not found before it may come yet. */
+/** `endingSince` is in the future while the account may still appear, because a statement is on its way. */
 export type Ending = Lease & { endsAs: EndsAs; endingSince: string; tries: number }
 const endingColumns = `${leaseColumns}, l.ends_as, l.ending_since, l.tries`
 
-/** One that is being removed. */
+/** Finds a lease whose account is being removed. */
 export const findEnding = (db: Sql, { orgId, id }: LeaseId) =>
   db.row<Ending>(`select ${endingColumns} from leases l where l.org_id = $1 and l.id = $2 and l.status = 'revoking'`, [
     orgId,
     id,
   ])
 
-/** How long a mint may take. What is not done then was cut off. */
+/** How long a mint may take. A mint that is not finished by then counts as cut off. */
 const mintSeconds = 90
-/** A lock of MySQL lasts as long as a backup, and MySQL has no limit for all that waits. */
+/** MySQL needs longer: a lock may last as long as a backup, and MySQL cannot limit every kind of wait. */
 const mysqlMintSeconds = 900
-/** What was sent last waits no longer than this on a target that ends what waits. */
+/** The last statement waits no longer than this on a target that ends waiting statements. */
 const statementSeconds = 30
 
-/** When an account of which nothing was heard any more cannot appear any more. */
+/** Returns the instant after which the account of an unanswered mint can no longer appear. */
 export function absentFrom({ provider, createdAt }: Lease, now: string): string {
   const seconds = provider === 'mysql' ? mysqlMintSeconds : mintSeconds
   const ends = [Date.parse(createdAt) + seconds * 1000, Date.parse(now) + statementSeconds * 1000]
@@ -159,8 +159,8 @@ const neverMade = among(leaseLifecycle.before('cut_off', 'failed'))
 const halfMade = among(leaseLifecycle.before('cut_off', 'revoking'))
 
 /**
- * What has to end on a target now: what has expired, what a mint left half made, and what could not be removed before. All
- * of it is `revoking` from here on; what never reached the target has failed.
+ * Marks the leases of a target that must end now as `revoking` and returns up to 100 of them: expired leases,
+ * interrupted mints, and leases whose removal is due again. A mint that never reached the target becomes `failed`.
  */
 export async function takeDue(db: Tx, orgId: string, targetId: string, now: string): Promise<Ending[]> {
   await db.rows(
@@ -190,7 +190,7 @@ export async function takeDue(db: Tx, orgId: string, targetId: string, now: stri
   )
 }
 
-/** Targets on which something has to end now. */
+/** Lists the targets with leases that must end now. */
 export const listDueTargets = (db: Sql, now: string) =>
   db.rows<{ orgId: string; targetId: string }>(
     `select distinct org_id, target_id from leases
@@ -201,7 +201,7 @@ export const listDueTargets = (db: Sql, now: string) =>
     [now, mintSeconds],
   )
 
-/** Counts a try after which the account may still be there, and schedules the next one. */
+/** Counts a try after which the account may still exist, and schedules the next try. */
 export const scheduleTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string | null) =>
   db.row<Lease>(
     `update leases l set tries = tries + 1, next_try_at = $3, last_error = coalesce($4, l.last_error)

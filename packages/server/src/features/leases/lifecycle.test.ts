@@ -28,7 +28,7 @@ const statusOf = async (id: string) =>
   (await db.row<{ status: Status }>('select status from leases where id = $1', [id]))?.status
 const put = (id: string, status: Status) => db.rows('update leases set status = $2 where id = $1', [id, status])
 
-/** A lease of a target of its own in this state. What is made takes a minute and a half at most, and lives for ten. */
+/** Makes a lease in this state on a target of its own. A mint takes 90 s at most, and a lease lasts ten minutes. */
 async function leaseIn(status: Status) {
   const target = await newSshTarget(world, tenant)
   const { lease } = await newSshLease(world, tenant, target.id)
@@ -39,7 +39,7 @@ async function leaseIn(status: Status) {
 const triggers = [...new Set(leaseLifecycle.moves.map(([, trigger]) => trigger))]
 
 test.each(leaseStatuses)(
-  'a lease that is %s is moved where a row of its table leads, and nowhere else',
+  'for every trigger and state, a lease that is %s moves only along the rows of its table',
   async (from) => {
     const { leaseId } = await leaseIn(from)
     for (const trigger of triggers)
@@ -64,7 +64,7 @@ async function due({ targetId }: OnLease, afterSeconds: number) {
   return { status: 200 }
 }
 
-/** What leads to these moves from outside of the mint and the end. The answer to what is refused stands beside it. */
+/** Triggers from outside the mint and the end, each with the status of the answer when the move is refused. */
 const ways = {
   cut_off: { by: (on: OnLease) => due(on, 91), refused: 200 },
   expire: {
@@ -88,7 +88,7 @@ const ways = {
 type Way = keyof typeof ways
 const pairs = leaseStatuses.flatMap((state) => (Object.keys(ways) as Way[]).map((way): [Status, Way] => [state, way]))
 
-test.each(pairs)('a lease that is %s moves by %s as its table says, or stays', async (state, way) => {
+test.each(pairs)('a lease that is %s changes on the trigger %s only as its table says', async (state, way) => {
   const on = await leaseIn(state)
   const { status } = await ways[way].by(on)
   const next = leaseLifecycle.next(state, way)
@@ -97,11 +97,11 @@ test.each(pairs)('a lease that is %s moves by %s as its table says, or stays', a
 })
 
 test.each(leaseStatuses)(
-  'a lease that is %s is revoked where its table lets it end, and else answered as it is',
+  'a revocation ends a lease that is %s if its table allows that, and otherwise changes nothing',
   async (state) => {
     const { leaseId } = await leaseIn(state)
     const { status } = await world.call(leases.revoke, { as, params: { orgId, leaseId } })
-    // The request that makes it here has not heard from its target yet.
+    // The request that makes the lease is still waiting for its target.
     if (state === 'creating') return expect([status, await statusOf(leaseId)]).toEqual([409, state])
     const ends = leaseLifecycle.next(state, 'end') !== undefined
     expect([status, await statusOf(leaseId)]).toEqual([200, ends ? 'revoked' : state])
@@ -128,7 +128,7 @@ const onTarget: Record<TargetTrigger, () => Promise<unknown>> = {
   replace: async () => {
     const asked = world.call(leases.updateTarget, { ...inTarget, body: { wrappedAdminSecret: wrappedKey() } })
     await claimJob(world, token)
-    // Nobody reports it, and the request waits no longer than that.
+    // Nobody reports the job, so the request ends after its time limit of 20 seconds.
     world.clock.advance(21)
     await asked
   },
@@ -142,7 +142,7 @@ const targetPairs = (Object.keys(targetStates) as TargetStatus[]).flatMap((state
   (Object.keys(onTarget) as TargetTrigger[]).map((trigger): [TargetStatus, TargetTrigger] => [state, trigger]),
 )
 
-test.each(targetPairs)('a target that is %s moves by %s as its table says', async (state, trigger) => {
+test.each(targetPairs)('a target that is %s changes on the trigger %s as its table says', async (state, trigger) => {
   await db.rows('update lease_targets set status = $2, child_failures = 0 where id = $1', [provisioned.id, state])
   await onTarget[trigger]()
   const { targets } = (await world.call(leases.targets, { as, params: { orgId } })).body

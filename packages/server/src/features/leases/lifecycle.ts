@@ -22,8 +22,8 @@ export const leaseLifecycle = lifecycle<Status, Trigger>('lease', [
   ['pending', 'cut_off', 'failed'],
   ['pending', 'end', 'revoking'],
   ['creating', 'activate', 'active'],
-  ['creating', 'fail', 'failed'], // the target said that it changed nothing
-  ['creating', 'cut_off', 'revoking'], // something may have been made
+  ['creating', 'fail', 'failed'], // the target reported that it changed nothing
+  ['creating', 'cut_off', 'revoking'], // an account may have been made
   ['creating', 'end', 'revoking'],
   ['active', 'expire', 'revoking'],
   ['active', 'end', 'revoking'],
@@ -43,18 +43,18 @@ export const leaseLifecycle = lifecycle<Status, Trigger>('lease', [
 export type TargetStatus = Static<typeof LeaseTarget>['status']
 export type TargetTrigger = 'reach' | 'miss' | 'replace' | 'pause'
 
-/** A target is never given up: it is as its last check has found it. Only a provisioner's waits for one. */
+/** A target never ends: its status is the result of its last check. Only a provisioner's target can be `untested`. */
 export const targetLifecycle = lifecycle<TargetStatus, TargetTrigger>('target', [
   ['untested', 'reach', 'ready'],
   ['untested', 'miss', 'failing'],
-  ['untested', 'replace', 'untested'], // by a credential that this server cannot try
+  ['untested', 'replace', 'untested'], // this server cannot try the new credential
   ['ready', 'reach', 'ready'],
   ['ready', 'miss', 'failing'],
   ['ready', 'replace', 'untested'],
   ['failing', 'reach', 'ready'],
   ['failing', 'miss', 'failing'],
   ['failing', 'replace', 'untested'],
-  ['untested', 'pause', 'paused'], // it has ended the process of its adapter several times in a row
+  ['untested', 'pause', 'paused'], // it ended the process of its adapter several times in a row
   ['ready', 'pause', 'paused'],
   ['failing', 'pause', 'paused'],
   ['paused', 'pause', 'paused'],

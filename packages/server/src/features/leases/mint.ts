@@ -23,8 +23,8 @@ import { changedNothing, isAnswered } from './session.ts'
 type Mint = In<typeof leases.create, InOrg>
 
 /**
- * Writes the lease down, then has its executor make it on the target and write down that it is there. A mint that stops in
- * between is in the ledger, and is undone: here, or by the job that ends leases.
+ * Stores the lease, then lets its executor make it on the target and mark it as active. A mint that stops in between is
+ * in the ledger, and is undone here or by the job that ends leases.
  */
 export async function create(input: Mint): Out<typeof leases.create> {
   const target = await findTarget(input.db, input.org, input.body.targetId)
@@ -36,7 +36,7 @@ export async function create(input: Mint): Out<typeof leases.create> {
   return executor.make({ input, target, lease, undo: (error) => undo(input, lease, error) })
 }
 
-/** Lifetimes beyond what a target allows name the limit. */
+/** Checks a mint against its target. The error for a lifetime that is too long names the limit. */
 function checkMint(target: LeaseTarget, body: Mint['body']): void {
   if (body.provider !== target.provider)
     throw fail('invalid_request', `body.provider: the target is one of ${target.provider}`)
@@ -52,7 +52,7 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
   if (body.recipientPublicKey !== undefined) checkPublicKey('body.recipientPublicKey', body.recipientPublicKey)
 }
 
-/** Clouds grant no more than this without being told to. */
+/** AWS and Google Cloud issue credentials for at most one hour unless they are configured to allow more. */
 const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
 const begin = (
@@ -81,7 +81,7 @@ const begin = (
     return lease
   })
 
-/** The name is free again once the other lease has ended, and its account is known to be gone. */
+/** Builds the error. The name is free again once the other lease has ended, and its account is known to be gone. */
 async function whyNotInserted(db: Tx, { orgId, id: targetId }: LeaseTarget, name: string | null): Promise<Refusal> {
   const other = name === null ? undefined : await findLeaseNamed(db, { id: orgId }, targetId, name)
   if (other)
@@ -97,9 +97,9 @@ async function whyNotInserted(db: Tx, { orgId, id: targetId }: LeaseTarget, name
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /**
- * A lease that never reached the target, or was refused there, has left nothing. Any other may be there half made, or may
- * still appear if the target has not answered. The transaction is not the caller's: a caller who has lost the right to mint
- * meanwhile must not leave an account behind.
+ * Undoes a failed mint. A lease that never reached the target, or that the target refused, left nothing there. Any
+ * other lease may be half made, or may still appear if the target has not answered. This is not the caller's
+ * transaction: a caller who has lost the right to mint in the meantime must not leave an account behind.
  */
 async function undo({ context, origin }: Mint, lease: Lease, error: unknown): Promise<void> {
   const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'

@@ -7,7 +7,7 @@ import { addChildFailure, clearChildFailures, pauseTarget } from './target-store
 
 type TargetId = Pick<LeaseTarget, 'orgId' | 'id'>
 
-/** A target that ends its driver's process so often in a row is paused. An ordinary refusal neither counts nor resets. */
+/** A target that ends its adapter's process this often in a row is paused. Refusals do not change the count. */
 const childFailuresMax = 3
 
 /** Refuses to use a paused target. An admin who verifies it, or replaces its credential, tries it again. */
@@ -18,7 +18,7 @@ export function checkNotPaused({ status, lastError }: Pick<LeaseTarget, 'status'
 export const pausedReasonOf = ({ lastError }: Pick<LeaseTarget, 'lastError'>): string =>
   `${lastError ?? 'target: it failed'}. The target is paused until an admin verifies it`
 
-/** @param message the failure, without anything secret */
+/** @param message the failure, without secrets */
 export async function countChildFailure(context: Context, target: TargetId, message: string): Promise<void> {
   const { orgId, id } = target
   await transactWithAudit(context, system, async (db, record) => {
@@ -31,7 +31,7 @@ export async function countChildFailure(context: Context, target: TargetId, mess
   })
 }
 
-/** After a job that its target has let come to its end. */
+/** Resets the count after a job that finished on the target. */
 export async function endChildFailures(context: Context, target: TargetId): Promise<void> {
   await clearChildFailures(context.db, target)
 }

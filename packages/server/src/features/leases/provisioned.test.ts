@@ -18,7 +18,7 @@ const stored = async () => (await world.call(leases.targets, { as, params })).bo
 const revoke = (leaseId: string) => world.call(leases.revoke, { as, params: { orgId, leaseId } })
 
 describe('a target of a provisioner', () => {
-  test('is untested until its provisioner has said what it found, and never shows its credential to others', async () => {
+  test('is untested until its provisioner reports, and never shows its credential to others', async () => {
     const name = 'checked'
     const body = { name, config: provisionedConfig(own.token.id), wrappedAdminSecret: wrappedKey() }
     const asked = world.call(leases.createTarget, { as, params, body })
@@ -37,7 +37,7 @@ describe('a target of a provisioner', () => {
     })
   })
 
-  test('is answered as untested where nobody comes', async () => {
+  test('is answered as untested if its provisioner does not report', async () => {
     const body = { name: 'alone', config: provisionedConfig(own.token.id), wrappedAdminSecret: wrappedKey() }
     const asked = world.call(leases.createTarget, { as, params, body })
     await expect.poll(async () => (await stored()).map(({ name }) => name)).toContain('alone')
@@ -46,14 +46,14 @@ describe('a target of a provisioner', () => {
     await report(id)
   })
 
-  test('tells what its provisioner could not do', async () => {
+  test('shows the error that its provisioner reported', async () => {
     const answer = world.call(leases.verifyTarget, { as, params: { orgId, targetId: own.target.id } })
     const job = await jobOf()
     await report(job.id, failure(true))
     expect((await answer).body.target).toMatchObject({ status: 'failing', lastError: 'target: it said no' })
   })
 
-  test('is refused for a token that does not work here, and nothing is stored', async () => {
+  test('with the token of another organization is refused, and is not stored', async () => {
     const foreign = await newToken(world, await signUp(world))
     const config = provisionedConfig(foreign.id)
     const body = { name: 'foreign', config, wrappedAdminSecret: wrappedKey() }
@@ -62,7 +62,7 @@ describe('a target of a provisioner', () => {
     expect((await stored()).map(({ name }) => name)).not.toContain('foreign')
   })
 
-  test('with a new credential is checked again, by a job that has the new one', async () => {
+  test('with a new credential is checked again, by a job that contains the new credential', async () => {
     const wrappedAdminSecret = wrappedKey()
     const answer = world.call(leases.updateTarget, {
       as,
@@ -77,7 +77,7 @@ describe('a target of a provisioner', () => {
 })
 
 describe('a lease that a provisioner makes', () => {
-  test('is answered once it is there, and its verifier is kept no longer', async () => {
+  test('is answered once it is made, and its verifier is then deleted', async () => {
     const name = roleName()
     const verifier = verifierOf.postgres('one')
     const answer = mint({ roleName: name, verifier })
@@ -106,7 +106,7 @@ describe('a lease that a provisioner makes', () => {
     expect((await read(body.lease.id)).status).toBe('active')
   })
 
-  test('has failed where the target said that it changed nothing', async () => {
+  test('fails if its provisioner reports that nothing changed on the target', async () => {
     const answer = mint()
     const job = await jobOf()
     await report(job.id, failure(true))
@@ -117,13 +117,13 @@ describe('a lease that a provisioner makes', () => {
   })
 
   test.each([
-    ['that may have been made half-way', 1, false],
-    ['that exists already when somebody tries for the second time', 2, true],
-  ])('%s is removed, and looked for once more, before it counts as failed', async (_, attempts, changedNothing) => {
+    ['that may be half made', 1, false],
+    ['that fails at its second attempt, even if that changed nothing,', 2, true],
+  ])('%s is removed twice before it counts as failed', async (_, attempts, changedNothing) => {
     const answer = mint()
     let job = await jobOf()
     for (let attempt = 1; attempt < attempts; attempt++) {
-      // Not by the clock, after which nobody would wait for the lease any more.
+      // Set in the database: if the clock moved, the request would stop waiting for the lease.
       await context.db.rows('update provisioner_jobs set claimed_until = created_at where id = $1', [job.id])
       job = await jobOf()
     }
@@ -134,7 +134,7 @@ describe('a lease that a provisioner makes', () => {
     await report(removal.id)
     const { status, error } = await answer
     expect([status, error?.message]).toEqual([409, 'target: it said no'])
-    // Its statement may have been held up on the target.
+    // Its statement may still be waiting on the target.
     expect((await read(job.lease!.id)).status).toBe('revoking')
     expect(await claim()).toBeNull()
     world.clock.advance(91)
@@ -145,7 +145,7 @@ describe('a lease that a provisioner makes', () => {
     expect(await read(job.lease!.id)).toMatchObject({ status: 'failed', lastError: 'target: it said no' })
   })
 
-  test('nobody takes has failed after a while, and is not made any more', async () => {
+  test('that nobody claims fails after 90 seconds, and is not made later', async () => {
     const answer = mint()
     await expect.poll(async () => (await newest())?.status).toBe('pending')
     const { body } = await waitOut(answer)
@@ -158,7 +158,7 @@ describe('a lease that a provisioner makes', () => {
     expect(await claim()).toBeNull()
   })
 
-  test('that was revoked while a provisioner made it, and got no answer, is looked for once more', async () => {
+  test('that is revoked while it is made, and whose mint got no answer, is removed twice', async () => {
     const answer = mint()
     const job = await jobOf()
     void revoke(job.lease!.id)
@@ -182,7 +182,7 @@ describe('a lease that a provisioner makes', () => {
     expect((await answer).body.lease).toMatchObject({ status: 'revoked', lastError: null })
   })
 
-  test('whose objects its provisioner dropped or reassigned has an audit entry that names them', async () => {
+  test('gets an audit entry that names the objects that its provisioner dropped or reassigned', async () => {
     const lease = await made()
     const answer = revoke(lease.id)
     const job = await jobOf()
@@ -196,7 +196,7 @@ describe('a lease that a provisioner makes', () => {
     expect((await waitOut(answer)).body.lease).toMatchObject({ status: 'revoking', lastError: 'target: it said no' })
   })
 
-  test('that is revoked before anybody took it is not made', async () => {
+  test('that is revoked before its provisioner claims it is not made', async () => {
     const answer = mint()
     await expect.poll(async () => (await newest())?.status).toBe('pending')
     expect((await revoke((await newest())!.id)).body.lease.status).toBe('revoked')
@@ -204,7 +204,7 @@ describe('a lease that a provisioner makes', () => {
     expect((await waitOut(answer)).status).toBe(409)
   })
 
-  test('that is revoked while it is made is removed once it is there, and never meanwhile', async () => {
+  test('that is revoked while it is made is removed only after the mint is reported', async () => {
     const answer = mint()
     const job = await jobOf()
     const revoked = revoke(job.lease!.id)
@@ -218,7 +218,7 @@ describe('a lease that a provisioner makes', () => {
     await answer
   })
 
-  test('is removed when its time is up, and tried again where that fails', async () => {
+  test('is removed when it expires, and again if the first removal fails', async () => {
     const lease = await made({ ttlSeconds: 60 })
     world.clock.advance(61)
     await endDue(context, orgId, own.target.id)
@@ -233,7 +233,7 @@ describe('a lease that a provisioner makes', () => {
     expect((await auditRows(world)).at(-1)).toMatchObject({ action: 'lease.expired', resourceId: lease.id })
   })
 
-  test('is orphaned when its provisioner was away for a day, and then nobody’s work', async () => {
+  test('is orphaned if its provisioner is away for a day, and its job is then gone', async () => {
     const lease = await made({ ttlSeconds: 60 })
     world.clock.advance(61)
     await endDue(context, orgId, own.target.id)

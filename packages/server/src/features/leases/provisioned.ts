@@ -13,11 +13,11 @@ import { recordFailedTry } from './tries.ts'
 import { ring, secondsAfter, type Waiting, waitFor } from './waiting.ts'
 
 /**
- * The executor for targets that a process in the customer's network signs in to. This server writes down a job for that
- * process, the provisioner, and waits a while for its report. It cannot open the credential itself.
+ * The executor for targets that a process in the customer's network signs in to. This server stores a job for that
+ * process, the provisioner, and waits a while for its report. It cannot decrypt the credential itself.
  */
 export const provisionedBy = (tokenId: string): Executor => ({
-  /** A provisioner that makes a lease now is told to remove it next. */
+  /** If a lease is revoked while its provisioner makes it, the provisioner's next job removes it. */
   canEndWhileMaking: true,
   tryCredential: async () => ({ trigger: 'replace', server: null, notes: [] }),
 
@@ -51,7 +51,7 @@ export const provisionedBy = (tokenId: string): Executor => ({
     audit('lease.requested', lease.id, { targetId, provider, expiresAt })
   },
 
-  /** A mint that fails is undone when its provisioner reports it. */
+  /** A failed mint is undone when its provisioner reports the failure. */
   async make({ input, target, lease }) {
     ring(tokenId)
     return answerMint(input, target, lease)
@@ -66,7 +66,7 @@ export const provisionedBy = (tokenId: string): Executor => ({
   waitForEnd: (waiting, lease) => waitForLease(waiting, lease, ['revoking']),
 })
 
-/** Refuses a token that does not work: nobody would ever ask for the job. */
+/** Refuses a service token that is not in force, because nobody would ever claim the job. */
 async function checkProvisioner(db: Tx, orgId: string, tokenId: string, now: string): Promise<void> {
   if (!(await isTokenInForce(db, orgId, tokenId, now)))
     throw fail('conflict', 'the target’s provisionerTokenId is no service token that works here')
@@ -75,7 +75,7 @@ async function checkProvisioner(db: Tx, orgId: string, tokenId: string, now: str
 const insertCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: string) =>
   insertJob(db, orgId, { id: newId('provisionerJob'), targetId, now })
 
-/** The job waits until the provisioner asks for it. Each later try sees that it is still there, and counts the time. */
+/** Stores a removal job for the provisioner. Each later try counts as failed, until the lease is orphaned. */
 async function requestEnd(context: Context, lease: Ending): Promise<void> {
   const { orgId, id: leaseId, targetId } = lease
   const job = { id: newId('provisionerJob'), targetId: targetId as string, leaseId, now: instant(context) }
@@ -84,12 +84,12 @@ async function requestEnd(context: Context, lease: Ending): Promise<void> {
   await recordFailedTry(context, lease, lastError)
 }
 
-/** An admin's request waits this long for what the provisioner does. */
+/** How long the request of an admin waits for the provisioner. */
 const waitSeconds = 20
 
 const withLimit = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
 
-/** Returns the target once it has been checked, or as it is when nobody has checked it in time. */
+/** Returns the target once it has been checked, or as it is after the time limit. */
 async function waitForCheck(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
   const { db } = waiting.context
   const done = async () => ((await isChecking(db, target)) ? undefined : true)
@@ -99,7 +99,7 @@ async function waitForCheck(waiting: Waiting, target: LeaseTarget): Promise<Leas
   return found
 }
 
-/** Returns the lease once it is in none of these states any more, or as it is when the request has waited long enough. */
+/** Returns the lease once it has left these states, or as it is after the time limit. */
 async function waitForLease(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
   const read = async () => (await findLease(waiting.context.db, { id: orgId }, id)) as Lease
   const look = async () => {
@@ -109,7 +109,7 @@ async function waitForLease(waiting: Waiting, { orgId, id }: Lease, states: Stat
   return (await waitFor(id, withLimit(waiting), look)) ?? read()
 }
 
-/** Answers a mint with the account, or with the name that it will have. */
+/** Answers a mint with the connection of its account, which may not exist yet. */
 async function answerMint(waiting: Waiting, target: LeaseTarget, begun: Lease) {
   const lease = await waitForLease(waiting, begun, ['pending', 'creating'])
   if (!['pending', 'creating', 'active'].includes(lease.status))

@@ -26,7 +26,7 @@ interface NewJob {
   now: string
 }
 
-/** Nothing where the same work waits already, or is being done. */
+/** Inserts nothing if the same job already exists. */
 export const insertJob = (db: Sql, orgId: string, { id, targetId, leaseId, verifier, now }: NewJob) =>
   db.rows(
     `insert into provisioner_jobs (org_id, id, target_id, lease_id, verifier, created_at) values ($1, $2, $3, $4, $5, $6)
@@ -35,8 +35,8 @@ export const insertJob = (db: Sql, orgId: string, { id, targetId, leaseId, verif
   )
 
 /**
- * The oldest work for a token that nobody has in hand, under a new id. Of a lease that is neither to be made nor to be
- * removed there is none.
+ * Claims the oldest free job of a token, and gives the job a new id. Skips a job whose lease needs neither creation nor
+ * removal.
  */
 export const takeJob = (
   db: Tx,
@@ -62,7 +62,7 @@ export const takeJob = (
     [orgId, tokenId, given.now, given.id, given.until],
   )
 
-/** One that was given out to this token, and to nobody after it. */
+/** Locks a job that this token has claimed. Each claim gives the job a new id, so an outdated id finds nothing. */
 export const lockJob = (db: Tx, { orgId, id: tokenId }: TokenPrincipal, jobId: string) =>
   db.row<ProvisionerJob>(
     `select ${jobColumns} from provisioner_jobs j
@@ -75,14 +75,14 @@ export const lockJob = (db: Tx, { orgId, id: tokenId }: TokenPrincipal, jobId: s
 export const deleteJob = (db: Sql, { orgId, id }: Pick<ProvisionerJob, 'orgId' | 'id'>) =>
   db.rows('delete from provisioner_jobs where org_id = $1 and id = $2', [orgId, id])
 
-/** Nobody has it in hand any more: it is given out again. */
+/** Makes a claimed job free, so that it can be claimed again. */
 export const releaseJob = (db: Tx, { orgId, id }: ProvisionerJob) =>
   db.rows('update provisioner_jobs set claimed_until = null where org_id = $1 and id = $2', [orgId, id])
 
 export const deleteJobOf = (db: Sql, { orgId, id }: LeaseId) =>
   db.rows('delete from provisioner_jobs where org_id = $1 and lease_id = $2', [orgId, id])
 
-/** A check with an earlier credential says nothing of this one. */
+/** Deletes the waiting check of a target, because a check of the earlier credential says nothing about the new one. */
 export const deleteCheck = (db: Tx, { orgId, id }: LeaseTarget) =>
   db.rows('delete from provisioner_jobs where org_id = $1 and target_id = $2 and lease_id is null', [orgId, id])
 

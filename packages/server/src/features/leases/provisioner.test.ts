@@ -12,8 +12,8 @@ const { world, tenant, own, claim, report, jobOf, mint, read, newest, waitOut, m
 const { orgId } = tenant
 const { as } = tenant.admin
 
-describe('work', () => {
-  test('is given to the token that its target names, and to no other', async () => {
+describe('a job', () => {
+  test('is given only to the token that its target names', async () => {
     const other = await newToken(world, tenant, { role: 'admin' })
     const answer = mint()
     await expect.poll(async () => (await newest())?.status).toBe('pending')
@@ -24,7 +24,7 @@ describe('work', () => {
     expect((await answer).status).toBe(201)
   })
 
-  test('is lost by a token that is revoked, and what it was asked to make is refused', async () => {
+  test('cannot be claimed or reported with a revoked token, and new leases of its target are refused', async () => {
     const brief = await newToken(world, tenant)
     const its = await newProvisionedTarget(world, tenant, brief, { name: 'brief' })
     const answer = mint({ targetId: its.id })
@@ -37,7 +37,7 @@ describe('work', () => {
     expect([next.status, next.error?.message]).toEqual([409, expect.stringContaining('provisionerTokenId')])
   })
 
-  test('that was given out and never reported is given out again, under another id', async () => {
+  test('that is not reported within a minute can be claimed again, under another id', async () => {
     const answer = mint()
     const first = await jobOf()
     expect(await claim()).toBeNull()
@@ -50,7 +50,7 @@ describe('work', () => {
     expect((await answer).status).toBe(201)
   })
 
-  test('is not given out twice at once', async () => {
+  test('is given to only one of six claims at the same time', async () => {
     const answer = mint()
     await expect.poll(async () => (await newest())?.status).toBe('pending')
     const claimed = (await Promise.all(Array.from({ length: 6 }, () => claim()))).filter((job) => job !== null)
@@ -59,7 +59,7 @@ describe('work', () => {
     expect((await answer).status).toBe(201)
   })
 
-  test('that a caller asks for who has hung up is kept for the next', async () => {
+  test('is not given to a caller who has hung up, but to the next one', async () => {
     const gone = new AbortController()
     const url = `${world.url}/v1/provisioner/jobs/claim`
     const headers = { authorization: own.token.as, 'content-type': 'application/json' }
@@ -75,9 +75,9 @@ describe('work', () => {
 
   test.each([
     ['a failure without a reason', { ok: false }, 'body.error: needed'],
-    ['a success with one', { ok: true, error: { message: 'no', changedNothing: true } }, 'body.error: only where'],
+    ['a success with a reason', { ok: true, error: { message: 'no', changedNothing: true } }, 'body.error: only where'],
     ['control characters', { ok: true, server: 'a\u001b[2J' }, 'body.server'],
-  ])('reported with %s is refused, and stays in hand', async (_, body, message) => {
+  ])('reported with %s is refused, and can still be reported correctly', async (_, body, message) => {
     const answer = mint()
     const job = await jobOf()
     const refused = await report(job.id, body)
@@ -87,7 +87,7 @@ describe('work', () => {
   })
 })
 
-/** The next request that the server in this process takes at a path. */
+/** Resolves with the next request for a path that arrives at the server in this process. */
 function arrivalAt(path: string): Promise<IncomingMessage> {
   const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
   const channel = 'http.server.request.start'

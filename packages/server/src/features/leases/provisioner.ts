@@ -17,7 +17,7 @@ interface ByToken {
   principal: TokenPrincipal
 }
 
-/** Which targets a token is the provisioner of, their settings say: it needs no role and no grant. */
+/** The settings of a target name the token of its provisioner, so the token needs no role and no grant. */
 export const serviceToken = accessOf<ByToken>(
   'serviceToken',
   'A service token of any role, bound or not; what it gets is the work of targets that name it',
@@ -28,7 +28,7 @@ export const serviceToken = accessOf<ByToken>(
   },
 )
 
-/** Longer than a provisioner works on a job. What is not reported by then is given out again. */
+/** Longer than a provisioner works on a job. A job that is not reported by then can be claimed again. */
 const claimSeconds = 60
 const waitSecondsDefault = 20
 
@@ -37,12 +37,12 @@ type Claim = In<typeof provisioner.claim, ByToken>
 export async function claim(input: Claim): Out<typeof provisioner.claim> {
   const { context, body, isGone, principal, now } = input
   const until = secondsAfter(now, body.waitSeconds ?? waitSecondsDefault)
-  // Nothing is given to a caller who has hung up: it would be in nobody's hands for a minute.
+  // A caller who has hung up gets no job, because nobody else could claim it for a minute.
   const look = async () => (isGone() ? undefined : take(input))
   return { job: (await waitFor(principal.id, { context, until, isGone }, look)) ?? null }
 }
 
-/** From here on the target may be touched, so a lease that is to be made is `creating`. */
+/** Claims a job. The provisioner may change the target from now on, so a lease to be made becomes `creating`. */
 const take = ({ context, principal, transaction }: Claim) =>
   transaction(async ({ db }) => {
     const now = context.now()
@@ -89,12 +89,12 @@ export async function report(input: Report): Out<typeof provisioner.report> {
   await countCrash(context, job, body)
   if (ending) await removed(context, ending, body)
   ring(job.leaseId ?? job.targetId)
-  // What failed half-way is work again.
+  // A job that failed halfway can be claimed again.
   ring(principal.id)
   return { ok: true }
 }
 
-/** A provisioner runs adapters in children, as this server does, and says when one crashed. */
+/** A provisioner runs adapters in child processes, as this server does, and reports when one crashed. */
 async function countCrash(context: Context, { orgId, targetId: id }: ProvisionerJob, { ok, error }: Report['body']) {
   if (ok) await endChildFailures(context, { orgId, id })
   else if (error?.crashed) await countChildFailure(context, { orgId, id }, error.message)
@@ -120,7 +120,7 @@ const reports: Record<ProvisionerJob['kind'], Told> = {
 
   async create(input, work, job) {
     const lease = await lockLease(work.db, { orgId: job.orgId, id: job.leaseId as string })
-    // It was revoked, or its time was up, while it was made: the account is removed now.
+    // The lease was revoked or expired while it was made. The provisioner's next job removes its account.
     if (lease?.status !== 'creating') {
       if (lease && input.body.error?.changedNothing === false)
         await delayEnd(work.db, lease, absentFrom(lease, input.now))
@@ -149,7 +149,7 @@ interface Failed {
   error: { message: string; changedNothing: boolean }
 }
 
-/** A provisioner that does a job for the second time cannot know what the first try left behind. */
+/** At its second attempt a provisioner cannot know what the first attempt left behind. */
 async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, error }: Failed): Promise<void> {
   const lastError = `target: ${error.message}`
   const isClean = error.changedNothing && job.attempt === 1

@@ -19,12 +19,12 @@ const { db } = world.server.context
 const mint = (body: object) => world.call(leases.create, { as, params: { orgId }, body: body as never })
 const remove = (targetId: string, query: { force?: 'true' } = {}) =>
   world.call(leases.deleteTarget, { as, params: { orgId, targetId }, query })
-/** Leases that the ledger calls live, and whose account nobody could remove. */
+/** Leases that are live in the ledger, but have no target any more, so that nobody can remove their accounts. */
 const lost = () =>
   db.rows(`select id from leases where target_id is null and status not in ('revoked', 'expired', 'failed')`)
 
 describe('a target that is deleted while leases are minted', () => {
-  test.each([{}, { force: 'true' as const }])('takes no live lease along: %o', async (query) => {
+  test.each([{}, { force: 'true' as const }])('leaves no live lease without a target: %o', async (query) => {
     for (let round = 0; round < 15; round++) {
       const { id } = await newSshTarget(world, tenant, {})
       const [first, removed, second] = await Promise.all([mint(sshLease(id)), remove(id, query), mint(sshLease(id))])
@@ -39,8 +39,8 @@ describe('a target that is deleted while leases are minted', () => {
     }
   })
 
-  test('waits for a mint that is being written down, and then counts its lease', async () => {
-    if (engine() !== 'postgres') return // One connection: nothing waits.
+  test('waits for a mint in progress, and then counts its lease', async () => {
+    if (engine() !== 'postgres') return // The embedded database has one connection, so nothing waits.
     const { id } = await newSshTarget(world, tenant)
     const lease = (await mint(sshLease(id))).body.lease
     await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
@@ -58,7 +58,7 @@ describe('a target that is deleted while leases are minted', () => {
 describe('the name of an account', () => {
   const verifier = verifierOf.postgres('a password')
 
-  test('is given to one of many leases that ask for it at once, and to the next one when that has ended', async () => {
+  test('goes to one of six leases that request it at once, and is free again when that lease has ended', async () => {
     const token = await newToken(world, tenant)
     const target = await newProvisionedTarget(world, tenant, token)
     const body = { provider: 'postgres', targetId: target.id, roleName: 'reader', verifier, ttlSeconds: 600 }
@@ -74,7 +74,7 @@ describe('the name of an account', () => {
 
     const revoking = world.call(leases.revoke, { as, params: { orgId, leaseId } })
     const removal = await claimJob(world, token)
-    // Its account may still be there.
+    // The account may still exist.
     expect((await mint(body)).status).toBe(409)
     await world.call(provisioner.report, { as: token.as, params: { jobId: removal.id }, body: { ok: true } })
     expect((await revoking).body.lease.status).toBe('revoked')

@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'
 import { type InOrg, type Org, within } from '../orgs/scope.ts'
 
-/** With what only the server uses: the wrapped credential is in no answer. */
+/** A target with the fields that only the server uses. Only its provisioner gets the wrapped credential. */
 export type LeaseTarget = Checked<
   Static<typeof TargetRow> & { orgId: string; wrappedAdminSecret: string; childFailures: number }
 >

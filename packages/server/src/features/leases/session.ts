@@ -19,8 +19,8 @@ export interface SignInTarget {
 }
 
 /**
- * Signs in to a target, uses the session and closes it. The credential is opened for this and for nothing else. What the
- * target refuses is a refusal of ours that says so.
+ * Signs in to a target, uses the session and closes it. The credential is decrypted only for this. A refusal by the
+ * target becomes a refusal of this server that names the target.
  */
 export async function onTarget<T>(
   context: Context,
@@ -45,7 +45,7 @@ export const aroundOf = ({ now, outbound: { answerMs, statementMs } }: Context) 
   ...(statementMs === undefined ? {} : { statementMs }),
 })
 
-/** Does something on a stored target, and counts where the target has ended the adapter's process. */
+/** Runs work on a stored target, and counts failures in which the target ended the adapter's process. */
 export async function counted<T>(
   context: Context,
   { orgId, id, childFailures = 0 }: Pick<SignInTarget, 'orgId' | 'id' | 'childFailures'>,
@@ -62,15 +62,15 @@ export async function counted<T>(
   }
 }
 
-/** What a target, or its adapter, has refused. */
+/** A refusal by a target or its adapter. */
 class TargetRefusal extends Refusal {
-  /** It said that it changed nothing: there is nothing to undo. */
+  /** True if the target reported that it changed nothing, so that there is nothing to undo. */
   readonly changedNothing: boolean
-  /** It said so much. Where the connection broke, what was sent may still be done. */
+  /** True if the target answered. After a broken connection it may still do what was sent. */
   readonly answered: boolean
 
   constructor({ reason, message }: ProviderError) {
-    // What the adapter found wrong before it sent anything is the caller's to mend; the rest is the target's word.
+    // The caller can correct what the adapter refused before it sent anything. Other messages come from the target.
     if (reason === 'invalid') super('invalid_request', message)
     else super('conflict', `target: ${message}`)
     this.changedNothing = ['exists', 'invalid', 'unsupported', 'foreign'].includes(reason)
@@ -78,7 +78,7 @@ class TargetRefusal extends Refusal {
   }
 }
 
-/** The word of a target, or of its adapter, as a refusal of ours. Anything else stays what it is. */
+/** Turns an error of a target or its adapter into a refusal. Returns any other error unchanged. */
 function asRefusal(error: unknown): unknown {
   if (error instanceof ProviderError) return new TargetRefusal(error)
   if (error instanceof OutboundError) return fail('conflict', `target: ${error.message}`)
@@ -87,8 +87,8 @@ function asRefusal(error: unknown): unknown {
 
 export const changedNothing = (error: unknown): boolean => error instanceof TargetRefusal && error.changedNothing
 
-/** Whether a target has said what became of what was sent. */
+/** True if the target answered, so that the result of the call is known. */
 export const isAnswered = (error: unknown): boolean => error instanceof TargetRefusal && error.answered
 
-/** Whether it has not. */
+/** True if the target did not answer, so that the result of the call is unknown. */
 export const isUncertain = (error: unknown): boolean => error instanceof TargetRefusal && !error.answered

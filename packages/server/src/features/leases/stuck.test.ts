@@ -9,7 +9,7 @@ import { missingPostgres } from '../../../test/services/postgres.ts'
 import { openWire, type Wire } from '../../../test/services/wire.ts'
 import { endDue } from './ending.ts'
 
-// What the ledger says of accounts whose statement is held up on the target. Adapters alone: providers/test/leases/stuck.ts.
+// Tests the ledger while a lease's statement waits on its target. Adapters alone: providers/test/leases/stuck.ts.
 
 const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 const { orgId } = tenant
@@ -22,7 +22,7 @@ const engines = [
 ] as const
 
 for (const { tag, skip, open, lateSeconds } of engines)
-  describe.skipIf(skip !== undefined)(`a lease of ${tag} that is held up on its target`, () => {
+  describe.skipIf(skip !== undefined)(`a lease of ${tag} whose statement waits on its target`, () => {
     let scene: PostgresScene | MysqlScene
     let wire: Wire
     let targetId: string
@@ -39,7 +39,7 @@ for (const { tag, skip, open, lateSeconds } of engines)
       const answer = await world.call(leases.createTarget, { as, params: { orgId }, body: body as never })
       expect(answer.error).toBeUndefined()
       targetId = answer.body.target.id
-      // What is made with the first lease alone is there.
+      // The first lease makes objects that all leases share. They exist from here on.
       expect((await mint(roleName())).status).toBe(201)
     })
     beforeEach(async () => {
@@ -70,7 +70,7 @@ for (const { tag, skip, open, lateSeconds } of engines)
       return (await newest()).status
     }
 
-    test('and then cut off is looked for until its account can come no more, and is removed where it came', async () => {
+    test('loses an account that appears after its connection was cut, and fails once none can appear', async () => {
       const [name, verifier] = [roleName(), verifierOf[tag](password())]
       const minted = mint(name, verifier)
       await expect.poll(() => scene.waiting()).toBe(1)
@@ -79,7 +79,7 @@ for (const { tag, skip, open, lateSeconds } of engines)
       expect([status, error?.message]).toEqual([409, expect.stringMatching(/^target: /)])
       expect([await look(), await scene.exists(name)]).toEqual(['revoking', false])
       await unblock()
-      // PostgreSQL does it now; the statement of MySQL was ended, and one that was not is done by another hand here.
+      // PostgreSQL makes the account now. MySQL ended the statement, so the test makes what a late one would.
       if (tag === 'mysql') await scene.createHalf({ id: (await newest()).id, roleName: name, verifier })
       await expect.poll(() => scene.exists(name)).toBe(true)
       world.clock.advance(lateSeconds - 30)
@@ -88,7 +88,7 @@ for (const { tag, skip, open, lateSeconds } of engines)
       expect([await look(), await scene.exists(name)]).toEqual(['failed', false])
     })
 
-    test('for too long is refused by its target, and has failed', async () => {
+    test('fails when its target ends the statement after the time limit', async () => {
       const { statementMs } = context.outbound
       Object.assign(context.outbound, { statementMs: 2000 })
       const name = roleName()

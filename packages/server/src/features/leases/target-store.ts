@@ -25,7 +25,7 @@ export interface NewTarget {
   now: string
 }
 
-/** Undefined where the name is taken. */
+/** Returns undefined if another target has the name. */
 export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
   db.row<LeaseTarget>(
     `insert into lease_targets as t (org_id, id, name, provider, config, wrapped_admin_secret, status, server, notes,
@@ -47,7 +47,7 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
     ],
   )
 
-/** A null status leaves what was found out about the target. Undefined where it has been deleted, or another has the name. */
+/** A null status keeps the last check's result. Returns undefined if the target is gone or the name is in use. */
 export const updateTarget = (
   db: Tx,
   { orgId, id }: LeaseTarget,
@@ -72,7 +72,7 @@ export const updateTarget = (
     ],
   )
 
-/** What became of the last attempt to reach it. */
+/** Stores the result of the last attempt to reach the target. */
 export const recordReach = (
   db: Sql,
   { orgId, id, status }: LeaseTarget,
@@ -95,7 +95,7 @@ export const recordReach = (
     ],
   )
 
-/** Undefined where the target has been deleted. */
+/** Returns undefined if the target is deleted. */
 export const addChildFailure = (db: Tx, { orgId, id }: TargetId) =>
   db.row<Pick<LeaseTarget, 'name' | 'status' | 'childFailures'>>(
     `update lease_targets set child_failures = child_failures + 1 where org_id = $1 and id = $2
@@ -149,7 +149,7 @@ export const countLive = async (db: Sql, { orgId, id }: LeaseTarget): Promise<nu
     )
   )?.live ?? 0
 
-/** Closes what was live on a target that is removed by force: from now on nobody looks there. */
+/** Closes the live leases of a target that is removed by force. Nobody checks their accounts from now on. */
 export const forgetLive = (db: Tx, { orgId, id }: LeaseTarget, now: string) =>
   db.rows(
     `update leases set status = 'revoked', revoked_at = coalesce(revoked_at, $3), next_try_at = null,

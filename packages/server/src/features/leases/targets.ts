@@ -39,7 +39,7 @@ export async function list({ db, org, query }: In<typeof leases.targets, InOrg>)
   return { targets: page.rows.map(toResponse), nextCursor: page.nextCursor }
 }
 
-/** A target that cannot be signed in to is not stored: a lease would only fail later, for someone else. */
+/** A target that refuses its credential is not stored, because a lease would only fail later, for someone else. */
 export async function create(input: In<typeof leases.createTarget, InOrg>): Out<typeof leases.createTarget> {
   const { context, org, body, now, newId, transaction } = input
   const config = checkConfig(body.config)
@@ -72,7 +72,7 @@ function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
   return sound
 }
 
-/** A new credential counts once it has signed in; until then the old one stays. That of a provisioner counts at once. */
+/** A new credential must sign in before it replaces the old one. A provisioner's credential replaces it at once. */
 export async function update(input: In<typeof leases.updateTarget, OnTarget>): Out<typeof leases.updateTarget> {
   const { context, target, body, now, transaction } = input
   const { name = target.name, wrappedAdminSecret = target.wrappedAdminSecret } = body
@@ -95,7 +95,7 @@ export async function verify(input: In<typeof leases.verifyTarget, OnTarget>): O
   return { target: toResponse(await executorOf(input.target).verify(input)) }
 }
 
-/** The lock comes before the count: a lease that is minted meanwhile is counted, or finds no target. */
+/** Locks before it counts, so that a lease that is minted at the same time is counted or finds no target. */
 export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): Out<typeof leases.deleteTarget> {
   const { db, target, query, now, audit } = input
   if (!(await lockForDeletion(db, target))) throw fail('not_found', 'no such target')

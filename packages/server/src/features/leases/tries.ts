@@ -10,7 +10,7 @@ const firstPauseSeconds = 5
 const pauseMaxSeconds = 600
 const giveUpAfterMs = 24 * 3600 * 1000
 
-/** Objects have an audit entry of their own, because a revocation has its entry before, and objects may go before their account. */
+/** Objects have their own audit entry: the revocation has one already, and the account may be removed later. */
 export async function recordObjects(
   context: Context,
   { orgId, id, targetId, resourceRef }: Ending,
@@ -24,8 +24,8 @@ export async function recordObjects(
 }
 
 /**
- * The account is not on the target now. While a statement that makes it may still be on its way, this is no end, and another
- * try follows.
+ * Handles a try that found no account. While a statement that makes the account may still be on its way, the lease does
+ * not end, and another try follows.
  */
 export async function markAbsent(context: Context, lease: Ending): Promise<void> {
   const now = context.now().getTime()
@@ -35,7 +35,7 @@ export async function markAbsent(context: Context, lease: Ending): Promise<void>
   await scheduleTry(context.db, lease, new Date(next).toISOString(), null)
 }
 
-/** Nothing of the lease is on the target any more. An expiry is recorded here; a revocation was recorded when it was asked for. */
+/** Nothing of the lease is left on the target. Records an expiry; a revocation was recorded when requested. */
 export async function markEnded(context: Context, lease: Ending): Promise<void> {
   await transactWithAudit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
@@ -51,7 +51,7 @@ export async function recordFailedTry(context: Context, lease: Ending, lastError
   await postpone(context, lease, lastError)
 }
 
-/** The next try comes after a pause. Time on a paused target orphans no lease, because nobody tries to end it there. */
+/** Schedules the next try. Time on a paused target orphans no lease, because nobody tries to end it there. */
 export async function postpone(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const next = new Date(context.now().getTime() + pauseMs(lease)).toISOString()
   await scheduleTry(context.db, lease, next, lastError)
@@ -59,7 +59,7 @@ export async function postpone(context: Context, lease: Ending, lastError: strin
 
 const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** tries) * 1000
 
-/** After a day of tries an admin has to look: the account may still be there. */
+/** Orphans a lease after a day of failed tries. An admin has to check, because the account may still exist. */
 async function markOrphaned(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   await transactWithAudit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'give_up', 'orphaned', { lastError })

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events'
 import type { Context } from '../../http/context.ts'
 
-/** By the id of what something happened to: a lease, a target, a provisioner's token. */
+/** Events have the id of the object that changed: a lease, a target or a provisioner's token. */
 const bell = new EventEmitter().setMaxListeners(0)
 
-/** A wait is counted from the moment at which the request arrived. */
+/** A time limit counts from the arrival of the request. */
 export const secondsAfter = (now: string, seconds: number): Date => new Date(Date.parse(now) + seconds * 1000)
 
 /** A request that may wait for something. */
@@ -15,20 +15,20 @@ export interface Waiting {
   isGone: () => boolean
 }
 
-/** What another server did is noticed this much later at most. */
+/** A change by another server is noticed at most this much later. */
 const lookMs = 1000
 
-/** Says, once it is committed, that those on this server who wait for it should look now. */
+/** Wakes the requests of this server that wait for this id. Callers commit their change first. */
 export const ring = (id: string): void => void bell.emit(id)
 
-/** Looks until there is something to be seen, `until` has come, or nobody waits for the answer any more. */
+/** Calls `look` until it returns a result, `until` has passed, or the caller has hung up. */
 export async function waitFor<T>(
   id: string,
   { context, until, isGone }: { context: Context; until: Date; isGone: () => boolean },
   look: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   for (;;) {
-    // Before the look: what happens during it must not be missed.
+    // Listens before it looks, so that no event in between is missed.
     const { rung, close } = listen(id)
     try {
       const seen = await look()

@@ -9,7 +9,7 @@ import { sweep } from './jobs.ts'
 
 const { world, collector, ask, set, shown, deliver, withSink, entriesAt } = await openLogSinks()
 
-/** After so many seconds a sweep would ask its collector again. */
+/** Returns after how many seconds a sweep would use the collector again. */
 async function dueIn(of: Tenant): Promise<number> {
   const sink = await world.server.context.db.row<{ seconds: number }>(
     'select extract(epoch from due_at - last_attempt_at)::int as seconds from log_sinks where org_id = $1',
@@ -20,7 +20,7 @@ async function dueIn(of: Tenant): Promise<number> {
 
 describe('a collector', () => {
   test.each([429, 503])(
-    'that answers %i is left alone for as long as it says, and gets everything then',
+    'that answers %i is used again after the pause that it asked for, and then gets everything',
     async (status) => {
       const of = await withSink()
       await newGroup(world, of)
@@ -41,7 +41,7 @@ describe('a collector', () => {
     },
   )
 
-  test('that answers 500 is asked again after pauses that grow, stays enabled, and gets everything then', async () => {
+  test('that answers 500 is used again after growing pauses, stays enabled, and then gets everything', async () => {
     const of = await withSink()
     await newGroup(world, of)
     collector.answer = (response) => {
@@ -64,7 +64,7 @@ describe('a collector', () => {
     expect(await shown(of)).toMatchObject({ lastError: null, waitingEntries: 0 })
   })
 
-  test('that takes only some is believed: what it rejected is counted, and the rest goes on', async () => {
+  test('that accepts only some entries is believed: rejected ones are counted and not sent again', async () => {
     const of = await withSink()
     await newGroup(world, of)
     collector.answer = (response) => {
@@ -79,7 +79,7 @@ describe('a collector', () => {
     })
   })
 
-  test('that refuses is sent no more until an admin sets it anew; the trail and admins are told, and nothing is lost', async () => {
+  test('that refuses is disabled until an admin sets it again, with an audit entry and an event, and nothing is lost', async () => {
     const of = await withSink()
     await newMember(world, of, 'admin', { email: 'sink@example.com' })
     await newGroup(world, of)
@@ -113,7 +113,7 @@ describe('a collector', () => {
   test.each([
     ['garbage', (write: (text: string) => void) => write('<html>')],
     ['an answer that is too long', (write: (text: string) => void) => write('x'.repeat(100_000))],
-  ])('that answers %s has taken nothing, and gets it again', async (_, answer) => {
+  ])('that answers %s has accepted nothing, and gets the entries again', async (_, answer) => {
     const of = await withSink()
     await newGroup(world, of)
     collector.answer = (response) => {
@@ -127,9 +127,9 @@ describe('a collector', () => {
     expect(entriesAt()).toHaveLength(1)
   })
 
-  test('that is down for an hour gets everything when it is back, in order', async () => {
+  test('that is down for an hour gets everything in order when it is back', async () => {
     const of = await withSink()
-    // Of those that nobody is given meanwhile.
+    // A port that no other test gets meanwhile.
     const gone = await startCollector(await freePort())
     await gone.close()
     await ask(logSink.set, of, { endpoint: gone.url })
@@ -151,7 +151,7 @@ describe('a collector', () => {
     await back.close()
   })
 
-  test('that is killed in the middle of a batch misses nothing', async () => {
+  test('that breaks the connection during a batch misses nothing', async () => {
     const of = await withSink()
     for (let n = 0; n < 5; n++) await newGroup(world, of)
     collector.answer = (response) => {
@@ -164,7 +164,7 @@ describe('a collector', () => {
     expect(entriesAt().map(({ body }) => body)).toEqual(Array(5).fill('group.created'))
   })
 
-  test('in a private network that is not listed is not reached, and the refusal names the setting', async () => {
+  test('in a private network that is not allowed is not reached, and the error names the setting', async () => {
     const of = await withSink()
     await ask(logSink.set, of, { endpoint: 'https://10.1.2.3/v1/logs' })
     const { body } = await ask(logSink.test, of)

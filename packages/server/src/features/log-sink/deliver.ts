@@ -4,7 +4,7 @@ import type { Context } from '../../http/context.ts'
 import { type Batch, toBody } from './otlp.ts'
 import type { Sink } from './store.ts'
 
-/** What became of a batch. Nothing of what a collector says is repeated: it may quote what it was sent. */
+/** The result of a batch. It repeats no text of a collector, because that may quote what it was sent. */
 export type Outcome =
   | { kind: 'accepted'; status: number; rejected: number }
   | { kind: 'again'; status: number | null; error: string; afterSeconds: number | null }
@@ -13,7 +13,7 @@ export type Outcome =
 const timeoutMs = 10_000
 const answerBytesMax = 64 * 1024
 
-/** Answers of the OTLP specification after which a client is to come again. */
+/** Statuses after which the OTLP specification tells a client to retry. */
 const comeAgain = new Set([408, 429, 502, 503, 504])
 
 export async function deliver(context: Context, sink: Sink, batch: Batch): Promise<Outcome> {
@@ -51,7 +51,7 @@ function outcomeOf({ status, headers, body }: OutboundAnswer, now: Date): Outcom
   return { kind: 'again', status, error: `answered ${status}`, afterSeconds: retryAfter(headers['retry-after'], now) }
 }
 
-/** How many records were not taken; undefined where this is not the answer of a collector. */
+/** Returns how many records were rejected, or undefined if this is not the answer of a collector. */
 function rejectedOf(body: Uint8Array): number | undefined {
   const text = Buffer.from(body).toString().trim()
   if (text === '') return 0
@@ -71,7 +71,7 @@ function isJson(text: string): boolean {
 
 const pauseMaxSeconds = 24 * 3600
 
-/** Seconds or a date (RFC 9110, section 10.2.3). */
+/** Parses a Retry-After header: seconds or a date (RFC 9110, section 10.2.3). */
 function retryAfter(text: string | undefined, now: Date): number | null {
   if (text === undefined) return null
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000)

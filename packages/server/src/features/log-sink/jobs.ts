@@ -20,7 +20,7 @@ const batchEntries = 500
 const firstPauseSeconds = 15
 const pauseMaxSeconds = 600
 
-/** One at a time for each organization, on whichever server: so its entries arrive in order. */
+/** Runs one at a time for each organization, on any server, so that its entries arrive in order. */
 const ship = job<{ orgId: string }, Context>(
   'log_sink.ship',
   { concurrency: 4, perKey: ({ orgId }) => orgId, deadLetter: false },
@@ -36,13 +36,13 @@ export async function sweep(context: Context): Promise<void> {
   }
 }
 
-/** Sends all that waits. What a collector has not accepted is sent again: nothing is left out, some may come twice. */
+/** Sends all waiting entries. An unaccepted batch is sent again: no entry is lost, and some may arrive twice. */
 export async function shipAll(context: Context, orgId: string): Promise<void> {
   for (;;) {
     const sink = await findSink(context.db, { id: orgId })
     if (!sink?.enabled) return
     const signed = await findCheckpoint(context.db, sink)
-    // Up to what it covers, and it in the same request: both arrive, or both are sent again.
+    // The checkpoint is sent with the last entries that it covers: all of them arrive, or all are sent again.
     const take = signed ? Math.min(batchEntries, signed.size - sink.position) : batchEntries
     const { entries, next, isLast } = await listNext(context.db, sink, take)
     if (next === sink.position) return
@@ -71,7 +71,7 @@ async function record(context: Context, sink: Sink, next: number, outcome: Outco
   return (await recordAccepted(context.db, sink, { next, rejected, lastError, now })) !== undefined
 }
 
-/** It would refuse the same again: an admin has to look. What it was not sent waits. */
+/** Disables the sink, because the collector would refuse a retry too. An admin has to fix it. Unsent entries wait. */
 async function disable(context: Context, sink: Sink, error: string): Promise<void> {
   const { orgId } = sink
   await transactWithAudit(context, system, async (db, recordEntry) => {

@@ -25,7 +25,7 @@ export async function set(input: In<typeof logSink.set, InOrg>): Out<typeof logS
     ? serverKey.seal('log-sink-headers', org.id, JSON.stringify(headers))
     : kept.sealedHeaders
   const headerNames = headers ? Object.keys(headers).toSorted() : kept.headerNames
-  // Else who may change where it is sent would get what only the collector of before was to see.
+  // Otherwise someone who may change the endpoint could have the stored headers sent to a host of their own.
   if (before && !headers && headerNames.length > 0 && hostOf(before.endpoint) !== hostOf(body.endpoint))
     throw fail('invalid_request', 'body.headers: give them anew, or {}, for an endpoint on another host')
   await saveSink(db, org, { endpoint: body.endpoint, enabled, headerNames, sealedHeaders, now })
@@ -71,16 +71,16 @@ const errorOf = (rejected: number): string | null => (rejected === 0 ? null : 't
 
 const noSink = () => fail('not_found', 'this organization has no log sink')
 
-/** Sealed under it are the headers; a server without one could send nothing. */
+/** Returns the server key, which encrypts the headers. A server without a key cannot send anything. */
 function needKey({ serverKey }: Context): ServerKey {
   if (serverKey === null) throw fail('conflict', 'this server has no server key')
   return serverKey
 }
 
-/** In the trail and in mails, where the path may hold what only the collector should see. */
+/** The audit log and mails show only the host, because the path may contain a secret. */
 const hostOf = (endpoint: string): string => new URL(endpoint).host
 
-/** Which addresses may be reached is asked when it is sent to. */
+/** Checks the form of the URL. Its address is checked at each delivery. */
 function checkEndpoint(endpoint: string): void {
   const url = URL.parse(endpoint)
   if (!url) throw fail('invalid_request', 'body.endpoint: is not a URL')
@@ -89,7 +89,7 @@ function checkEndpoint(endpoint: string): void {
   if (url.hash) throw fail('invalid_request', 'body.endpoint: has a fragment, which is never sent')
 }
 
-/** What the connection or the form of the body says. */
+/** Headers that the connection or the format of the body sets. */
 const ownHeaders = new Set(['host', 'connection', 'content-type', 'content-encoding', 'accept-encoding', 'user-agent'])
 const ownConnectionHeaders = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade', 'te', 'trailer'])
 

@@ -8,20 +8,20 @@ import type { Checkpoint } from './store.ts'
 const resource = resourceFromAttributes({ 'service.name': 'skerry' })
 const instrumentationScope = { name: 'skerry.audit' }
 
-/** What one request brings. The checkpoint covers the entries and all before them, and so is the last record. */
+/** The content of one request. The checkpoint covers these entries and all before them, so it is the last record. */
 export interface Batch {
   entries: readonly Entry[]
   checkpoint: Checkpoint | null
 }
 
-/** The body of a request that brings it, as OTLP over HTTP has it in JSON. */
+/** Builds the body of a request, in the JSON format of OTLP over HTTP. */
 export function toBody(orgId: string, { entries, checkpoint }: Batch): Uint8Array {
   const records = entries.map((entry) => entryRecord(orgId, entry))
   if (checkpoint) records.push(checkpointRecord(orgId, checkpoint))
   return JsonLogsSerializer.serializeRequest(records) as Uint8Array
 }
 
-/** What one looks for first: what was refused, and who tried a decoy. */
+/** Entries that people look for first: refusals, failures and used decoys. */
 const isWarning = (action: string): boolean => /(denied|tripped|exposed|failed|orphaned|disabled)$/.test(action)
 
 function entryRecord(orgId: string, entry: Entry): ReadableLogRecord {
@@ -29,7 +29,7 @@ function entryRecord(orgId: string, entry: Entry): ReadableLogRecord {
   return toRecord(entry.action, entry.createdAt, severity, attributesOf(orgId, entry))
 }
 
-/** No action is called so, and it has no `skerry.audit.id`: it is no entry. */
+/** A checkpoint is no entry: no action has its name, and it has no `skerry.audit.id`. */
 function checkpointRecord(orgId: string, { note, size, signedAt }: Checkpoint): ReadableLogRecord {
   const attributes = { 'skerry.org.id': orgId, 'skerry.checkpoint.size': size, 'skerry.checkpoint.note': note }
   return toRecord('audit.checkpoint', signedAt, 'INFO', attributes)
@@ -76,7 +76,7 @@ function attributesOf(orgId: string, entry: Entry): Record<string, Value> {
 
 type Value = string | number | boolean | string[]
 
-/** What people wrote in their own words, and how they are reached. It stays in the trail. */
+/** Fields with free text or contact details. Their values stay in the audit log. */
 const freeText = new Set([
   'note',
   'comment',

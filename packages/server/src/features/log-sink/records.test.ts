@@ -12,7 +12,7 @@ const { world, collector, set, shown, deliver, withSink, addEntries, entriesAt }
 const ids = () => entriesAt().map(({ attributes }) => attributes['skerry.audit.id'])
 
 describe('records', () => {
-  test('tell who did what to which from where, in the forms of OTLP, and of what came before the sink nothing', async () => {
+  test('contain who did what to which resource and from where, in the form of OTLP, and nothing older than the sink', async () => {
     const of = await signUp(world)
     world.clock.advance(1)
     await set(of)
@@ -41,7 +41,7 @@ describe('records', () => {
     expect(await shown(of)).toMatchObject({ enabled: true, lastError: null, waitingEntries: 0 })
   })
 
-  test('do not hold what people wrote in their own words', async () => {
+  test('do not contain free text', async () => {
     const of = await withSink()
     await newDecoy(world, of)
     await deliver(of)
@@ -49,18 +49,18 @@ describe('records', () => {
   })
 
   test.each([
-    ['what was denied', 'env.resolve_denied', 'WARN'],
-    ['a decoy that was tried', 'honey_token.tripped', 'WARN'],
-    ['what failed', 'rotation.failed', 'WARN'],
-    ['what was done', 'secret.written', 'INFO'],
-  ])('are as severe as %s is: %s is %s', async (_, action, severity) => {
+    ['a refusal', 'env.resolve_denied', 'WARN'],
+    ['a used decoy', 'honey_token.tripped', 'WARN'],
+    ['a failure', 'rotation.failed', 'WARN'],
+    ['an ordinary change', 'secret.written', 'INFO'],
+  ])('about %s have a fitting severity: %s is %s', async (_, action, severity) => {
     const of = await withSink()
     await addEntries(of, 1, action)
     await deliver(of)
     expect(entriesAt()).toMatchObject([{ body: action, severity }])
   })
 
-  test('come in order and all of them, in batches of at most 500', async () => {
+  test('arrive complete and in order, in batches of at most 500', async () => {
     const of = await withSink()
     await addEntries(of, 1201, 'org.updated')
     const batches: number[] = []
@@ -72,7 +72,7 @@ describe('records', () => {
 })
 
 describe('checkpoints', () => {
-  /** What has been received, each checkpoint opened with the key that the server publishes. */
+  /** Returns the received records. Each checkpoint is opened with the key that the server publishes. */
   async function received(of: Tenant) {
     const { publicKey } = (await world.call(auditProof.exportKey)).body
     return Promise.all(
@@ -111,7 +111,7 @@ describe('checkpoints', () => {
     expect(collector.records).toHaveLength(all.length)
   })
 
-  test('come with the last batch of what waits, and cover nothing that was sealed while it was sent', async () => {
+  test('come only with the last batch, and cover only entries that were sent', async () => {
     const of = await withSink()
     await addEntries(of, 700, 'org.updated')
     const batches: number[][] = []
@@ -131,7 +131,7 @@ describe('checkpoints', () => {
     expect(all.at(-1)?.size).toBe((await leavesOf(of)).length)
   })
 
-  test('are sent again with what a collector has not accepted', async () => {
+  test('are sent again with the entries that a collector has not accepted', async () => {
     const of = await withSink()
     await newGroup(world, of)
     collector.answer = (response) => {
@@ -146,7 +146,7 @@ describe('checkpoints', () => {
   })
 })
 
-test('two servers that ship at once move on by what one of them has sent', async () => {
+test('two servers that deliver at the same time miss no entry', async () => {
   const of = await withSink()
   for (let n = 0; n < 3; n++) await newGroup(world, of)
   await seal(world.server.context)

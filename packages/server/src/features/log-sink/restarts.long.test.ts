@@ -11,7 +11,7 @@ import { shipAll } from './jobs.ts'
 const rounds = 3
 const rowsPerRound = 20
 
-test('a collector that is killed and started again under load gets every row, in order for each organization', async () => {
+test('a collector that is killed and restarted under load gets every entry, in order for each organization', async () => {
   const world = await openWorld({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   await world.server.context.queue.stop()
   let collector = await startCollector()
@@ -30,7 +30,7 @@ test('a collector that is killed and started again under load gets every row, in
   const shipping = (async () => {
     while (isWriting) {
       await Promise.all(tenants.map(ship))
-      // The embedded database has one connection, and others have work, too.
+      // The embedded database has only one connection, and others need it too.
       await sleep(50)
     }
   })()
@@ -38,7 +38,7 @@ test('a collector that is killed and started again under load gets every row, in
     const writing = Promise.all(
       tenants.flatMap((of) => Array.from({ length: rowsPerRound }, () => newGroup(world, of))),
     )
-    // Killed while a batch is on its way: it has been taken, and nobody was told.
+    // The collector is killed during a batch: it has taken the batch, but has not answered.
     const cutOff = new Promise<void>((resolve) => {
       collector.answer = (response, records) => {
         received.push(...records)
@@ -66,12 +66,12 @@ test('a collector that is killed and started again under load gets every row, in
     const own = received.filter(
       ({ attributes, body }) => attributes['skerry.org.id'] === orgId && body !== 'audit.checkpoint',
     )
-    // What came twice counts where it came first.
+    // An entry that arrived twice counts where it arrived first.
     const ids = [...new Set(own.map(({ attributes }) => attributes['skerry.audit.id']))]
     expect(ids.length).toBeGreaterThan(rounds * rowsPerRound)
     const isSent = new Set(ids)
     const inOrder = sealedIds.map(({ entryId }) => entryId)
-    // The sink begins after the entries that were there before it.
+    // The sink begins after the entries that are older than it.
     expect(ids).toEqual(inOrder.slice(inOrder.findIndex((id) => isSent.has(id))))
   }
   await collector.close()

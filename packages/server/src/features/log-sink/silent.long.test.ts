@@ -6,7 +6,7 @@ import { openWorld } from '../../../test/world.ts'
 import { seal } from '../audit-proof/seal.ts'
 import { shipAll } from './jobs.ts'
 
-// It takes as long as a collector is given to answer.
+// This test lasts as long as the time limit for an answer of a collector.
 
 const world = await openWorld({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
 const collector = await startCollector()
@@ -28,7 +28,7 @@ async function withSink(): Promise<Tenant> {
   return of
 }
 
-test('a collector that never answers is waited for no longer than its time, holds up no other, and gets all of it again', async () => {
+test('a collector that never answers times out, delays no other organization, and gets everything again', async () => {
   const [of, other] = [await withSink(), await withSink()]
   await newGroup(world, of)
   await seal(context)

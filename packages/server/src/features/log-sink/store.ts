@@ -7,10 +7,10 @@ export interface Sink {
   enabled: boolean
   headerNames: string[]
   sealedHeaders: string
-  /** How many entries of the organization's tree are done with. */
+  /** How many entries of the organization's tree were sent or skipped. */
   position: number
   rejected: number
-  /** How often in a row it has failed. */
+  /** How often in a row the delivery has failed. */
   tries: number
   lastAttemptAt: string | null
   lastSuccessAt: string | null
@@ -26,11 +26,11 @@ const columns = `s.org_id, s.endpoint, s.enabled, s.header_names, s.sealed_heade
 export const findSink = (db: Sql, org: { id: string }) =>
   db.row<Sink>(`select ${columns} from log_sinks s where s.org_id = $1`, [org.id])
 
-/** Held against another change until commit. */
+/** Locks the sink against other changes until commit. */
 export const lockSink = (tx: Tx, org: { id: string }) =>
   tx.row<Sink>(`select ${columns} from log_sinks s where s.org_id = $1 for update`, [org.id])
 
-/** A new one begins behind what is sealed by now. One that was there goes on where it is, without its failures. */
+/** A new sink starts after the sealed entries. An existing one keeps its position, and its failures are reset. */
 export const saveSink = (
   tx: Tx,
   org: { id: string },
@@ -56,21 +56,21 @@ export const listDueSinks = (db: Sql, now: string) =>
     [now],
   )
 
-/** What the server has signed about the whole trail. */
+/** A signed statement of the server about the whole audit log. */
 export interface Checkpoint {
   note: string
   size: number
   signedAt: string
 }
 
-/** Null where there is none yet: nothing is sealed, or the server has no key. */
+/** Returns undefined if there is no checkpoint yet: nothing is sealed, or the server has no key. */
 export const findCheckpoint = (db: Sql, { orgId }: Sink) =>
   db.row<Checkpoint>(
     'select checkpoint as note, size, grown_at as signed_at from audit_trees where org_id = $1 and checkpoint is not null',
     [orgId],
   )
 
-/** What comes next, in the order of the tree. One that somebody took away, or that is older than the sink, is passed by. */
+/** Lists the next entries in the order of the tree. Skips entries that were removed or are older than the sink. */
 export async function listNext(db: Sql, { orgId, position, createdAt }: Sink, take: number) {
   const rows = await db.rows<Entry & { position: number }>(
     `select l.position, ${entryColumnsOf('e')} from audit_leaves l
@@ -83,7 +83,7 @@ export async function listNext(db: Sql, { orgId, position, createdAt }: Sink, ta
   return { entries, next: position + rows.length, isLast: rows.length < take }
 }
 
-/** Undefined where the sink was removed meanwhile, or another server has sent the same. */
+/** Returns undefined if the sink was removed meanwhile, or if another server has sent the same entries. */
 export const recordAccepted = (
   db: Sql,
   { orgId, position }: Sink,
@@ -107,7 +107,7 @@ export const recordFailed = (
     [orgId, position, one.lastError, one.dueAt, one.now],
   )
 
-/** Undefined where somebody has changed it meanwhile: what was refused may not be what is there. */
+/** Returns undefined if the sink was changed meanwhile, because the refusal may not be about the new settings. */
 export const disableSink = (tx: Tx, sink: Sink, lastError: string, now: string) =>
   tx.row(
     `update log_sinks set enabled = false, last_error = $4, last_attempt_at = $5

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { newId, newSecret, sha256 } from '../../kernel/context.ts'
 import { insertClient } from './store.ts'
 
-/** A new machine client. Its secret is in no row: the answer is the one place where it stands. */
+/** Makes a machine client. No row contains its secret: the answer is the only place where it appears. */
 export async function createClient(db: Tx, client: { orgId: string; name: string; now: string }) {
   const id = newId('machineClient')
   const clientSecret = newSecret()

@@ -30,8 +30,8 @@ const exchange = async (as: string) => {
   return { status: answer.status, as: `Bearer ${answer.body?.access_token}` }
 }
 
-describe('making and listing', () => {
-  test('a client that was made administers the organization, and its secret is in no answer but the first', async () => {
+describe('creating and listing', () => {
+  test('a new client administers the organization, and only the first answer contains its secret', async () => {
     const { status, body } = await create('deploys')
     expect(status).toBe(201)
     expect(body.client).toEqual({
@@ -49,7 +49,7 @@ describe('making and listing', () => {
     expect(JSON.stringify(list.body)).not.toContain(sha256(body.clientSecret))
   })
 
-  test('is for admins in person: no machine client, token, member or bound token makes or sees one', async () => {
+  test('is for admins in person: no machine client, token, member or bound token can make or see one', async () => {
     const bearers = [tenant.machine, tenant.admin, await newToken(world, tenant), await newMember(world, tenant)]
     const { id } = await made()
     for (const { as } of bearers) {
@@ -64,7 +64,7 @@ describe('making and listing', () => {
     expect((await listed(id))?.revokedAt).toBeNull()
   })
 
-  test('tells when a client was last used, with its secret or with an access token', async () => {
+  test('shows when a client last used its secret or an access token', async () => {
     const client = await made()
     await statusOf(client.as)
     const first = await until('a use of the secret', async () => (await listed(client.id))?.lastUsedAt ?? undefined)
@@ -76,7 +76,7 @@ describe('making and listing', () => {
 })
 
 describe('a new secret', () => {
-  test('ends the old one and every access token that it got, on their next request', async () => {
+  test('ends the old one and all its access tokens, on their next request', async () => {
     const client = await made()
     const access = await exchange(client.as)
     expect([await statusOf(client.as), await statusOf(access.as)]).toEqual([200, 200])
@@ -98,7 +98,7 @@ describe('a new secret', () => {
 })
 
 describe('revoking', () => {
-  test('ends the secret and every access token on their next request; again is fine', async () => {
+  test('ends the secret and every access token on their next request, and a second time succeeds', async () => {
     const client = await made()
     const access = await exchange(client.as)
     for (const _ of [1, 2]) expect((await world.call(machineClients.revoke, onClient(client.id))).status).toBe(200)
@@ -107,7 +107,7 @@ describe('revoking', () => {
     expect((await listed(client.id))?.revokedAt).not.toBeNull()
   })
 
-  test('reaches the client that the organization signed up with, too', async () => {
+  test('also ends the client that the organization signed up with', async () => {
     const other = await signUp(world)
     const admin = await newMember(world, other, 'admin')
     const params = { orgId: other.orgId, clientId: other.machine.id }
@@ -115,7 +115,7 @@ describe('revoking', () => {
     expect((await world.call(orgs.get, { as: other.machine.as, params })).status).toBe(401)
   })
 
-  test('does not reach into another organization', async () => {
+  test('cannot reach a client of another organization', async () => {
     const other = await signUp(world)
     for (const clientId of [other.machine.id, newId('machineClient')])
       expect((await world.call(machineClients.revoke, onClient(clientId))).status).toBe(404)

@@ -25,7 +25,7 @@ export async function create(input: In<typeof machineClients.create, InOrg>): Ou
   return { client, clientSecret }
 }
 
-/** A caller who asks for this fears that the old secret has leaked, so the client's access tokens end, too. */
+/** A caller who renews a secret fears that the old one has leaked, so the client's access tokens end, too. */
 export async function renewSecret(
   input: In<typeof machineClients.renewSecret, OnClient>,
 ): Out<typeof machineClients.renewSecret> {

@@ -4,7 +4,7 @@ import { userAdmin } from '../orgs/scope.ts'
 import { create, list, renewSecret, revoke } from './machine-clients.ts'
 import { client } from './scope.ts'
 
-// In person: a credential that could make others of its kind would outlive its own end.
+// Only for admins in person, because a credential that could make others of its kind would outlive its own end.
 export const routes = [
   route(machineClients.list, userAdmin, list),
   route(machineClients.create, userAdmin, create),

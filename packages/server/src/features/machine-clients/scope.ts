@@ -6,7 +6,7 @@ import { type Org, within } from '../orgs/scope.ts'
 
 export type Client = Checked<Static<typeof MachineClient>>
 
-/** Never the hash. */
+/** The columns include no hash. */
 export const clientColumns = 'c.id, c.org_id, c.name, u.last_used_at, c.revoked_at, c.created_at'
 export const clientsWithUses =
   'machine_clients c left join machine_client_uses u on (u.org_id, u.client_id) = (c.org_id, c.id)'

@@ -23,14 +23,14 @@ export const insertClient = (
     client.now,
   ])
 
-/** False where it is revoked. */
+/** Returns false if the client is revoked. */
 export const setSecret = async (db: Tx, client: Client, secretHash: string): Promise<boolean> =>
   (await db.row(
     `update machine_clients set secret_hash = $3 where org_id = $1 and id = $2 and revoked_at is null returning id`,
     [client.orgId, client.id, secretHash],
   )) !== undefined
 
-/** False where it was revoked before: the first instant counts. */
+/** Returns false if it was revoked before, so that the first time stays. */
 export const revokeClient = async (db: Tx, client: Client, now: string): Promise<boolean> =>
   (await db.row(
     'update machine_clients set revoked_at = $3 where org_id = $1 and id = $2 and revoked_at is null returning id',

@@ -10,7 +10,7 @@ import { askForCliSession, newCliSession, sessionOf, withFactor } from '../../..
 import { call, start } from '../../../test/world.ts'
 import { newId } from '../../kernel/context.ts'
 
-// Its people sign in by the issuer of tests, which makes claims about second factors and follows the clock of the tests.
+// People sign in at the test issuer, which makes claims about second factors and follows the clock of the tests.
 
 const { world } = await openTenant()
 
@@ -23,7 +23,7 @@ describe('a bearer that does not work', () => {
     return JSON.stringify([response.status, headers, await response.text()])
   }
 
-  test('is answered in the same bytes, whether unknown, pending, denied, revoked or expired', async () => {
+  test('gets the same bytes, whether unknown, pending, denied, revoked or expired', async () => {
     const expired = await newCliSession(world, { as: await sessionOf(world, 'expires@example.com') })
     world.clock.advance(90 * 86_400 + 1)
     const as = await sessionOf(world, 'dead-bearers@example.com')
@@ -40,7 +40,7 @@ describe('a bearer that does not work', () => {
 })
 
 describe('the second factor of a CLI session', () => {
-  test('is what the approver had entered, and gets no younger', async () => {
+  test('is the one that the approver had entered, and keeps its time', async () => {
     const as = await sessionOf(world, 'fixed@example.com', withFactor(world, 300))
     const session = await newCliSession(world, { as })
     const facts = async (bearer: string) => (await world.call(me.get, { as: bearer })).body.session
@@ -50,7 +50,7 @@ describe('the second factor of a CLI session', () => {
     expect(await facts(session.as)).toEqual({ ...before, kind: 'cli', id: session.id })
   })
 
-  test('is none where the approver had none', async () => {
+  test('is missing if the approver had none', async () => {
     const session = await newCliSession(world, { as: await sessionOf(world, 'none@example.com') })
     const { body } = await world.call(me.get, { as: session.as })
     expect(body.session).toMatchObject({ secondFactor: false, mfaAt: null })

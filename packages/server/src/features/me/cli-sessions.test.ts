@@ -17,7 +17,7 @@ const revoke = (cliSessionId: string, as = person.as) =>
 const works = async (as: string) => (await world.call(me.get, { as })).status === 200
 
 describe('the list', () => {
-  test('holds the sessions of the person, newest first, revoked ones too, and says which one asks', async () => {
+  test('contains the sessions of the person, newest first, revoked ones too, and marks the current one', async () => {
     const someone = await newPerson(world, 'lists@example.com')
     const first = await newCliSession(world, someone)
     const second = await newCliSession(world, someone)
@@ -33,7 +33,7 @@ describe('the list', () => {
     expect((await list(someone.as)).currentSessionId).toBeNull()
   })
 
-  test('is walked by cursor, since ended sessions stay in it', async () => {
+  test('can be paged through, because ended sessions stay in it', async () => {
     const someone = await newPerson(world, 'pages@example.com')
     for (let n = 0; n < 4; n++) await newCliSession(world, someone)
     const all = await list(someone.as)
@@ -46,7 +46,7 @@ describe('the list', () => {
     expect(pages.flat()).toEqual(all.sessions.map(({ id }) => id))
   })
 
-  test('says when a session was last used, exact to a minute', async () => {
+  test('shows when a session was last used, to the minute', async () => {
     const someone = await newPerson(world, 'uses@example.com')
     const session = await newCliSession(world, someone)
     const lastUsed = async () => (await list(someone.as)).sessions[0]?.lastUsedAt ?? undefined
@@ -61,14 +61,14 @@ describe('the list', () => {
     await until('a later note', async () => (await lastUsed()) !== first)
   })
 
-  test('is a person’s own affair', async () => {
+  test('is refused to a service token and a machine client', async () => {
     for (const { as } of [tenant.admin, tenant.machine])
       expect((await world.call(cliSessions.list, { as })).status).toBe(403)
   })
 })
 
 describe('revoking', () => {
-  test('ends a session on its next request, and again is fine', async () => {
+  test('ends a session on its next request, and a second time succeeds', async () => {
     const session = await newCliSession(world, person)
     expect(await works(session.as)).toBe(true)
     expect((await revoke(session.id)).status).toBe(200)
@@ -83,13 +83,13 @@ describe('revoking', () => {
     expect(trail.body.entries).toHaveLength(1)
   })
 
-  test('is possible for the session itself', async () => {
+  test('is allowed to the session itself', async () => {
     const session = await newCliSession(world, person)
     expect((await revoke(session.id, session.as)).status).toBe(200)
     expect((await revoke(session.id, session.as)).status).toBe(401)
   })
 
-  test('of another person’s session finds nothing, exactly as of one that is not there, and ends nothing', async () => {
+  test('another person’s session answers 404, exactly like an unknown one, and ends nothing', async () => {
     const other = await newMember(world, tenant, 'admin')
     const session = await newCliSession(world, other)
     const own = await newCliSession(world, person)
@@ -100,7 +100,7 @@ describe('revoking', () => {
   })
 })
 
-test('a session of a person whom another issuer knew is as unknown as that person', async () => {
+test('a session of a person of a former issuer is as unknown as that person', async () => {
   const former = await newMember(world, tenant)
   const session = await newCliSession(world, former)
   expect(await works(session.as)).toBe(true)

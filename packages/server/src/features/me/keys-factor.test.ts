@@ -15,7 +15,7 @@ const changes = {
 }
 
 let count = 0
-/** Someone whose second factor was entered too long ago, and the same person after entering it anew. */
+/** Makes a person whose second factor was entered too long ago, and the same person after entering it again. */
 async function withStaleFactor() {
   const email = `factor-${++count}@example.com`
   const stale = await newMember(world, tenant, 'member', { email, claims: withFactor(world, 601) })
@@ -23,7 +23,7 @@ async function withStaleFactor() {
 }
 
 test.each(['reseal', 'replace'] as const)(
-  'a person who has a second factor must just have entered it, at a browser and in a terminal: to %s',
+  'a person with a second factor must just have entered it, in a browser and in a terminal, to %s the keys',
   async (what) => {
     const { stale, fresh } = await withStaleFactor()
     const attempt = changes[what]

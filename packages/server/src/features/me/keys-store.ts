@@ -8,7 +8,7 @@ type Holding = Static<(typeof me.keyHoldings.responses)[200]>['holdings'][number
 const label = `coalesce(gr.slug || ':' || e.slug, a.slug || '/' || case
   when e.parent_environment_id is null then e.slug else p.slug || '@' || e.slug end)`
 
-/** Of `key_grants o` on the same environment: admins who could grant it to somebody. */
+/** Selects the admins with `key_grants o` on the same environment, who could grant its key to somebody. */
 const grantableBy = (now: `$${number}`) => `
   select jsonb_build_object('principalType', o.principal_type, 'principalId', o.principal_id,
                             'name', coalesce(u.email, u.name, t.name)) as holder, o.created_at, o.id

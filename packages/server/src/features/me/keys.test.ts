@@ -7,7 +7,18 @@ import { tokens } from '@skerry/contract/tokens/endpoints'
 import { describe, expect, test } from 'vitest'
 import { newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
-import { type Actor, grantKey, newGroup, newGroupEnv, newMember, newPerson, newToken } from '../../../test/tenant.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newPerson,
+  newToken,
+  signUp,
+} from '../../../test/tenant.ts'
 
 const { world, tenant, envId } = await openEnv()
 const { orgId } = tenant
@@ -16,13 +27,13 @@ const keysOf = async ({ as }: Actor) => (await world.call(me.getKeys, { as })).b
 const reseal = ({ as }: Pick<Actor, 'as'>, body: object) => world.call(me.patchKeys, { as, body: body as never })
 const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() })
 const replace = ({ as }: Pick<Actor, 'as'>, body = keys()) => world.call(me.replaceKeys, { as, body })
-const canRead = async ({ as }: Actor, id = envId) =>
-  (await world.call(grants.own, { as, params: { orgId, envId: id } })).status === 200
-const trail = async (action: string, resourceId: string) =>
-  (await world.call(audit.list, { as: tenant.admin.as, params: { orgId }, query: { action, resourceId } })).body.entries
+const canRead = async ({ as }: Actor, id = envId, inOrg = orgId) =>
+  (await world.call(grants.own, { as, params: { orgId: inOrg, envId: id } })).status === 200
+const trail = async (action: string, resourceId: string, { orgId, admin } = tenant) =>
+  (await world.call(audit.list, { as: admin.as, params: { orgId }, query: { action, resourceId } })).body.entries
 
-describe('another passphrase', () => {
-  test('seals the same key anew: public key, grants and passkeys stay', async () => {
+describe('changing the passphrase', () => {
+  test('encrypts the same key anew: public key, grants and passkeys stay', async () => {
     const person = await newMember(world, tenant)
     await grantKey(world, tenant, envId, person)
     await world.call(passkeys.create, { as: person.as, body: newPasskeyBody() })
@@ -35,7 +46,7 @@ describe('another passphrase', () => {
     expect(await trail('user.keys_resealed', person.id)).toHaveLength(1)
   })
 
-  test('is not written over a keypair that came meanwhile, for who names the one that was meant', async () => {
+  test('does not overwrite a newer key pair if the request names the old one', async () => {
     const person = await newMember(world, tenant)
     const { publicKeyJwk: old } = await keysOf(person)
     const newer = keys()
@@ -45,7 +56,7 @@ describe('another passphrase', () => {
     expect(await keysOf(person)).toEqual(newer)
   })
 
-  test('needs keys, and a key that is sealed under a passphrase', async () => {
+  test('needs stored keys, and a private key that is encrypted under a passphrase', async () => {
     const person = await newMember(world, tenant, 'member', { keys: false })
     expect((await reseal(person, { encryptedPrivateKey: sealedPrivateKey() })).status).toBe(409)
     expect(await keysOf(person)).toEqual({ publicKeyJwk: null, encryptedPrivateKey: null })
@@ -57,8 +68,8 @@ describe('another passphrase', () => {
   })
 })
 
-describe('another keypair', () => {
-  test('is what others are shown from then on, and nothing that was wrapped to the old one is left', async () => {
+describe('replacing the key pair', () => {
+  test('shows the new key to others, and deletes everything that was wrapped to the old one', async () => {
     const person = await newMember(world, tenant)
     const other = await newMember(world, tenant)
     for (const one of [person, other]) await grantKey(world, tenant, envId, one)
@@ -72,7 +83,7 @@ describe('another keypair', () => {
     expect(await canRead(person)).toBe(true)
   })
 
-  test('takes the keys of every organization, and the trail of each says of which environments', async () => {
+  test('deletes the key grants, and the audit log lists the environments', async () => {
     const person = await newMember(world, tenant)
     await grantKey(world, tenant, envId, person)
     const { body } = await replace(person)
@@ -81,7 +92,29 @@ describe('another keypair', () => {
     expect(entry?.metadata).toEqual({ environmentIds: [envId] })
   })
 
-  test('is one: without keys, and with the same public key, nothing changes', async () => {
+  test('deletes the key grants of every organization, and each audit log lists only its own environments', async () => {
+    const email = 'in-two@example.com'
+    const person = await newMember(world, tenant, 'member', { email })
+    const second = await signUp(world)
+    const secondEnvId = (await newEnv(world, second, (await newApp(world, second)).id)).id
+    await newMember(world, second, 'member', { email, keys: false })
+    await grantKey(world, tenant, envId, person)
+    await grantKey(world, second, secondEnvId, person)
+    const reads = async () => [await canRead(person), await canRead(person, secondEnvId, second.orgId)]
+    expect(await reads()).toEqual([true, true])
+    const { body } = await replace(person)
+    expect(body.lost.map(({ environmentId }) => environmentId).sort()).toEqual([envId, secondEnvId].sort())
+    expect(await reads()).toEqual([false, false])
+    for (const [org, id] of [
+      [tenant, envId],
+      [second, secondEnvId],
+    ] as const) {
+      const entries = await trail('user.keys_replaced', person.id, org)
+      expect(entries.map(({ metadata }) => metadata)).toEqual([{ environmentIds: [id] }])
+    }
+  })
+
+  test('changes nothing for a person without keys, or with the same public key', async () => {
     const person = await newMember(world, tenant, 'member', { keys: false })
     expect((await replace(person)).status).toBe(409)
     const holder = await newMember(world, tenant)
@@ -94,23 +127,23 @@ describe('another keypair', () => {
     expect([await keysOf(holder), await canRead(holder)]).toEqual([before, true])
   })
 
-  test('leaves no grant that was being made at the same time', async () => {
+  test('leaves no grant that was made at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await newMember(world, tenant)
       const body = { principalType: 'user' as const, principalId: person.id, wrappedDek: wrappedKey() }
       const given = world.call(grants.create, { as: tenant.admin.as, params: { orgId, envId }, body })
       const { body: replaced } = await replace(person)
       const isAfter = (await given).status === 201 && (await canRead(person))
-      // Either it came after, as any later one does, or it was seen and went.
+      // The grant either came after the replacement and stays, or came before and was deleted.
       if (isAfter) expect(replaced.lost).toEqual([])
     }
   })
 })
 
-describe('who would have to grant anew', () => {
+describe('the list of keys that a replacement loses', () => {
   const holdings = async ({ as }: Actor) => (await world.call(me.keyHoldings, { as })).body.holdings
 
-  test('is told before, with environments as people write them, and in the answer', async () => {
+  test('is shown before it and in its answer, with environments as people write them', async () => {
     const person = await newMember(world, tenant)
     const groupId = (await newGroup(world, tenant, 'shared')).id
     const groupEnvId = (await newGroupEnv(world, tenant, groupId, 'live')).id
@@ -128,7 +161,7 @@ describe('who would have to grant anew', () => {
     expect(await holdings(person)).toEqual([])
   })
 
-  test('are admins who hold the key, in person or by a token in force, and nobody else', async () => {
+  test('names the admins who hold the key, in person or by a valid token, and nobody else', async () => {
     const person = await newMember(world, tenant)
     const revoked = await newToken(world, tenant, { role: 'admin' })
     const admin = await newMember(world, tenant, 'admin', { email: 'holder-1@example.com' })
@@ -144,7 +177,7 @@ describe('who would have to grant anew', () => {
     })
   })
 
-  test('is a person’s own affair', async () => {
+  test('is refused to a service token and a machine client', async () => {
     for (const { as } of [tenant.admin, tenant.machine])
       expect((await world.call(me.keyHoldings, { as })).status).toBe(403)
     expect(await holdings(await newPerson(world, 'holds-nothing@example.com'))).toEqual([])

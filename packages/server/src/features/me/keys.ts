@@ -17,7 +17,9 @@ interface Person {
   principal: UserPrincipal
 }
 
-/** Others wrapped to the public key, so it stays. A client that names it cannot overwrite a newer keypair. */
+/**
+ * The public key stays, because others have wrapped keys to it. A client that names it cannot overwrite a newer pair.
+ */
 export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof me.patchKeys> {
   const { db, principal, body } = input
   if (body.publicKeyJwk !== undefined) checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
@@ -31,7 +33,7 @@ export async function holdings({ db, principal, now }: In<typeof me.keyHoldings,
   return { holdings: await listHoldings(db, principal.id, now) }
 }
 
-/** What was wrapped to the old key goes with it, and others must look at the new one before they wrap to it. */
+/** Deletes everything that was wrapped to the old key. Others must check the new key before they wrap to it. */
 export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typeof me.replaceKeys> {
   const { db, principal, body, now, audit, emit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)

@@ -12,8 +12,8 @@ const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedP
 const upload = (actor: Actor, body: Record<string, unknown>) => world.call(me.putKeys, { as: actor.as, body })
 const whoAmI = async (actor: Actor) => (await world.call(me.get, { as: actor.as })).body
 
-describe('who the caller is', () => {
-  test('a person: the user, and every organization with the role there', async () => {
+describe('the caller', () => {
+  test('as a person gets the user, and every organization with the role there', async () => {
     const owner = await newOwner(world)
     const body = await whoAmI(owner)
     expect(body.user).toMatchObject({ id: owner.id, email: expect.stringContaining('owner-') })
@@ -21,26 +21,29 @@ describe('who the caller is', () => {
     expect(body.orgs.map(({ id, role }) => [id, role])).toEqual([[owner.orgId, 'owner']])
   })
 
-  test('a person in no organization: the user, and none', async () => {
+  test('as a person in no organization gets the user, and no organization', async () => {
     const body = await whoAmI(await newPerson(world, 'alone@example.com', { keys: false }))
     expect(body.user).toMatchObject({ email: 'alone@example.com', publicKeyJwk: null })
     expect(body.orgs).toEqual([])
   })
 
-  test.each(['admin', 'member'] as const)('an %s service token: no user, its own organization', async (role) => {
-    const token = await newToken(world, tenant, { role })
-    const body = await whoAmI(token)
-    expect(body).toMatchObject({ user: null, principal: { type: 'service_token', id: token.id } })
-    expect(body.orgs.map((org) => [org.id, org.role])).toEqual([[tenant.orgId, role]])
-  })
+  test.each(['admin', 'member'] as const)(
+    'as a service token with the role %s gets no user, and its own organization',
+    async (role) => {
+      const token = await newToken(world, tenant, { role })
+      const body = await whoAmI(token)
+      expect(body).toMatchObject({ user: null, principal: { type: 'service_token', id: token.id } })
+      expect(body.orgs.map((org) => [org.id, org.role])).toEqual([[tenant.orgId, role]])
+    },
+  )
 
-  test('a machine client: no user, its own organization as admin', async () => {
+  test('as a machine client gets no user, and its own organization as admin', async () => {
     const body = await whoAmI(tenant.machine)
     expect(body).toMatchObject({ user: null, principal: { type: 'm2m', id: tenant.machine.id } })
     expect(body.orgs.map((org) => [org.id, org.role])).toEqual([[tenant.orgId, 'admin']])
   })
 
-  test('someone without a credential is nobody', async () => {
+  test('without a credential gets 401', async () => {
     expect((await world.call(me.get)).status).toBe(401)
   })
 })
@@ -56,7 +59,7 @@ describe('keys', () => {
     expect((await whoAmI(person)).user?.publicKeyJwk).toBe(given.publicKeyJwk)
   })
 
-  test('are uploaded once: later uploads are refused and change nothing', async () => {
+  test('can be uploaded once: later uploads are refused and change nothing', async () => {
     const person = await newPerson(world, 'once@example.com', { keys: false })
     const first = keys()
     await upload(person, first)
@@ -66,7 +69,7 @@ describe('keys', () => {
     expect((await world.call(me.getKeys, { as: person.as })).body).toEqual(first)
   })
 
-  test('of ten uploads at once, one is taken', async () => {
+  test('uploaded ten times at once are stored once', async () => {
     const person = await newPerson(world, 'ten@example.com', { keys: false })
     const given = Array.from({ length: 10 }, keys)
     const answers = await Promise.all(given.map((body) => upload(person, body)))
@@ -89,7 +92,7 @@ describe('keys', () => {
   })
 
   test.each([
-    ['no JSON', 'nonsense'],
+    ['text that is not JSON', 'nonsense'],
     ['an array', '[]'],
     ['null', 'null'],
     ['another curve', JSON.stringify({ ...JSON.parse(publicKeyJwk()), crv: 'P-384' })],
@@ -102,20 +105,20 @@ describe('keys', () => {
     expect(error?.message).toMatch(/^body\.publicKeyJwk: /)
   })
 
-  test('with a private key that is not sealed under a passphrase are refused', async () => {
+  test('with a private key that is not encrypted under a passphrase are refused', async () => {
     const person = await newPerson(world, 'unsealed@example.com', { keys: false })
     for (const encryptedPrivateKey of ['pkcs8', sealedPrivateKey().replace('pk1.', 'pk2.'), 'pk1.a.b.c'])
       expect((await upload(person, { ...keys(), encryptedPrivateKey })).status).toBe(400)
   })
 
-  test('are a person’s own affair: a service token and a machine client are refused', async () => {
+  test('are refused to a service token and a machine client', async () => {
     for (const actor of [tenant.admin, tenant.machine]) {
       const answers = [await upload(actor, keys()), await world.call(me.getKeys, { as: actor.as })]
       expect(answers.map((answer) => answer.status)).toEqual([403, 403])
     }
   })
 
-  test('that arrive are told of in the trail of each organization of the person', async () => {
+  test('are recorded in the audit log of each organization of the person when they are uploaded', async () => {
     const person = await newMember(world, tenant, 'admin', { keys: false })
     const { body } = await world.call(orgs.create, { as: person.as, body: { name: 'Second', slug: 'second-trail' } })
     await upload(person, keys())

@@ -10,7 +10,7 @@ import { setKeys } from '../../model/people/users.ts'
 import { allOrgs } from '../orgs/orgs.ts'
 import { findKeys } from './store.ts'
 
-/** Of its organizations a session hears only once the second factor has been entered: a mailbox alone tells no names. */
+/** A session lists its organizations only after the second factor: access to a mailbox alone must not reveal them. */
 export async function get({ db, context, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
   const user = principal.type === 'user' ? ((await findPerson(db, principal.id)) ?? null) : null
   const orgs = isHalfSignedIn(context, principal) ? [] : await allOrgs(db, principal)
@@ -27,7 +27,7 @@ export async function getKeys({ db, principal }: In<typeof me.getKeys, Person>):
   return { publicKeyJwk: keys?.publicKeyJwk ?? null, encryptedPrivateKey: keys?.encryptedPrivateKey ?? null }
 }
 
-/** Once: grants are wrapped to this key, so replacing it would lock its owner out. */
+/** Keys can be uploaded once. Grants are wrapped to this key, so another upload would lock its owner out. */
 export async function putKeys(input: In<typeof me.putKeys, Person>): Out<typeof me.putKeys> {
   const { db, principal, body } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)

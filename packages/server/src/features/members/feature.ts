@@ -25,7 +25,7 @@ export const feature: Descriptor = {
     }),
   },
   usage: {
-    // An invited person already takes a seat, so that everyone who accepts an invitation finds one.
+    // An invited person already takes a seat, so that everyone who accepts an invitation gets one.
     members: `select (select count(*) from memberships where org_id = $1)
                    + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
   },

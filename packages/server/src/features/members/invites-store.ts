@@ -22,7 +22,7 @@ export const isMember = async (db: Sql, org: Org, email: string): Promise<boolea
 export const hasMember = async (db: Sql, org: Org): Promise<boolean> =>
   (await db.row('select 1 from memberships where org_id = $1 limit 1', [org.id])) !== undefined
 
-/** Replaces an invitation of the same address that has run out; undefined where one still waits. */
+/** Replaces an expired invitation of the same address. Returns undefined if the address has a valid one. */
 export const insertInvite = (
   db: Tx,
   org: Org,
@@ -38,7 +38,7 @@ export const insertInvite = (
     [org.id, invite.id, invite.email, invite.role, invite.invitedById, invite.now, invite.expiresAt],
   )
 
-/** False where it was taken or revoked since it was found. */
+/** Returns false if it was accepted or revoked meanwhile. */
 export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Promise<boolean> =>
   (await db.row('delete from invitations where org_id = $1 and id = $2 returning id', [org.id, invite.id])) !==
   undefined

@@ -16,7 +16,7 @@ const revoke = (inviteId: string) =>
 const day = 86_400
 
 describe('inviting', () => {
-  test('stores who is invited as what, by whom and until when', async () => {
+  test('stores the address, the role, the inviter and the expiry', async () => {
     const { status, body } = await invite('first@example.com', { role: 'admin' })
     expect(status).toBe(201)
     expect(body.invite).toMatchObject({ email: 'first@example.com', role: 'admin', invitedById: tenant.admin.id })
@@ -24,30 +24,30 @@ describe('inviting', () => {
     expect(await pending()).toContain('first@example.com')
   })
 
-  test('makes a member unless another role is named; owner cannot be', async () => {
+  test('makes a member unless another role is named; the role owner is refused', async () => {
     expect((await invite('plain@example.com')).body.invite.role).toBe('member')
     expect((await invite('owner@example.com', { role: 'owner' })).status).toBe(400)
     expect(await pending()).not.toContain('owner@example.com')
   })
 
-  test('takes an address in any case for the same address', async () => {
+  test('treats an address in any case as the same address', async () => {
     expect((await invite('MiXed@Example.COM')).body.invite.email).toBe('mixed@example.com')
     expect((await invite('mixed@example.com')).status).toBe(409)
   })
 
-  test('an address that waits already, or belongs to a member, is a conflict', async () => {
+  test('an address that is invited already, or that belongs to a member, is a conflict', async () => {
     await newMember(world, tenant, 'member', { email: 'joined@example.com' })
     await invite('waiting@example.com')
     const answers = [await invite('waiting@example.com', { role: 'admin' }), await invite('Joined@example.com')]
     expect(answers.map((answer) => [answer.status, answer.error?.code])).toEqual(Array(2).fill([409, 'conflict']))
   })
 
-  test('of ten invitations of one address at once, one is made', async () => {
+  test('one address ten times at once makes one invitation', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => invite('popular@example.com')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('one address may be invited into several organizations', async () => {
+  test('one address to several organizations is allowed', async () => {
     const other = await signUp(world)
     await invite('everywhere@example.com')
     const body = { email: 'everywhere@example.com' }
@@ -56,7 +56,7 @@ describe('inviting', () => {
   })
 
   test.each(['nobody', 'a@b', '@example.com', 'a b@example.com', 'a@example.com\r\nBcc: b@example.com', ''])(
-    'what is no address is refused: %j',
+    'an invalid address is refused: %j',
     async (email) => {
       const { status, error } = await invite(email)
       expect(status).toBe(400)
@@ -73,7 +73,7 @@ describe('inviting', () => {
     expect((await invite('by-person@example.com', {}, await newMember(world, tenant, 'admin'))).status).toBe(201)
   })
 
-  test('says in the trail whom it invites, and as what; so does its end', async () => {
+  test('is recorded in the audit log with address and role, and so is a revocation', async () => {
     const { body } = await invite('Told@example.com')
     await revoke(body.invite.id)
     const query = { resourceId: body.invite.id }
@@ -87,7 +87,7 @@ describe('inviting', () => {
 })
 
 describe('an invitation', () => {
-  test('that is revoked no longer waits, admits nobody, and may be made again', async () => {
+  test('that is revoked is no longer listed, admits nobody, and can be made again', async () => {
     const { body } = await invite('unwanted@example.com')
     expect((await revoke(body.invite.id)).status).toBe(200)
     expect(await pending()).not.toContain('unwanted@example.com')
@@ -97,7 +97,7 @@ describe('an invitation', () => {
     expect((await revoke(body.invite.id)).status).toBe(404)
   })
 
-  test('of another organization is not found, and stays', async () => {
+  test('cannot be revoked by another organization', async () => {
     const other = await signUp(world)
     const { body } = await invite('theirs@example.com')
     const answer = await world.call(invites.delete, {
@@ -108,7 +108,7 @@ describe('an invitation', () => {
     expect(await pending()).toContain('theirs@example.com')
   })
 
-  test('runs out after seven days: it is not shown, waits for no revocation, admits nobody, and may be made again', async () => {
+  test('expires after seven days: it is not listed, cannot be revoked, admits nobody, and can be made again', async () => {
     const first = (await invite('slow@example.com', { role: 'admin' })).body.invite
     world.clock.advance(7 * day - 60)
     expect(await pending()).toContain('slow@example.com')

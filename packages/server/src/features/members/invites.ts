@@ -34,7 +34,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
   return { invite }
 }
 
-/** Counted in the database, so that it holds for all servers; in one order, so that no two wait for each other. */
+/** Counts in the database, so that the limits hold for all servers; always in one order, so that nothing deadlocks. */
 async function takeInvitation(
   { db, org, origin, now }: In<typeof invites.create, InOrg>,
   email: string,

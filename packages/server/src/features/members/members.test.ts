@@ -36,7 +36,7 @@ const entries = async (action: string, resourceId: string) => {
   return answer.body.entries
 }
 
-/** An organization signs up without an owner, so the first one is written by hand. */
+/** An organization that a program signs up has no owner, so the first one is written to the table. */
 async function newOwnerHere(of = tenant): Promise<Actor> {
   const person = await newMember(world, of, 'admin')
   await world.server.context.db.rows(`update memberships set role = 'owner' where org_id = $1 and user_id = $2`, [
@@ -47,7 +47,7 @@ async function newOwnerHere(of = tenant): Promise<Actor> {
 }
 
 describe('changing a role', () => {
-  test('an admin makes a member an admin, and back; the trail says from what to what', async () => {
+  test('by an admin makes a member an admin, and back; the audit log has both roles', async () => {
     await newOwnerHere()
     const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
     const raised = await setRole(admin, target.id, 'admin')
@@ -59,19 +59,19 @@ describe('changing a role', () => {
     ])
   })
 
-  test('counts on the next request', async () => {
+  test('takes effect on the next request', async () => {
     const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant, 'admin')]
     await setRole(admin, target.id, 'member')
     expect((await setRole(target, admin.id, 'member')).status).toBe(403)
   })
 
-  test('to what it is already changes nothing and leaves no entry', async () => {
+  test('to the current role changes nothing and leaves no audit entry', async () => {
     const target = await newMember(world, tenant)
     expect((await setRole(tenant.admin, target.id, 'member')).status).toBe(200)
     expect(await entries('member.role_changed', target.id)).toEqual([])
   })
 
-  test('is open to an admin token and a machine client, between member and admin', async () => {
+  test('is allowed to an admin token and a machine client, between member and admin', async () => {
     const target = await newMember(world, tenant)
     expect((await setRole(tenant.admin, target.id, 'admin')).status).toBe(200)
     expect((await setRole(tenant.machine, target.id, 'member')).status).toBe(200)
@@ -84,7 +84,7 @@ describe('changing a role', () => {
     expect((await setRole(target, target.id, 'admin')).status).toBe(403)
   })
 
-  test('of or to an owner is an owner’s alone: not an admin’s, an admin token’s or a machine client’s', async () => {
+  test('of or to an owner is allowed to owners only: not to an admin, an admin token or a machine client', async () => {
     const owner = await newOwnerHere()
     const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
     for (const actor of [admin, tenant.admin, tenant.machine])
@@ -99,7 +99,7 @@ describe('changing a role', () => {
   })
 
   test.each(['superuser', 'Owner', '', null, 7])(
-    'to %j, which is no role, is refused and names the field',
+    'to the unknown role %j is refused, and the error names the field',
     async (role) => {
       const target = await newMember(world, tenant)
       const { status, error } = await setRole(tenant.admin, target.id, role as string)
@@ -107,7 +107,7 @@ describe('changing a role', () => {
     },
   )
 
-  test('of someone who is no member finds nobody', async () => {
+  test('of someone who is not a member answers 404', async () => {
     const stranger = await newPerson(world, 'no-member@example.com')
     for (const answer of [await setRole(tenant.admin, stranger.id, 'admin'), await remove(tenant.admin, stranger.id)])
       expect([answer.status, answer.error?.message]).toEqual([404, 'no such member'])
@@ -115,7 +115,7 @@ describe('changing a role', () => {
 })
 
 describe('the last owner', () => {
-  test('can neither be demoted nor leave, by anyone', async () => {
+  test('cannot be demoted and cannot leave', async () => {
     const owner = await newOwner(world)
     for (const answer of [
       await setRole(owner, owner.id, 'admin', owner.orgId),
@@ -124,7 +124,7 @@ describe('the last owner', () => {
       expect([answer.status, answer.error?.code]).toEqual([409, 'conflict'])
   })
 
-  test.each([2, 5])('stays when %i owners demote each other at once', async (count) => {
+  test.each([2, 5])('remains when %i owners demote each other at once', async (count) => {
     const own = await signUp(world)
     const owners = await Promise.all(Array.from({ length: count }, () => newOwnerHere(own)))
     const answers = await Promise.all(
@@ -138,7 +138,7 @@ describe('the last owner', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(count - rows.length)
   })
 
-  test('stays when all owners leave at once', async () => {
+  test('remains when all owners leave at once', async () => {
     const own = await signUp(world)
     const owners = await Promise.all(Array.from({ length: 4 }, () => newOwnerHere(own)))
     const answers = await Promise.all(owners.map((owner) => remove(owner, owner.id, own.orgId)))
@@ -147,7 +147,7 @@ describe('the last owner', () => {
 })
 
 describe('removing', () => {
-  test('ends membership and key grants, and the trail says which environments were in reach', async () => {
+  test('a member ends membership and key grants, and the audit log lists the environments that they could read', async () => {
     const [target, stays] = [await newMember(world, tenant), await newMember(world, tenant)]
     const appId = (await newApp(world, tenant)).id
     const envIds = [(await newEnv(world, tenant, appId)).id, (await newEnv(world, tenant, appId, 'staging')).id]
@@ -163,7 +163,7 @@ describe('removing', () => {
     expect(entry?.metadata).toEqual({ role: 'member', environmentIds: [...envIds].sort() })
   })
 
-  test('leaves the person signed in elsewhere; here the organization is not found from the next request on', async () => {
+  test('a member leaves them signed in elsewhere; this organization answers 404 from their next request on', async () => {
     const target = await newMember(world, tenant, 'admin')
     const own = await world.call(orgs.create, {
       as: target.as,
@@ -175,7 +175,7 @@ describe('removing', () => {
     expect(body.orgs.map(({ id }) => id)).toEqual([own.body.org.id])
   })
 
-  test('counts for an answer that was remembered, on every server, from the next request on', async () => {
+  test('a member takes effect on cached answers, on every server, from their next request on', async () => {
     const target = await newMember(world, tenant)
     const envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
     await grantKey(world, tenant, envId, target)
@@ -189,7 +189,7 @@ describe('removing', () => {
     await other?.close()
   })
 
-  test('oneself is leaving, which any member may', async () => {
+  test('oneself is allowed to any member', async () => {
     for (const role of ['member', 'admin'] as const) {
       const target = await newMember(world, tenant, role)
       expect((await remove(target, target.id)).status).toBe(200)
@@ -198,7 +198,7 @@ describe('removing', () => {
     }
   })
 
-  test('another needs the admin role', async () => {
+  test('another member needs the admin role', async () => {
     const target = await newMember(world, tenant)
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
       expect((await remove(actor, target.id)).status).toBe(403)
@@ -208,12 +208,12 @@ describe('removing', () => {
     }
   })
 
-  test('an owner is another owner’s', async () => {
+  test('an owner is allowed to another owner', async () => {
     const [first, second] = [await newOwnerHere(), await newOwnerHere()]
     expect((await remove(first, second.id)).status).toBe(200)
   })
 
-  test('is undone by inviting again, and inviting a member is a conflict', async () => {
+  test('a member is undone by a new invitation, but inviting a current member is a conflict', async () => {
     const email = 'comes-back@example.com'
     const target = await newMember(world, tenant, 'member', { email })
     const invite = () =>

@@ -12,7 +12,8 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
   const { db, org, params, body, audit } = input
   const from = await mayBecome(input, params.userId, body.role)
   if (from !== body.role) {
-    // The first admin in person of an organization that a program signed up owns it, as one who is invited does.
+    // An organization that a program signed up has no owner. Its first admin in person becomes the owner, invited or
+    // not.
     const to = body.role === 'admin' && !(await hasOwner(db, org)) ? 'owner' : body.role
     await putRole(db, org, params.userId, to)
     audit('member.role_changed', params.userId, { from, to })
@@ -20,7 +21,9 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
   return { member: await getMember(db, org, params.userId) }
 }
 
-/** The key grants go with the membership. The person may have kept the keys, so the trail says of which environments. */
+/**
+ * Removes a member and their key grants. The person may have kept the keys, so the audit log lists the environments.
+ */
 export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
   const { db, org, params, audit } = input
   const role = await mayBecome(input, params.userId, null)
@@ -33,8 +36,8 @@ export async function remove(input: In<typeof members.remove, InOrg>): Out<typeo
 }
 
 /**
- * The member's role, if the caller may change it to this one; null: no member any more. Who the caller is now is asked
- * again under the lock, for another owner may just have decided about the caller.
+ * Returns the member’s role if the caller may change it to `to`; null removes the member. The caller’s own role is read
+ * again under the lock, because another owner may just have changed it.
  */
 async function mayBecome(
   { db, org, principal, role }: InOrg & { db: Tx },

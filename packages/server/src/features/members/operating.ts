@@ -5,7 +5,7 @@ import { listRoles, lockOrg } from './store.ts'
 
 // Changes of membership by operators, who have no role in the organization. The caller writes the audit entries.
 
-/** Makes a person an owner, and a member if need be. Returns the role before; null where the person was no member. */
+/** Makes a person an owner, and a member if need be. Returns the previous role, or null if they were not a member. */
 export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string): Promise<Role | null> {
   await lockOrg(db, org)
   const from = (await listRoles(db, org, [userId])).find((row) => row.userId === userId)?.role ?? null
@@ -14,7 +14,7 @@ export async function raiseToOwner(db: Tx, org: Org, userId: string, now: string
   return from
 }
 
-/** Gives the membership of one person to another one, who has none in this organization. Key grants go with it. */
+/** Moves a membership to a person who has none in this organization. The key grants of the first person are deleted. */
 export async function moveMembership(
   db: Tx,
   org: Org,

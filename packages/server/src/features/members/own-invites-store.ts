@@ -15,7 +15,7 @@ export const listOwnInvites = (db: Sql, userId: string, now: string, cursor: Key
     [userId, now, cursor.at, cursor.id, cursor.take],
   )
 
-/** Of two that take it at once, the second finds it gone. */
+/** Deletes the invitation and returns it. If it is taken twice at once, the second request finds it gone. */
 export const takeOwnInvite = (db: Tx, userId: string, inviteId: string, now: string) =>
   db.row<{ orgId: string; id: string; role: 'admin' | 'member' }>(
     `delete from invitations i using users u

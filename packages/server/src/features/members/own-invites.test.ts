@@ -24,8 +24,8 @@ const roles = async ({ as }: Actor) => (await world.call(me.get, { as })).body.o
 const membersOf = async ({ orgId, machine }: Tenant) =>
   (await world.call(orgs.members, { as: machine.as, params: { orgId } })).body.members
 
-describe('an invitation of one’s own', () => {
-  test('is listed with who asks, as what and until when, and accepted once', async () => {
+describe('an invitation', () => {
+  test('is listed with the inviter, the role and the expiry, and can be accepted once', async () => {
     const owner = await newOwner(world)
     const email = newAddress()
     const person = await newPerson(world, email)
@@ -47,7 +47,7 @@ describe('an invitation of one’s own', () => {
     expect((await accept(person, id)).status).toBe(404)
   })
 
-  test('of a stranger joins nobody by an ordinary sign-in, and is gone when it is declined', async () => {
+  test('of a stranger is not accepted by an ordinary sign-in, and is gone after it was declined', async () => {
     const email = newAddress()
     const person = await newMember(world, tenant, 'member', { email })
     const stranger = await signUp(world)
@@ -63,7 +63,7 @@ describe('an invitation of one’s own', () => {
     expect(await membersOf(stranger)).toEqual([])
   })
 
-  test('of somebody else, and one that was revoked or has run out, does not exist', async () => {
+  test('of somebody else, or one that was revoked or has expired, cannot be found', async () => {
     const [email, other] = [newAddress(), await newPerson(world, newAddress())]
     const person = await newPerson(world, email)
     const theirs = await invite(email)
@@ -77,14 +77,14 @@ describe('an invitation of one’s own', () => {
     expect([(await waiting(again)).length, (await accept(again, late)).status]).toEqual([0, 404])
   })
 
-  test('is nothing that a token or a machine client has', async () => {
+  test('cannot be listed or accepted by a token or a machine client', async () => {
     for (const actor of [tenant.admin, tenant.machine]) {
       const { status } = await world.call(ownInvites.list, { as: actor.as })
       expect([status, (await accept(actor, `inv_${'0'.repeat(22)}`)).status]).toEqual([403, 403])
     }
   })
 
-  test('accepted and declined ten times at once is taken once', async () => {
+  test('that is accepted and declined ten times at once is used once', async () => {
     const email = newAddress()
     const person = await newPerson(world, email)
     const id = await invite(email)
@@ -98,11 +98,11 @@ describe('an invitation of one’s own', () => {
 })
 
 describe('accepting', () => {
-  test('never lowers a role, and raises it', async () => {
+  test('never lowers a role, but may raise it', async () => {
     const owner = await newOwner(world)
     const email = (await world.call(me.get, { as: owner.as })).body.user?.email as string
     const { db } = world.server.context
-    // An address that its owner got to after it was invited.
+    // Simulates an address that the owner got after it was invited.
     const inviteAs = async (role: string) => {
       const id = await invite(newAddress(), role as 'member', { ...tenant, ...owner, machine: owner, admin: owner })
       await db.rows('update invitations set email = $2 where id = $1', [id, email])
@@ -142,14 +142,14 @@ describe('an organization that a program signed up', () => {
     return { person, role: body.org.role }
   }
 
-  test('gets its owner: the first admin in person, and nobody after that', async () => {
+  test('gets the first admin who joins as its owner, and nobody after that', async () => {
     const own = await signUp(world)
     expect((await joins(own, 'member')).role).toBe('member')
     expect((await joins(own, 'admin')).role).toBe('owner')
     expect((await joins(own, 'admin')).role).toBe('admin')
   })
 
-  test('gets one of several admins who join at once', async () => {
+  test('gets one owner if several admins join at once', async () => {
     const own = await signUp(world)
     const people = await Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -161,7 +161,7 @@ describe('an organization that a program signed up', () => {
     expect((await membersOf(own)).map(({ role }) => role).sort()).toEqual([...Array(5).fill('admin'), 'owner'])
   })
 
-  test('gets a member who is made an admin, too', async () => {
+  test('also gets its owner when a member is made an admin', async () => {
     const own = await signUp(world)
     const { person } = await joins(own, 'member')
     const params = { orgId: own.orgId, userId: person.id }

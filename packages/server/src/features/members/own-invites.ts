@@ -41,8 +41,9 @@ export async function decline(input: In<typeof ownInvites.decline, Person>): Out
 }
 
 /**
- * Undefined where no invitation of this id waits for the person’s verified address. An organization that a program signed up
- * has no owner: the first admin in person is, for somebody must be able to make another.
+ * Returns undefined if the person’s verified address has no invitation with this id. An organization that a program
+ * signed up has no owner. Its first admin in person becomes the owner, because somebody must be able to make another
+ * one.
  */
 export async function acceptInvite(
   { db, now, audit }: { db: Tx; now: string; audit: Audit<'member.joined'> },

@@ -11,7 +11,7 @@ import { invite } from './scope.ts'
 
 export const routes = [
   route(members.update, unbound(admin), update),
-  // Anyone may leave; who may remove others, the handler decides.
+  // Anyone may leave. The handler decides who may remove others.
   route(members.remove, unbound(member), remove),
   route(invites.list, unbound(admin), invitations.list),
   route(invites.create, quota('members', unbound(admin)), invitations.create),

@@ -8,7 +8,7 @@ export type Invite = Checked<Static<typeof InviteRow>>
 
 export const inviteColumns = 'id, email, role, invited_by_id, created_at, expires_at'
 
-/** Only one that still waits: one that has run out is in no list either. */
+/** Finds only an invitation that has not expired. An expired one is in no list either. */
 const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
   db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and expires_at > $3`, [
     org.id,

@@ -4,11 +4,11 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { Role } from '../../model/people/memberships.ts'
 import type { Org } from '../orgs/scope.ts'
 
-/** Changes of an organization's membership wait here for each other, so that each sees who is left. */
+/** Changes of an organization’s members wait here for each other, so that each sees who is left. */
 export const lockOrg = (db: Tx, org: Org) =>
   db.rows('select 1 from organizations where id = $1 for no key update', [org.id])
 
-/** Roles of the owners, and of the people named; held, so that none of them is granted a key meanwhile. */
+/** Lists the roles of the owners and of the named people. The rows are locked, so that none of them gets a key. */
 export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
   db.rows<{ userId: string; role: Role }>(
     `select user_id, role from memberships where org_id = $1 and (role = 'owner' or user_id = any($2::text[]))
@@ -16,7 +16,7 @@ export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
     [org.id, userIds],
   )
 
-/** Under the lock: who finds none makes the first. */
+/** Must be called under the lock, because a caller that finds no owner makes the first one. */
 export const hasOwner = async (db: Tx, org: Org): Promise<boolean> =>
   (await db.row(`select 1 from memberships where org_id = $1 and role = 'owner' limit 1`, [org.id])) !== undefined
 

@@ -9,7 +9,7 @@ import { gathering, mail, type PendingNotice } from './jobs.ts'
 import { isGathered, isUrgent, letterOf } from './mails.ts'
 import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress } from './store.ts'
 
-/** Hears of every event that becomes a notice. */
+/** Subscribes to every event that becomes a notice. */
 export const mailNotices = (notices: Notices): Subscriber<Context> =>
   subscriber<EventType, Context>('notifications', Object.keys(notices) as EventType[], (context, event) =>
     deliver(context, event, noticeOf(notices, event)),
@@ -18,10 +18,10 @@ export const mailNotices = (notices: Notices): Subscriber<Context> =>
 const noticeOf = (notices: Notices, event: EventOf<EventType>): Notice | null =>
   (notices[event.type] as (event: EventOf<EventType>) => Notice | null)(event)
 
-/** Long enough for what a script does in one go, and short for a person who waits for a review. */
+/** Long enough for the changes that a script makes in one go, and short enough for a person who waits for a review. */
 const gatherSeconds = 60
 
-/** Mails an event to everyone whom it concerns, who wants to know and who has an address. */
+/** Mails an event to everyone whom it concerns, who wants this type and who has an address. */
 async function deliver(context: Context, event: EventOf<EventType>, notice: Notice | null): Promise<void> {
   if (!notice) return
   await context.db.transaction(async (tx) => {
@@ -33,7 +33,7 @@ async function deliver(context: Context, event: EventOf<EventType>, notice: Noti
   context.queue.nudge(mail)
 }
 
-/** Now, or with others of its kind. The ids see to it that an event that is delivered twice is mailed once. */
+/** Mails a notice now, or together with others of its kind. The ids prevent a second mail about one event. */
 async function post(context: Context, tx: Tx, notice: PendingNotice): Promise<void> {
   const id = idOf(notice.eventId, notice.to)
   if (isGathered(notice.type))

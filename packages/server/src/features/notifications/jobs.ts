@@ -7,12 +7,12 @@ import { idOf } from '../../jobs/schedule.ts'
 import { mailInvitation } from '../sign-in/link-mail.ts'
 import { letterOf } from './mails.ts'
 
-/** With `inviteId`, a link goes along that takes the invitation, where Skerry itself signs people in. */
+/** With `inviteId`, the mail gets a link that accepts the invitation, if Skerry itself signs people in. */
 interface Letter extends Mail {
   inviteId?: string | null
 }
 
-/** Tried for about half a day. */
+/** Retried for about half a day. */
 export const mail = job<Letter, Context>(
   'mail',
   { retry: { limit: 12 }, concurrency: ordinaryMailsAtOnce },
@@ -29,7 +29,7 @@ export interface PendingNotice {
   eventId: string
 }
 
-/** What waits a minute, so that many notices of one kind to one person are one mail. */
+/** A notice waits here for a minute, so that many notices of one kind to one person become one mail. */
 export const gathering = job<PendingNotice, Context>(
   'mail.gather',
   { retry: { limit: 12 }, concurrency: 2, perKey: ({ to, type, orgId }) => `${to} ${type} ${orgId}` },
@@ -38,7 +38,7 @@ export const gathering = job<PendingNotice, Context>(
 
 export const jobs = [mail, gathering]
 
-/** The first whose minute is over takes along all that wait beside it. */
+/** The first notice whose minute is over takes along all waiting notices of its kind. */
 async function gather(context: Context, notice: PendingNotice): Promise<void> {
   const { to, type, orgName, eventId } = notice
   await context.db.transaction(async (tx) => {

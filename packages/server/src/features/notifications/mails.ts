@@ -3,7 +3,7 @@ import type { NoticeFacts } from '../../events/notices.ts'
 
 interface Place {
   baseUrl: string
-  /** The organization that it is about, where it is about one. */
+  /** The organization that the mail is about; empty if there is none. */
   orgName: string
 }
 
@@ -11,14 +11,17 @@ interface Row<T extends NotificationType> {
   subject: (facts: NoticeFacts[T], place: Place) => string
   /** Lines of text. */
   text: (facts: NoticeFacts[T], place: Place) => string[]
-  /** The invitation that it tells of: a link goes along that takes it, for one who may not be anybody here yet. */
+  /**
+   * The invitation that the mail is about. A link that accepts it is added, because the recipient may not be a user
+   * yet.
+   */
   invitation?: (facts: NoticeFacts[T]) => string
-  /** Whether it goes before what else waits. */
+  /** Whether the mail goes before other waiting mails. */
   urgent?: true
-  /** How several that come within a minute are told of in one mail, where they may wait that long. */
+  /** How one mail reports several events of a minute, for types that may wait that long. */
   many?: {
     subject: (count: number, place: Place) => string
-    /** Of each, one line. */
+    /** One line for each event. */
     line: (facts: NoticeFacts[T]) => string
   }
 }
@@ -31,7 +34,7 @@ const unknown = (text: string | null) => text ?? 'unknown'
 const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>) =>
   others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
 
-/** What mail programs would make a link or an address of is taken apart. */
+/** Breaks up text that mail programs would turn into a link or an address. */
 const unlinked = (text: string) =>
   text
     .replace(/(?<=\S)[.:/@。．｡](?=\S)/g, ' ')
@@ -42,7 +45,7 @@ const shownNameCharacters = 80
 /** The mail of every notification type. */
 const mails: { [T in NotificationType]: Row<T> } = {
   invitation: {
-    // Anyone may have made the organization, and called it what they like.
+    // Anyone may have made the organization and chosen its name.
     subject: () => 'You are invited to an organization on Skerry',
     text: ({ orgName, until }, { baseUrl }) => [
       `You are invited to join an organization on Skerry that calls itself “${unlinked(orgName)}”.`,
@@ -258,7 +261,7 @@ interface Letter {
   inviteId: string | null
 }
 
-/** One mail about one event, or about several of a type that has `many`. */
+/** Builds one mail about one event, or about several of a type that has `many`. */
 export function letterOf<T extends NotificationType>(type: T, events: NoticeFacts[T][], place: Place): Letter {
   const row = mails[type] as Row<T>
   const at = { ...place, orgName: oneLine(place.orgName) }
@@ -273,7 +276,7 @@ function aboutOne<T extends NotificationType>(row: Row<T>, [event]: NoticeFacts[
   return { subject: row.subject(facts, place), text: row.text(facts, place) }
 }
 
-/** A mail about thousands says how many there are, and lists the first. */
+/** A mail about many events says how many there are, and lists only the first ones. */
 const listedMax = 50
 
 function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeFacts[T][], place: Place) {
@@ -284,7 +287,7 @@ function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeF
   return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${place.baseUrl}.`] }
 }
 
-/** Facts may come from strangers: what would begin a line of its own, or hide what follows, is taken out. */
+/** Facts may come from strangers. Characters that would start a new line, or hide the text after them, are removed. */
 const inLines = <F extends object>(facts: F): F =>
   Object.fromEntries(
     Object.entries(facts).map(([key, value]) => [key, typeof value === 'string' ? oneLine(value) : value]),

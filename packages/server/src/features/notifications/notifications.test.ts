@@ -54,7 +54,7 @@ const mailTo = (address: string, subject: string) =>
 const invite = (email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
 
-/** Facts of a change that a person proposed, and of what became of it. */
+/** The facts of a change that a person proposed. `decided` adds the decision. */
 const change = ({ id }: Actor) => ({
   changeRequestId: 'chr_x',
   environmentId: 'env_x',
@@ -66,7 +66,7 @@ const change = ({ id }: Actor) => ({
 })
 const decided = (proposer: Actor) => ({ ...change(proposer), status: 'applied', decidedById: tenant.admin.id })
 
-/** However long it takes until all are there: none is sent after its minute meanwhile. */
+/** Waits until this many notices are queued, and postpones them, so that none is sent before all are there. */
 const untilGathered = (count: number) =>
   until(`${count} notices wait`, async () => {
     const waiting = await world.server.context.db.rows(
@@ -82,7 +82,7 @@ describe('preferences', () => {
     expect(await get(await newPerson(world, 'defaults@example.com'))).toEqual(defaults)
   })
 
-  test('are changed one by one, the rest stays, and another person’s are another’s', async () => {
+  test('are changed one by one, without a change to the rest or to another person’s', async () => {
     const [person, other] = [await newPerson(world, 'partial@example.com'), await newPerson(world, 'whole@example.com')]
     expect((await put(person, { invitation: false })).body.prefs).toEqual({ ...defaults, invitation: false })
     const merged = { ...defaults, invitation: false, sync_failed: false }
@@ -96,21 +96,24 @@ describe('preferences', () => {
     [{ marketing: true }, 'body.prefs: unknown field "marketing"'],
     [{ invitation: 'no' }, expect.stringMatching(/^body\.prefs\.invitation: /)],
     [{ invitation: null }, expect.stringMatching(/^body\.prefs\.invitation: /)],
-  ])('of an unknown type or another form (%j) are refused, and the field is named', async (prefs, message) => {
-    const person = await newPerson(world, 'unknown-type@example.com')
-    const { status, error } = await put(person, { ...prefs, cli_session_approved: false })
-    expect([status, error?.message]).toEqual([400, message])
-    expect(await get(person)).toEqual(defaults)
-  })
+  ])(
+    'of an unknown type or with another value (%j) are refused, and the error names the field',
+    async (prefs, message) => {
+      const person = await newPerson(world, 'unknown-type@example.com')
+      const { status, error } = await put(person, { ...prefs, cli_session_approved: false })
+      expect([status, error?.message]).toEqual([400, message])
+      expect(await get(person)).toEqual(defaults)
+    },
+  )
 
-  test('are a person’s own affair', async () => {
+  test('can be read and changed by people only', async () => {
     for (const actor of [tenant.admin, tenant.machine]) {
       expect((await put(actor, {})).status).toBe(403)
       expect((await world.call(notifications.get, { as: actor.as })).status).toBe(403)
     }
   })
 
-  test('that change are told of in the trail', async () => {
+  test('that change are recorded in the audit log', async () => {
     const person = await newMember(world, tenant)
     await put(person, { honey_token_tripped: false })
     await put(person, {})
@@ -121,7 +124,7 @@ describe('preferences', () => {
 })
 
 describe('a mail', () => {
-  test('tells a person of a CLI session approved in that name, with what the device said and no secret', async () => {
+  test('reports a CLI session that was approved in a person’s name, with the device’s own words and no secret', async () => {
     const person = await newPerson(world, 'approves@example.com')
     const session = await newCliSession(world, person)
     const { source } = await mailTo('approves@example.com', 'A CLI session was approved')
@@ -140,7 +143,7 @@ describe('a mail', () => {
     expect(subjects('quiet@example.com')).toEqual([])
   })
 
-  test('is not sent where there is no address, and the event happens', async () => {
+  test('is not sent if there is no address, and the event still happens', async () => {
     const as = `Bearer ${await world.issuer.token({ sub: 'no-address' })}`
     const before = mails.received.length
     const session = await newCliSession(world, { as })
@@ -161,7 +164,7 @@ describe('a mail', () => {
     expect(subjects('rolled-back@example.com')).toEqual([])
   })
 
-  test('for the admins of an organization goes to each owner and admin who wants it, but for whom it is about', async () => {
+  test('to the admins of an organization goes to each owner and admin who wants it, except the one whom it is about', async () => {
     const own = await signUp(world)
     const person = (email: string, role: 'admin' | 'member') => newMember(world, own, role, { email })
     await person('admin-a@example.com', 'admin')
@@ -177,7 +180,7 @@ describe('a mail', () => {
       expect(subjects(`${address}@example.com`).filter((subject) => subject?.startsWith('A change'))).toEqual([])
   })
 
-  test('about a protection that was taken off goes to each admin, the one who did it too, with who and from where', async () => {
+  test('about removed protection goes to every admin, even the one who removed it, and names that admin and the IP address', async () => {
     const own = await signUp(world)
     const [one] = [
       await newMember(world, own, 'admin', { email: 'guard-a@example.com' }),
@@ -224,7 +227,7 @@ describe('a mail', () => {
     expect([about('party-c').length, about('party-target').length]).toEqual([1, 0])
   })
 
-  test('about an organization names it, and goes to nobody who is no member any more', async () => {
+  test('about an organization names it, and goes to nobody who is no longer a member', async () => {
     const own = await signUp(world)
     const stays = await newMember(world, own, 'member', { email: 'stays@example.com' })
     const left = await newPerson(world, 'left@example.com')
@@ -237,8 +240,8 @@ describe('a mail', () => {
   })
 })
 
-describe('of many notices', () => {
-  test('about one thing to one person, a minute makes one mail, and each organization and kind has its own', async () => {
+describe('several notices', () => {
+  test('to one person within a minute become one mail for each organization and kind', async () => {
     const [own, other] = [await signUp(world), await signUp(world)]
     await newMember(world, other, 'member', { email: 'busy@example.com' })
     const person = await newMember(world, own, 'member', { email: 'busy@example.com', keys: false })
@@ -260,7 +263,7 @@ describe('of many notices', () => {
     expect(source).toContain('- and 70 more')
   })
 
-  test('an alarm waits for no other', async () => {
+  test('are never gathered for an alarm, which is mailed at once', async () => {
     const own = await signUp(world)
     await newMember(world, own, 'admin', { email: 'alarmed@example.com' })
     const { context } = world.server
@@ -269,7 +272,7 @@ describe('of many notices', () => {
     await mailTo('alarmed@example.com', 'Somebody used a decoy token of Acme')
   })
 
-  test('an event that is delivered twice is mailed once', async () => {
+  test('of an event that is delivered twice become one mail', async () => {
     const person = await newPerson(world, 'once@example.com')
     const { context } = world.server
     const facts = { deviceLabel: 'laptop', client: null, ipAddress: null, expiresAt: '2026-04-02T03:04:05.000Z' }
@@ -287,8 +290,8 @@ describe('of many notices', () => {
   })
 })
 
-describe('a keypair that was replaced', () => {
-  test('is told to the admins of each organization, and not to the person', async () => {
+describe('a replaced key pair', () => {
+  test('is reported to the admins of each organization, and not to the person', async () => {
     const admin = await newMember(world, tenant, 'admin', { email: 'told@example.com' })
     const person = await newMember(world, tenant, 'admin', { email: 'replaces@example.com' })
     expect(admin.id).not.toBe(person.id)
@@ -335,13 +338,13 @@ describe('letters', () => {
   }
 
   test.each(Object.keys(notificationTypes) as NotificationType[])(
-    'of type %s has a subject of one line, and nothing in it begins a line of its own',
+    'of type %s have a subject of one line, and no fact starts a new line',
     (type) => {
       const { subject, text } = letterOf(type, [samples[type]], { baseUrl: 'https://skerry.example', orgName: evil })
       expect(subject).toMatch(/^[\x20-\x7e’“”]+$/)
       expect(text).not.toMatch(/^(?:Bcc|two|three)/m)
       expect(text).not.toMatch(/[\r\u2028\u202e]/)
-      // A stranger’s words are also rid of what a mail program would make a link of.
+      // Words of a stranger are also broken up where a mail program would make a link.
       expect(text).toMatch(/one Bcc: mallory[@ ]example[. ]com two three/)
       expect(text).not.toMatch(/undefined|null|\[object/)
       expect(text).toContain(notificationTypes[type].when)

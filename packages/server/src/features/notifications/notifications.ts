@@ -32,7 +32,7 @@ export async function put(input: In<typeof notifications.put, Person>): Out<type
   return { prefs: await prefsOf(db, principal.id) }
 }
 
-/** A type that is stored and no longer known is not shown. */
+/** A stored type that no longer exists is not shown. */
 async function prefsOf(db: Sql, userId: string): Promise<Prefs> {
   const decided = new Map((await listPreferences(db, userId)).map(({ type, wanted }) => [type, wanted]))
   const rows = Object.entries(notificationTypes).map(([type, { byDefault }]) => [type, decided.get(type) ?? byDefault])

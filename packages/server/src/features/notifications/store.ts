@@ -5,7 +5,7 @@ export const listPreferences = (db: Sql, userId: string) =>
     userId,
   ])
 
-/** Of a user who wants the type; about an organization only while the user is a member. */
+/** Returns the address of a user who wants the type. A notice about an organization goes to its members only. */
 export const listUserAddress = (db: Sql, userId: string, type: string, byDefault: boolean, orgId: string | null) =>
   db.rows<{ email: string; orgName: string | null }>(
     `select u.email, o.name as org_name
@@ -17,7 +17,7 @@ export const listUserAddress = (db: Sql, userId: string, type: string, byDefault
     [userId, type, byDefault, orgId],
   )
 
-/** Each address once, however many users of an organization have it. */
+/** Lists each address once, even if several users of an organization have it. */
 export const listAdminAddresses = (
   db: Sql,
   orgId: string,
@@ -36,7 +36,7 @@ export const listAdminAddresses = (
     [orgId, type, byDefault, exceptUserId],
   )
 
-/** Of the admins of an organization, and of those who hold a share of its recovery key. */
+/** Lists the addresses of the admins of an organization, and of those who hold a share of its recovery key. */
 export const listPartyAddresses = (db: Sql, orgId: string, type: string, byDefault: boolean) =>
   db.rows<{ email: string; orgName: string }>(
     `select distinct u.email, o.name as org_name
@@ -50,7 +50,7 @@ export const listPartyAddresses = (db: Sql, orgId: string, type: string, byDefau
     [orgId, type, byDefault],
   )
 
-/** True for an address that nobody has yet, and where any user that has it wants the type. */
+/** Whether any user with the address wants the type. For an address of nobody, the default of the type counts. */
 export async function isWantedAt(db: Sql, email: string, type: string, byDefault: boolean): Promise<boolean> {
   const row = await db.row<{ wanted: boolean }>(
     `select coalesce(bool_or(coalesce(p.wanted, $3)), $3) as wanted

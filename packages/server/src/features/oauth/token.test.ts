@@ -17,7 +17,7 @@ const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const whoAmI = (as: string) => world.call(me.get, { as })
 
 describe('Basic credentials', () => {
-  test('are exchanged by the server: the caller is the machine client, on admin routes too', async () => {
+  test('authenticate the machine client directly, on admin routes too', async () => {
     const { body } = await whoAmI(tenant.machine.as)
     expect(body).toMatchObject({ user: null, principal: { type: 'm2m', id: clientId }, orgs: [{ id: tenant.orgId }] })
     const params = { orgId: tenant.orgId }
@@ -29,7 +29,7 @@ describe('Basic credentials', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('need no particular spelling of the scheme', async () => {
+  test('work with the scheme in any capitalization', async () => {
     const as = tenant.machine.as.replace('Basic', 'bAsIc')
     expect((await whoAmI(as)).status).toBe(200)
   })
@@ -40,17 +40,17 @@ describe('Basic credentials', () => {
     ['an unknown client', () => basic(`m2m_${'0'.repeat(22)}:${clientSecret}`)],
     ['a client id of another form', () => basic(`nobody\0:${clientSecret}`)],
     ['no colon', () => basic(clientId)],
-    ['what is not base64', () => 'Basic !!!!'],
+    ['text that is not base64', () => 'Basic !!!!'],
     ['nothing after the scheme', () => 'Basic'],
     ['two credentials', () => `${tenant.machine.as} ${tenant.machine.as.slice(6)}`],
     ['a service token', () => basic(`${tenant.admin.id}:${tenant.admin.as.split('_').at(-1)}`)],
     ['client credentials as Bearer', () => `Bearer ${clientId}_${clientSecret}`],
-  ])('%s is 401', async (_, as) => {
+  ])('%s answers 401', async (_, as) => {
     const { status, error, headers } = await whoAmI(as())
     expect([status, error?.code, headers.get('www-authenticate')]).toEqual([401, 'unauthorized', 'Bearer'])
   })
 
-  test('that are wrong are refused in the same words, whether or not the client exists', async () => {
+  test('that are wrong get the same answer, whether or not the client exists', async () => {
     const known = await whoAmI(basic(`${clientId}:${'A'.repeat(43)}`))
     const unknown = await whoAmI(basic(`m2m_${'0'.repeat(22)}:${'A'.repeat(43)}`))
     expect(known.error).toEqual(unknown.error)
@@ -76,7 +76,7 @@ describe('the token endpoint', () => {
     const { status, body, headers } = await request()
     expect(status).toBe(200)
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
-    // RFC 6749 section 5.1: no cache may keep it.
+    // RFC 6749 section 5.1: no cache may store the answer.
     expect(headers.get('cache-control')).toBe('no-store')
     const { body: caller } = await whoAmI(`Bearer ${body.access_token}`)
     expect(caller.principal).toEqual({ type: 'm2m', id: clientId })
@@ -94,7 +94,7 @@ describe('the token endpoint', () => {
     expect(await count()).toBe(before + 1)
   })
 
-  test('takes Basic credentials that a library has form-encoded, and ignores parameters that it does not know', async () => {
+  test('accepts Basic credentials that a library has form-encoded, and ignores parameters that it does not know', async () => {
     const encoded = (text: string) => text.replace(/[^a-z]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
     const as = basic(`${encoded(clientId)}:${encoded(clientSecret)}`)
     const body = { ...grant, audience: 'x', resource: 'https://api.example.com' }
@@ -114,7 +114,7 @@ describe('the token endpoint', () => {
     for (const { status, error } of [json, asForm]) expect([status, error?.code]).toEqual([400, code])
   })
 
-  test('refuses in the form of OAuth, which libraries read', async () => {
+  test('refuses with an error of OAuth, which libraries read', async () => {
     const as = basic(`${clientId}:wrong`)
     const response = await fetch(`${world.url}/oauth/token`, {
       method: 'POST',
@@ -149,12 +149,12 @@ describe('the token endpoint', () => {
     expect([status, error?.code]).toEqual([401, 'invalid_client'])
   })
 
-  test('takes a wrong header for wrong, even beside right credentials in the body', async () => {
+  test('refuses a wrong header, even beside right credentials in the body', async () => {
     const body = { ...grant, client_id: clientId, client_secret: clientSecret }
     expect((await ask(body, { as: basic(`${clientId}:wrong`) })).status).toBe(401)
   })
 
-  test('alone reads forms: elsewhere a form is refused', async () => {
+  test('is the only route that reads forms', async () => {
     const params = { orgId: tenant.orgId }
     const answer = await world.call(apps.create, {
       as: tenant.machine.as,
@@ -169,7 +169,7 @@ describe('the token endpoint', () => {
 describe('an access token', () => {
   const issue = async () => (await world.call(oauth.token, { as: tenant.machine.as, body: grant })).body.access_token
 
-  test('passes admin routes of its organization, and finds no other', async () => {
+  test('works on admin routes of its organization, and in no other organization', async () => {
     const as = `Bearer ${await issue()}`
     const stranger = await signUp(world)
     const body = { name: 'A', slug: 'by-token' }
@@ -186,18 +186,18 @@ describe('an access token', () => {
     expect([status, error?.message]).toEqual([401, 'unknown access token'])
   })
 
-  test('that nobody issued is unknown', async () => {
+  test('that was never issued is unknown', async () => {
     expect((await whoAmI(`Bearer skm_${'A'.repeat(43)}`)).status).toBe(401)
   })
 
-  test('is not stored: the database holds its hash alone', async () => {
+  test('is in the database only as a hash', async () => {
     const token = await issue()
     const rows = await world.server.context.db.rows('select * from machine_tokens')
     expect(rows.length).toBeGreaterThan(0)
     expect(JSON.stringify(rows)).not.toContain(token.slice('skm_'.length))
   })
 
-  test('that has expired is swept, one that has not is kept', async () => {
+  test('is deleted by the sweep once it has expired, and not before', async () => {
     const { context } = world.server
     await issue()
     world.clock.advance(3700)
@@ -208,7 +208,7 @@ describe('an access token', () => {
   })
 })
 
-test('a service token is no machine client: it gets no access token', async () => {
+test('a service token is not a machine client and gets no access token', async () => {
   const token = await newToken(world, tenant, { role: 'admin' })
   const body = { ...grant, client_id: token.id, client_secret: 'x' }
   expect((await world.call(oauth.token, { body })).status).toBe(401)

@@ -8,8 +8,8 @@ import { newSecret, sha256 } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 
 /**
- * OAuth 2.0 client credentials (RFC 6749 section 4.4), in the header or in the body, JSON or form. The access token is
- * opaque and looked up on each use, so that it can end before it expires.
+ * OAuth 2.0 client credentials (RFC 6749 section 4.4), in the header or in the body, as JSON or as a form. The access
+ * token is opaque and looked up on each use, so that it can be ended before it expires.
  */
 export async function issue(input: In<typeof oauth.token>): Out<typeof oauth.token> {
   const { db, now, audit } = input

@@ -6,6 +6,6 @@ interface Request {
   now: string
 }
 
-/** Makes an organization with nobody in it; undefined where the slug is taken, which may or may not be an error. */
+/** Makes an organization without members. Returns undefined if the slug is in use, which need not be an error. */
 export const createOrg = ({ db, now }: Request, org: { id: string; name: string; slug: string }) =>
   insertOrganization(db, { ...org, now })

@@ -48,11 +48,11 @@ const read = (as = tenant.admin.as) => world.call(mfaPolicy.get, { as, params: p
 const session = (claims: object = {}) => sessionOf(world, email, claims)
 
 describe('the policy', () => {
-  test('is off at first, and says that people can sign in here', async () => {
+  test('is off at first, and reports that people can sign in here', async () => {
     expect((await read()).body).toEqual({ required: false, configured: true })
   })
 
-  test('is turned on and off by an admin, which the trail tells once for each change', async () => {
+  test('is turned on and off by an admin, and the audit log has one entry for each change', async () => {
     const entries = async () =>
       (
         await world.call(audit.list, {
@@ -69,7 +69,7 @@ describe('the policy', () => {
     expect(metadata).toEqual([{ required: false }, { required: true }])
   })
 
-  test('is not turned on by a person who has entered no second factor', async () => {
+  test('cannot be turned on by a person who has entered no second factor', async () => {
     for (const claims of [{}, { mfa_enrolled: true }, { amr: ['pwd'], auth_time: 1 }]) {
       const { status, error } = await setPolicy(true, await session(claims))
       expect([status, error?.code]).toEqual([403, 'mfa_required'])
@@ -77,28 +77,33 @@ describe('the policy', () => {
     expect((await read()).body.required).toBe(false)
   })
 
-  test('is not read or turned by a member', async () => {
+  test('cannot be read or changed by a member', async () => {
     const { as } = await newMember(world, tenant)
     expect([(await read(as)).status, (await setPolicy(true, as)).status]).toEqual([403, 403])
   })
 })
 
-// The embedded database comes with a server key, so there people always can.
-test.runIf(engine() === 'postgres')('where nobody can sign in, the policy says so and is not turned on', async () => {
-  const closed = await openWorld({ SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '', SKERRY_SERVER_KEY: '' })
-  const there = await signUp(closed)
-  const about = { as: there.admin.as, params: { orgId: there.orgId } }
-  expect((await closed.call(mfaPolicy.get, about)).body).toEqual({ required: false, configured: false })
-  expect((await closed.call(mfaPolicy.update, { ...about, body: { required: true } })).status).toBe(409)
-  await closed.close()
-})
+// A server with the embedded database always has a server key, so people can always sign in there.
+test.runIf(engine() === 'postgres')(
+  'on a server where nobody can sign in, the policy says so and cannot be turned on',
+  async () => {
+    const closed = await openWorld({ SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '', SKERRY_SERVER_KEY: '' })
+    const there = await signUp(closed)
+    const about = { as: there.admin.as, params: { orgId: there.orgId } }
+    expect((await closed.call(mfaPolicy.get, about)).body).toEqual({ required: false, configured: false })
+    expect((await closed.call(mfaPolicy.update, { ...about, body: { required: true } })).status).toBe(409)
+    await closed.close()
+  },
+)
 
-describe('while a second factor is asked for', () => {
+describe('while a second factor is required', () => {
   beforeEach(() => setPolicy(true))
 
   const ofOrg = routes.filter(({ endpoint }) => /^\/v1\/(?:orgs\/:orgId|resolve$)/.test(endpoint.path))
 
-  /** What access says; where it is given, an unknown query parameter is refused afterwards. */
+  /**
+   * Returns the answer of the access check. If it admits the caller, the unknown query parameter is refused afterwards.
+   */
   async function answerOf({ endpoint }: (typeof routes)[number], as: string) {
     const probe = endpoint.path === '/v1/resolve' ? `env=${place.params.envId}` : 'probe=1'
     const response = await fetch(`${world.url}${pathOf(endpoint, place.params)}?${probe}`, {
@@ -110,7 +115,7 @@ describe('while a second factor is asked for', () => {
   }
 
   test.each(ofOrg.map((route) => [`${route.endpoint.method} ${route.endpoint.path}`, route] as const))(
-    '%s refuses every session without one, and no other caller for that',
+    '%s refuses every session without one, and no other caller for that reason',
     async (_, route) => {
       const without = { as: await session() }
       const enrolled = await session({ mfa_enrolled: true })
@@ -127,17 +132,17 @@ describe('while a second factor is asked for', () => {
     },
   )
 
-  test('every route of an organization was asked', () => {
+  test('every route of an organization is tested', () => {
     expect(ofOrg.length).toBeGreaterThan(40)
   })
 
-  test('a person of no organization here still finds nothing', async () => {
+  test('a person outside the organization still gets 404', async () => {
     const as = await sessionOf(world, 'stranger-to-all@example.com')
     expect((await world.call(orgs.get, { as, params: params() })).status).toBe(404)
     expect((await world.call(resolve.get, { as, query: { env: place.params.envId as string } })).status).toBe(404)
   })
 
-  test('a refused resolve is recorded, and an answer that was remembered is refused too, on every server', async () => {
+  test('a refused resolve is recorded, and cached answers are refused too, on every server', async () => {
     await setPolicy(false)
     const as = await session()
     const { config } = world.server.context
@@ -158,7 +163,7 @@ describe('while a second factor is asked for', () => {
     await other?.close()
   })
 
-  test('a person may be invited and accept, and then is asked for one', async () => {
+  test('a person may be invited and accept, and must then enter one', async () => {
     const guest = 'guest-of-strict@example.com'
     await world.call(invites.create, { as: tenant.admin.as, params: params(), body: { email: guest } })
     await acceptInvites(world, { as: await sessionOf(world, guest) })
@@ -176,7 +181,7 @@ describe('while a second factor is asked for', () => {
     ).toBe('mfa_required')
   })
 
-  test('a CLI session may still be asked for and approved, for it belongs to a person and not to an organization', async () => {
+  test('a CLI session may be requested and approved, because it belongs to a person and not to an organization', async () => {
     const { code } = await askForCliSession(world)
     expect((await world.call(cliLogin.get, { as: await session(), params: { code } })).status).toBe(200)
   })

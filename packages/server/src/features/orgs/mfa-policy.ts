@@ -7,14 +7,14 @@ import { updateMfaRequired } from '../../model/organizations/write.ts'
 import type { InOrg } from './scope.ts'
 import { isMfaRequired } from './store.ts'
 
-/** Whether there is a way to sign in, and so to enter a second factor: an issuer, or a key to sign sessions with. */
+/** Whether people can sign in, and so enter a second factor: there is an issuer, or a key to sign sessions with. */
 const isConfigured = ({ oidc, serverKey }: Context): boolean => oidc !== null || serverKey !== null
 
 export async function get({ db, org, context }: In<typeof mfaPolicy.get, InOrg>): Out<typeof mfaPolicy.get> {
   return { required: await isMfaRequired(db, org), configured: isConfigured(context) }
 }
 
-/** A person who turns it on must be able to go on working and to turn it off, so that nobody locks everyone out by mistake. */
+/** A person who turns it on must have entered a second factor. Otherwise they could lock everyone out by mistake. */
 export async function update(input: In<typeof mfaPolicy.update, InOrg>): Out<typeof mfaPolicy.update> {
   const { db, org, principal, body, now, context, audit } = input
   const { required } = body

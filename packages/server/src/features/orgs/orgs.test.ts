@@ -22,7 +22,7 @@ describe('creating', () => {
     expect(list.members.map(({ userId, role }) => [userId, role])).toEqual([[person.id, 'owner']])
   })
 
-  test('under a slug that any organization has is a conflict, and makes nothing', async () => {
+  test('under the slug of any organization is a conflict, and makes nothing', async () => {
     const person = await newPerson(world, 'late@example.com')
     for (const slug of [tenant.slug, 'founded']) {
       const { status, error } = await create(person, slug)
@@ -31,27 +31,27 @@ describe('creating', () => {
     expect((await world.call(orgs.list, { as: person.as })).body.orgs).toEqual([])
   })
 
-  test('of ten at once under one slug, one succeeds', async () => {
+  test('ten times at once under one slug succeeds once', async () => {
     const person = await newPerson(world, 'hasty@example.com')
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(person, 'raced')))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
     expect((await world.call(orgs.list, { as: person.as })).body.orgs).toHaveLength(1)
   })
 
-  test('is for people: a machine client and a service token are refused', async () => {
+  test('is allowed to people, and not to a machine client or a service token', async () => {
     const answers = [await create(tenant.machine, 'by-machine'), await create(tenant.admin, 'by-token')]
     expect(answers.map((answer) => [answer.status, answer.error?.code])).toEqual(Array(2).fill([403, 'forbidden']))
   })
 })
 
 describe('renaming', () => {
-  test.each(['machine', 'admin'] as const)('is possible for the %s of the organization', async (who) => {
+  test.each(['machine', 'admin'] as const)('is allowed to the %s of the organization', async (who) => {
     const { status, body } = await rename(tenant[who], tenant.orgId, { name: `Named by ${who}` })
     expect([status, body.org.name, body.org.slug]).toEqual([200, `Named by ${who}`, tenant.slug])
     expect((await read(tenant.admin, tenant.orgId)).body.org.name).toBe(`Named by ${who}`)
   })
 
-  test('is possible for an owner and an admin, and not for a member or a member token', async () => {
+  test('is allowed to an owner and an admin, and not to a member or a member token', async () => {
     const owner = await newOwner(world)
     expect((await rename(owner, owner.orgId, { name: 'Mine' })).status).toBe(200)
     const admin = await newMember(world, tenant, 'admin')
@@ -61,7 +61,7 @@ describe('renaming', () => {
     expect((await read(tenant.admin, tenant.orgId)).body.org.name).toBe('Ours')
   })
 
-  test('never touches the slug: a body that names one is refused whole', async () => {
+  test('never changes the slug: a body that names one is refused', async () => {
     const { status, error } = await rename(tenant.admin, tenant.orgId, { name: 'Moved', slug: 'moved' })
     expect([status, error?.message]).toEqual([400, 'body: unknown field "slug"'])
     expect((await read(tenant.admin, tenant.orgId)).body.org).toMatchObject({ name: 'Ours', slug: tenant.slug })
@@ -81,7 +81,7 @@ describe('renaming', () => {
 })
 
 describe('reading', () => {
-  test('shows each caller the role that it has there', async () => {
+  test('shows each caller its own role', async () => {
     const roles = await Promise.all(
       [tenant.machine, tenant.admin, await newToken(world, tenant), await newMember(world, tenant)].map(
         async (actor) => (await read(actor, tenant.orgId)).body.org.role,
@@ -90,7 +90,7 @@ describe('reading', () => {
     expect(roles).toEqual(['admin', 'admin', 'member', 'member'])
   })
 
-  test('an organization that one is not in is not found, exactly like one that does not exist', async () => {
+  test('an organization that the caller is not in answers 404, exactly like one that does not exist', async () => {
     const stranger = await newOwner(world)
     const theirs = await read(stranger, tenant.orgId)
     const nobodys = await read(stranger, `org_${'0'.repeat(22)}`)
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect(theirs.error).toEqual(nobodys.error)
   })
 
-  test('the list holds the organizations of the caller and no other', async () => {
+  test('the list shows the organizations of the caller and no other', async () => {
     const person = await newMember(world, tenant)
     await create(person, 'own-and-invited')
     await world.call(signup.create, { body: { orgName: 'Other', orgSlug: 'someone-elses' } })
@@ -112,7 +112,7 @@ describe('reading', () => {
     expect(body.orgs).toEqual((await world.call(me.get, { as: person.as })).body.orgs)
   })
 
-  test('members come with address, role and public key; the key is null until it is uploaded', async () => {
+  test('the members shows address, role and public key, which is null until it is uploaded', async () => {
     const fresh = await signUp(world)
     const keyed = await newMember(world, fresh, 'admin')
     const unkeyed = await newMember(world, fresh, 'member', { keys: false })

@@ -43,7 +43,7 @@ async function roleIn(db: Sql, principal: Principal, orgId: string): Promise<Rol
   return principal.type === 'm2m' ? 'admin' : principal.role
 }
 
-/** With what the organization asks of its members. */
+/** Finds the role of a member, and whether the organization requires a second factor. */
 const findMembership = (db: Sql, orgId: string, userId: string) =>
   db.row<{ role: Role; mfaRequired: boolean }>(
     `select m.role, o.mfa_required from memberships m join organizations o on o.id = m.org_id
@@ -64,8 +64,9 @@ export const admin = accessOf<InOrg, 'orgId'>(
 )
 
 /**
- * A token that is bound to an environment is one of that environment's application, and manages nothing else. Where a path
- * names an application or an environment, `app` and `env` see to it; every other route of admins says `unbound`.
+ * A token that is bound to an environment belongs to the application of that environment, and manages nothing else. If
+ * a path names an application or an environment, `app` and `env` check this. Every other route of admins uses
+ * `unbound`.
  */
 export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('unbound', 'As inside; no service token that is bound to an environment', base, async (scope) => {
@@ -73,7 +74,7 @@ export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): 
     return scope
   })
 
-/** An admin in person: what one is asked to stand for, no token or machine client can. */
+/** Admits an admin in person, for actions for which a person must be responsible. */
 export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'userAdmin',
   'A signed-in person who is an owner or admin: no service token, no machine client',
@@ -83,7 +84,7 @@ export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>
   },
 )
 
-/** Adds a row of the organization, by the id in the path. One of another organization does not exist here. */
+/** Adds a row of the organization, by the id in the path. A row of another organization answers 404. */
 export const within =
   <Key extends string, Param extends string, Row>(
     key: Key,

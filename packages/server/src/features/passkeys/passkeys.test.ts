@@ -16,7 +16,7 @@ const remove = ({ as }: Actor, passkeyId: string) => world.call(passkeys.delete,
 const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
 
 describe('enrolling', () => {
-  test('stores what was given, byte for byte, and shows it to its person alone', async () => {
+  test('stores what was sent, byte for byte, and shows it only to its person', async () => {
     const [person, other] = [await newPerson(world, 'stores@example.com'), await newPerson(world, 'other@example.com')]
     const body = newPasskeyBody()
     const { status, body: answer } = await enroll(person, body)
@@ -26,7 +26,7 @@ describe('enrolling', () => {
     expect(await list(other)).toEqual([])
   })
 
-  test('one credential twice is a conflict, whatever else differs, and for another person it is not', async () => {
+  test('one credential twice is a conflict, but another person may enroll it', async () => {
     const person = await newPerson(world, 'twice@example.com')
     const { credentialId } = newPasskeyBody()
     await enroll(person, { credentialId })
@@ -36,7 +36,7 @@ describe('enrolling', () => {
     expect((await enroll(await newPerson(world, 'same@example.com'), { credentialId })).status).toBe(201)
   })
 
-  test('an eleventh is a conflict, until one is removed', async () => {
+  test('an eleventh passkey is a conflict, until one is removed', async () => {
     const person = await newPerson(world, 'eleven@example.com')
     for (let count = 0; count < 10; count++) expect((await enroll(person)).status).toBe(201)
     const { status, error } = await enroll(person)
@@ -47,14 +47,14 @@ describe('enrolling', () => {
     expect(await list(person)).toHaveLength(10)
   })
 
-  test('of twenty at once, ten are taken', async () => {
+  test('twenty passkeys at once stores ten', async () => {
     const person = await newPerson(world, 'parallel@example.com')
     const answers = await Promise.all(Array.from({ length: 20 }, () => enroll(person)))
     expect(statuses(answers)).toEqual([...Array(10).fill(201), ...Array(10).fill(409)])
     expect(await list(person)).toHaveLength(10)
   })
 
-  test('of ten at once of one credential, one is taken', async () => {
+  test('one credential ten times at once stores it once', async () => {
     const person = await newPerson(world, 'raced@example.com')
     const { credentialId } = newPasskeyBody()
     const answers = await Promise.all(Array.from({ length: 10 }, () => enroll(person, { credentialId })))
@@ -68,12 +68,12 @@ describe('enrolling', () => {
     ['credentialId', 'not base64url!'],
     ['prfInput', 'short'],
     ['label', 'two\nlines'],
-  ])('with %s of another form (%j) is refused and names the field', async (field, value) => {
+  ])('with a malformed %s (%j) is refused, and the error names the field', async (field, value) => {
     const { status, error } = await enroll(await newPerson(world, 'malformed@example.com'), { [field]: value })
     expect([status, error?.message]).toEqual([400, expect.stringMatching(`^body.${field}: `)])
   })
 
-  test('is for a person: a machine client and a service token are refused, a CLI session is not', async () => {
+  test('is allowed to people and CLI sessions, and not to a machine client or a service token', async () => {
     for (const actor of [tenant.admin, tenant.machine]) expect((await enroll(actor)).status).toBe(403)
     const session = await newCliSession(world, await newPerson(world, 'by-cli@example.com'))
     expect((await enroll(session)).status).toBe(201)
@@ -81,7 +81,7 @@ describe('enrolling', () => {
 })
 
 describe('removing', () => {
-  test('takes the passkey away, leaves the keys, and is told of in the trail without what opens', async () => {
+  test('a passkey leaves the keys, and the audit log records it without secrets', async () => {
     const person = await newMember(world, tenant)
     const keys = (await world.call(me.getKeys, { as: person.as })).body
     const { passkey } = (await enroll(person, { label: 'desk' })).body
@@ -96,7 +96,7 @@ describe('removing', () => {
     ])
   })
 
-  test('of another person’s passkey finds nothing, exactly as of one that is not there, and it stays', async () => {
+  test('another person’s passkey answers 404, exactly like an unknown one, and leaves it', async () => {
     const [person, other] = [await newPerson(world, 'mine@example.com'), await newMember(world, tenant, 'admin')]
     const { passkey } = (await enroll(person)).body
     const answers = [await remove(other, passkey.id), await remove(other, newId('passkey'))]

@@ -26,7 +26,7 @@ export async function create(input: In<typeof passkeys.create, Person>): Out<typ
   return { passkey }
 }
 
-/** Takes away a way to open the private key; the key, and what is wrapped to it, stay. */
+/** Removes one way to decrypt the private key. The key, and everything that is wrapped to it, stay. */
 export async function remove(input: In<typeof passkeys.delete, Person>): Out<typeof passkeys.delete> {
   const { db, principal, params } = input
   const passkey = await deletePasskey(db, principal.id, params.passkeyId)

@@ -4,7 +4,7 @@ import { type PasskeyRow, passkeyColumns } from '../../model/people/passkeys.ts'
 export const listPasskeys = (db: Sql, userId: string) =>
   db.rows<PasskeyRow>(`select ${passkeyColumns} from passkeys where user_id = $1 order by created_at, id`, [userId])
 
-/** Those who would add a passkey of one person at once wait here for each other, so that all count right. */
+/** Locks the person, so that passkeys that are added at the same time are counted one after the other. */
 export const lockUser = (db: Tx, userId: string) =>
   db.rows('select 1 from users where id = $1 for no key update', [userId])
 

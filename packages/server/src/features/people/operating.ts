@@ -108,7 +108,7 @@ async function takeOver(
   record(deps, tx, orgId, 'member.removed', merged.id, { role, environmentIds: [] })
 }
 
-/** The role before; null where the person was no member. Ownership brings no keys. */
+/** Returns the previous role, or null if the person was not a member. Ownership brings no keys. */
 export const makeOwner = (deps: OperatorDeps, person: { id: string }, orgId: string): Promise<string | null> =>
   deps.db.transaction(async (tx) => {
     const from = await raiseToOwner(tx, { id: orgId } as Org, person.id, deps.now().toISOString())
@@ -126,7 +126,7 @@ const record = (
   metadata: Entry['metadata'],
 ): void => recordIn(deps, tx, system, { orgId, action, resourceId, metadata })
 
-/** The address as operators read it. Says so where nobody has verified that the person owns it. */
+/** The address as operators read it, with a note if nobody has verified that the person owns it. */
 export const addressOf = ({ email, emailVerified }: Pick<PersonRow, 'email' | 'emailVerified'>): string | null =>
   email === null || emailVerified ? email : `${email} (unverified)`
 

@@ -25,7 +25,7 @@ async function person() {
   return { ...actor, ...pair, client: clientOf(world, { bearer: actor.as.replace('Bearer ', '') }) }
 }
 
-test('three of five custodians give a newcomer an environment, and the server has seen ciphertext alone', async () => {
+test('three of five custodians give a newcomer an environment, and the server sees only ciphertext', async () => {
   const admin = clientOf(world, { bearer: tenant.admin.as.replace('Bearer ', '') })
   const own = await generateKeyPair()
   const place = { orgId, appId: (await newApp(world, tenant)).id, name: 'Production', slug: 'production' }
@@ -81,7 +81,7 @@ test('three of five custodians give a newcomer an environment, and the server ha
     needle('key of an environment', before.key.bytes),
     needle('key of a new environment', after.key.bytes),
     needle('private key', await exportPrivateKey(newcomer.privateKey)),
-    // Behind its signature a share begins, and its last byte is its number.
+    // A share begins after its 64-byte signature, and its last byte is its number.
     ...shares.map((share) => needle('share', share.slice(64, -1))),
   ]
   const places = [

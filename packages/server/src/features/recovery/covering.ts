@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { deleteGrantOf, upsertGrants } from './store.ts'
 
-/** A new environment, or one with a new key: `recoveryWrappedDek` is kept where the organization has recovery. */
+/** Stores the `recoveryWrappedDek` of a new environment, or of one with a new key, if the organization has recovery. */
 export const coverNew = (
   { db, now }: { db: Tx; now: string },
   env: { orgId: string; id: string },
@@ -11,7 +11,7 @@ export const coverNew = (
     ? Promise.resolve()
     : upsertGrants(db, { id: env.orgId }, [{ environmentId: env.id, wrappedDek }], now)
 
-/** What was wrapped is the key before: without the new one the environment is covered no longer, and coverage says so. */
+/** The stored copy is of the old key. Without a new copy the environment is no longer covered, and coverage says so. */
 export async function coverAnew(
   work: { db: Tx; now: string },
   env: { orgId: string; id: string },

@@ -9,13 +9,13 @@ interface Work {
 
 type Cause = 'member.removed' | 'user.keys_replaced'
 
-/** The share of someone who leaves is lost; coverage says so, and a rotation makes new ones. */
+/** Removes the share of someone who leaves. Coverage reports the loss, and a rotation makes new shares. */
 export async function removeCustodian({ db, audit }: Work, orgId: string, userId: string, cause: Cause) {
   const gone = await deleteCustodian(db, { id: orgId }, userId)
   if (gone) audit('recovery.custodian_removed', orgId, { userId, shareIndex: gone.shareIndex, cause }, { orgId })
 }
 
-/** Nor can anyone open a share again that was wrapped to keys which its holder has replaced. */
+/** Removes the shares of a person who has replaced their keys, because nobody can decrypt these shares any more. */
 export async function removeCustodianships(work: Work, userId: string, cause: Cause): Promise<void> {
   for (const orgId of await listCustodianships(work.db, userId)) await removeCustodian(work, orgId, userId, cause)
 }

@@ -7,7 +7,7 @@ import { expireRequests } from './request-store.ts'
 
 export const jobs = [job('recovery.expire', { schedule: everyMinutes(1) }, expire)]
 
-/** Closes requests whose time is up. Until then every route shows them as expired already. */
+/** Closes expired requests. Every route shows them as expired even before this job runs. */
 export function expire(context: Context): Promise<void> {
   return transactWithAudit(context, system, async (tx, record) => {
     for (const { orgId, id, contributed } of await expireRequests(tx, instant(context)))

@@ -4,7 +4,7 @@ import { lifecycle } from '../../kernel/lifecycle.ts'
 export type Status = (typeof recoveryRequestStatuses)[number]
 export type Trigger = 'contribute' | 'complete' | 'cancel' | 'expire'
 
-/** What has left `open` stays as it is. Another recovery key, or none, cancels what is open. */
+/** A request that is no longer `open` never changes. Replacing or removing the recovery key cancels open requests. */
 export const requestLifecycle = lifecycle<Status, Trigger>('recovery request', [
   ['open', 'contribute', 'open'],
   ['open', 'complete', 'completed'],

@@ -30,7 +30,7 @@ async function scene() {
 }
 
 describe('setting recovery up', () => {
-  test('keeps the key, who holds which share, and what it covers; a custodian gets the own share alone', async () => {
+  test('stores the key, the custodians and the coverage; a custodian gets only their own share', async () => {
     const { envId, custodians, params, enable, get, tenant } = await scene()
     const other = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
     expect(await get()).toMatchObject({ recovery: null, coverage: { protected: 0, total: 2, custodiansGone: 0 } })
@@ -51,7 +51,7 @@ describe('setting recovery up', () => {
     expect((await enable(recoveryBody(custodians, 2))).status).toBe(409)
   })
 
-  test('refuses what cannot work, names the place, and changes nothing', async () => {
+  test('refuses invalid input, names the field, and changes nothing', async () => {
     const { tenant, envId, custodians, enable } = await scene()
     const keyless = await newMember(world, tenant, 'member', { keys: false })
     const stranger = await newMember(world, await signUp(world))
@@ -76,7 +76,7 @@ describe('setting recovery up', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('is not for a token that is bound to an environment, and the public key is for every member', async () => {
+  test('is refused to a token that is bound to an environment; every member may read the public key', async () => {
     const { tenant, envId, custodians, params, enable } = await scene()
     const bound = await newToken(world, tenant, { role: 'admin', environmentId: envId })
     expect((await world.call(recovery.get, { as: bound.as, params })).status).toBe(403)
@@ -104,7 +104,7 @@ describe('coverage', () => {
       })
     ).body.environment.id
 
-  test('takes in a new environment or branch whose key came along, and drops what is deleted', async () => {
+  test('includes a new environment or branch that comes with its wrapped key, and drops deleted ones', async () => {
     const { tenant, appId, envId, params, as, get } = await covered()
     const inside = await create(tenant, appId, 'inside', { recoveryWrappedDek: wrappedKey() })
     const outside = await create(tenant, appId, 'outside', {})
@@ -122,7 +122,7 @@ describe('coverage', () => {
     expect(body.grants.map(({ environmentId }) => environmentId)).not.toContain(outside)
   })
 
-  test('follows a re-key that brings the new key, and says so of one that does not', async () => {
+  test('follows a re-key that brings the new key, and reports one that does not', async () => {
     const { tenant, envId, params, as, get } = await covered()
     const run = (more: object) =>
       world.call(rekey.run, {
@@ -143,7 +143,7 @@ describe('coverage', () => {
     expect((await get()).coverage).toMatchObject({ protected: 0, unprotectedEnvIds: [envId] })
   })
 
-  test('tells of a custodian who left, and of one who replaced the keys that the share was wrapped to', async () => {
+  test('reports a custodian who left, and one who replaced the keys that the share was wrapped to', async () => {
     const { custodians, params, as, get, tenant, envId } = await covered()
     const [leaver, forgetter] = custodians as [Actor, Actor]
     await world.call(members.remove, { as, params: { ...params, userId: leaver.id } })
@@ -163,7 +163,7 @@ describe('coverage', () => {
   })
 })
 
-test('a rotation replaces key, shares and coverage at once; without recovery there is nothing to rotate', async () => {
+test('a rotation replaces key, shares and coverage at once, and is refused without recovery', async () => {
   const { custodians, params, as, enable, get, envId } = await scene()
   const rotate = (body: object) => world.call(recovery.rotate, { as, params, body: body as never })
   const next = recoveryBody(custodians.slice(0, 2), 2)

@@ -63,7 +63,7 @@ export async function enable(input: In<typeof endpoints.enable, InOrg>): Out<typ
   return configured(db, org, now)
 }
 
-/** What is open was asked for under the key before, so its shares would not fit together with new ones. */
+/** Open requests belong to the old key, so they are cancelled: their shares would not fit together with new ones. */
 export async function rotate(input: In<typeof endpoints.rotate, InRecovery>): Out<typeof endpoints.rotate> {
   const { db, org, body, now, audit } = input
   await check(input)
@@ -107,7 +107,7 @@ export async function share(
   return { share: { shareIndex, wrappedShare, threshold, recoveryPublicKeyJwk } }
 }
 
-/** Of use only with the recovery key, which no machine has before enough custodians have contributed. */
+/** The wrapped keys are useful only with the recovery key, which no machine has before enough custodians contribute. */
 export async function envKeys({
   db,
   org,
@@ -133,7 +133,9 @@ interface Proposed {
   now: string
 }
 
-/** Of what is inside the shares the server knows nothing: only who holds them, and that enough of them can be met. */
+/**
+ * The server knows nothing of the content of shares. It checks who holds them, and that the threshold can be reached.
+ */
 async function check(input: Proposed): Promise<void> {
   const { db, org, body } = input
   const { recoveryPublicKeyJwk, threshold, shares } = body

@@ -36,7 +36,7 @@ export async function insertRequest(db: Tx, org: InOrg, request: NewRequest): Pr
   return row as Row
 }
 
-/** All; or those that are open; or those that are for one principal. */
+/** Lists all requests, or the open ones and those for one principal, as `seen` says. */
 export const listRequests = (
   db: Sql,
   org: InOrg,
@@ -53,7 +53,10 @@ export const listRequests = (
     [org.id, now, seen.all, seen.open, seen.type, seen.id, cursor.at, cursor.id, cursor.take],
   )
 
-/** As it is now, and stays until commit: two contributions, or one and a cancellation, wait for each other here. */
+/**
+ * Reads the current request and locks it until commit. Two contributions, or a contribution and a cancellation, wait
+ * for each other here.
+ */
 export const lockRequest = async (db: Tx, org: InOrg, { id }: RecoveryRequest, now: string): Promise<Row> => {
   await db.row('select 1 from recovery_requests where org_id = $1 and id = $2 for update', [org.id, id])
   const row = await db.row<Row>(
@@ -71,7 +74,7 @@ export const listShares = (db: Sql, org: InOrg, { id }: RecoveryRequest) =>
     [org.id, id],
   )
 
-/** False where that share was contributed before. */
+/** Returns false if that share was contributed before. */
 export const insertShare = async (
   db: Tx,
   org: InOrg,
@@ -84,7 +87,7 @@ export const insertShare = async (
     [org.id, id, share.shareIndex, share.userId, share.contributedShare, share.now],
   )) !== undefined
 
-/** Closes an open request; who contributed stays to be read, and the shares go. */
+/** Closes an open request. The contributors stay readable, and the shares are deleted. */
 export async function closeRequest(db: Tx, org: InOrg, { id }: Pick<Row, 'id'>, status: Exclude<Status, 'open'>) {
   await db.rows('update recovery_requests set status = $3 where org_id = $1 and id = $2', [org.id, id, status])
   await forgetShares(db, [id])
@@ -124,7 +127,7 @@ const forgetShares = (db: Tx, requestIds: string[]) =>
     [requestIds],
   )
 
-/** The public key of a member with keys, or of a service token in force. Held until commit. */
+/** Finds the public key of a member with keys, or of a valid service token, and locks it until commit. */
 export const findPublicKey = async (db: Sql, org: InOrg, type: string, id: string, now: string) =>
   (type === 'user'
     ? await db.row<{ publicKeyJwk: string }>(
@@ -140,7 +143,7 @@ export const findPublicKey = async (db: Sql, org: InOrg, type: string, id: strin
       )
   )?.publicKeyJwk
 
-/** Which of these the recovery key covers; none of them goes before commit. */
+/** Returns the environments that the recovery key covers. None of them loses its coverage before commit. */
 export const lockCovered = async (db: Tx, org: InOrg, environmentIds: string[]): Promise<Set<string>> => {
   const rows = await db.rows<{ environmentId: string }>(
     `select environment_id from recovery_grants where org_id = $1 and environment_id = any($2::text[])

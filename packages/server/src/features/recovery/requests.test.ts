@@ -44,7 +44,7 @@ async function scene(threshold = 2) {
 }
 
 describe('a recovery request', () => {
-  test('gives its target what is covered once the threshold is met, and its shares go then', async () => {
+  test('gives its target the covered keys once the threshold is met, and then its shares are deleted', async () => {
     const { give, complete, get, target, custodians, grant, orgId, envId, params } = await scene()
     const keys = () => world.call(recovery.envKeys, { as: target.as, params: { orgId } })
     await give(0)
@@ -64,7 +64,7 @@ describe('a recovery request', () => {
     expect((await world.call(recoveryRequests.get, { as: (custodians[1] as Actor).as, params })).status).toBe(403)
   })
 
-  test('takes each share once, from its own custodian', async () => {
+  test('accepts each share once, from its own custodian', async () => {
     const { give, custodians, get } = await scene()
     await give(0)
     expect((await give(0)).error?.message).toBe('you have contributed to this request already')
@@ -73,7 +73,7 @@ describe('a recovery request', () => {
     expect((await get()).request.contributed).toBe(1)
   })
 
-  test('is completed for its target alone, with what is covered alone, and a refusal changes nothing', async () => {
+  test('can be completed only for its target and for covered environments, and a refusal changes nothing', async () => {
     const { give, complete, custodians, tenant, grant, as } = await scene()
     for (const index of [0, 1]) await give(index)
     const uncovered = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
@@ -91,7 +91,7 @@ describe('a recovery request', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('goes nowhere when its target has replaced the keys, or another key than the target’s is named', async () => {
+  test('fails if its target has replaced the keys, or if it names another key than the target’s', async () => {
     const { give, complete, target, orgId, as } = await scene()
     const ask = async (body: object) =>
       (await world.call(recoveryRequests.open, { as, params: { orgId }, body: body as never })).error?.message
@@ -107,7 +107,7 @@ describe('a recovery request', () => {
     expect((await complete()).error?.message).toBe(changed)
   })
 
-  test('cannot be opened where fewer custodians are left than it takes, or without recovery', async () => {
+  test('cannot be opened with fewer custodians than the threshold, or without recovery', async () => {
     const { tenant, orgId, as, custodians, target } = await scene(3)
     const open = async () =>
       world.call(recoveryRequests.open, {
@@ -121,7 +121,7 @@ describe('a recovery request', () => {
     expect((await open()).error?.message).toBe('recovery is not set up')
   })
 
-  test('shows itself to its parties alone: custodians while it is open, and the target', async () => {
+  test('is visible to its custodians and its target, and not to other members', async () => {
     const { tenant, orgId, params, target, custodians } = await scene()
     const other = await newMember(world, tenant)
     const seen = async ({ as }: Actor) => [
@@ -133,7 +133,7 @@ describe('a recovery request', () => {
     expect(await seen(other)).toEqual([undefined, 403])
   })
 
-  test('runs out after seven days, at once for its readers, and later in the sweep', async () => {
+  test('expires after seven days: at once for its readers, and in the table at the next sweep', async () => {
     const { give, cancel, get } = await scene()
     await give(0)
     world.clock.advance(limits.recoveryRequestTtlSeconds + 1)
@@ -145,7 +145,7 @@ describe('a recovery request', () => {
   })
 })
 
-test('a drill gives nobody anything, and is dated', async () => {
+test('a drill gives nobody any key, and its date is recorded', async () => {
   const { orgId, as, custodians, grant } = await scene()
   const body = { targetPublicKeyJwk: publicKeyJwk(), drill: true }
   const opened = await world.call(recoveryRequests.open, { as, params: { orgId }, body })
@@ -165,22 +165,25 @@ test('a drill gives nobody anything, and is dated', async () => {
   expect(agoMs >= 0 && agoMs < 600_000).toBe(true)
 })
 
-describe.skipIf(isQuick)('every move of its states', () => {
+describe.skipIf(isQuick)('a recovery request in the state', () => {
   const statuses: Status[] = ['open', 'completed', 'cancelled', 'expired']
   const triggers: Exclude<Trigger, 'expire'>[] = ['contribute', 'complete', 'cancel']
-  test.each(statuses.flatMap((from) => triggers.map((by) => [from, by] as const)))('%s by %s', async (from, by) => {
-    const { give, complete, cancel, get, id } = await scene()
-    for (const index of [0, 1]) await give(index)
-    await world.server.context.db.rows('update recovery_requests set status = $2 where id = $1', [id, from])
-    const answer = await { contribute: () => give(2), complete: () => complete(), cancel }[by]()
-    const to = requestLifecycle.next(from, by)
-    expect(answer.status < 300).toBe(to !== undefined)
-    if (to === undefined) expect(answer.error?.message).toBe(`the recovery request is ${from}`)
-    expect((await get()).request.status).toBe(to ?? from)
-  })
+  test.each(statuses.flatMap((from) => triggers.map((by) => [from, by] as const)))(
+    '%s reacts to %s as its lifecycle table says',
+    async (from, by) => {
+      const { give, complete, cancel, get, id } = await scene()
+      for (const index of [0, 1]) await give(index)
+      await world.server.context.db.rows('update recovery_requests set status = $2 where id = $1', [id, from])
+      const answer = await { contribute: () => give(2), complete: () => complete(), cancel }[by]()
+      const to = requestLifecycle.next(from, by)
+      expect(answer.status < 300).toBe(to !== undefined)
+      if (to === undefined) expect(answer.error?.message).toBe(`the recovery request is ${from}`)
+      expect((await get()).request.status).toBe(to ?? from)
+    },
+  )
 })
 
-test('of many contributions and a rotation at once, nothing is left half done', async () => {
+test('simultaneous contributions and a rotation leave nothing half done', async () => {
   const { give, orgId, as, custodians, get, envId } = await scene()
   const body = recoveryBody(custodians, 2, [envId])
   const answers = await Promise.all([

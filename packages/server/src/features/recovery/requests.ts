@@ -21,7 +21,7 @@ import {
 import { type Custodian, isCustodian, isOrgAdmin, type OnRequest, type RecoveryRequest } from './scope.ts'
 import { listCustodians, lockRecovery, markDrill } from './store.ts'
 
-/** Admins see all. Custodians see what waits for them, and everyone what is for them. */
+/** Lists all requests for admins, the open ones for custodians, and for everyone the requests that are for them. */
 export async function list(input: In<typeof recoveryRequests.list, InOrg>): Out<typeof recoveryRequests.list> {
   const { db, org, principal, query, now } = input
   const cursor = pageFrom(query, 'recoveryRequest')
@@ -36,8 +36,8 @@ export async function list(input: In<typeof recoveryRequests.list, InOrg>): Out<
 }
 
 /**
- * The target's key must be the one that it has here: custodians compare its words, and what is granted in the end is
- * wrapped to it. Only a drill has a key of nobody's.
+ * The target’s key must be the one that is stored here, because custodians compare its words and the granted keys are
+ * wrapped to it. A drill uses a throw-away key that belongs to no person.
  */
 export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<typeof recoveryRequests.open> {
   const { db, org, principal, body, now, newId, audit, emit } = input
@@ -91,7 +91,7 @@ async function targetOf(input: In<typeof recoveryRequests.open, InOrg>): Promise
   return { type: target.type, id: target.id }
 }
 
-/** One key may be spelt in many ways. Both have the form of a public key. */
+/** Compares the coordinates, because one key can be written in many ways. Both texts were checked to be public keys. */
 function isSameKey(one: string, other: string): boolean {
   const [a, b] = [JSON.parse(one), JSON.parse(other)]
   return a.x === b.x && a.y === b.y
@@ -121,7 +121,7 @@ export async function contribute(input: Contribution): Out<typeof recoveryReques
 
 const gone = 'the target has left, or has no keys any longer'
 
-/** Custodians have compared the words of one key; nothing goes to another. */
+/** Custodians have compared the words of one key, so nothing may go to another one. */
 async function checkTarget(
   { db, org, now }: { db: Tx; org: Org; now: string },
   request: Pick<RecoveryRequest, 'targetType' | 'targetId' | 'targetPublicKeyJwk'>,
@@ -136,10 +136,13 @@ async function checkTarget(
 
 type Completion = In<typeof recoveryRequests.complete, OnRequest>
 
-/** The one way to grant a key without holding it: that the target can, its machine has shown to nobody but itself. */
+/**
+ * The only way to grant a key without holding it. The target’s machine has opened the recovery key, which the server
+ * cannot verify.
+ */
 export async function complete(input: Completion): Out<typeof recoveryRequests.complete> {
   const { db, org, body, now, audit, emit } = input
-  // In the order in which a rotation takes them.
+  // Locks in the same order as a rotation.
   if (!(await lockRecovery(db, org))) throw fail('conflict', 'recovery is not set up')
   const request = await lockRequest(db, org, input.recoveryRequest, now)
   requestLifecycle.check(request.status, 'complete')

@@ -22,14 +22,17 @@ export type Custodian = Checked<{ userId: string; shareIndex: number; wrappedSha
 export type InRecovery = InOrg & { recovery: Recovery }
 export type OnRequest = InOrg & { recoveryRequest: RecoveryRequest }
 
-/** Of `recovery_requests r` at the instant of a parameter: one whose time is up has expired, swept or not. */
+/**
+ * Columns of `recovery_requests r` at the instant in the parameter `now`. A request whose time is up shows as expired,
+ * even before the sweep.
+ */
 export const requestColumns = (now: `$${number}`) => `r.id,
   case when r.status = 'open' and r.expires_at <= ${now} then 'expired' else r.status end as status,
   r.drill, r.target_public_key_jwk, r.target_type, r.target_id, r.reason, r.threshold,
   (select count(*) from recovery_contributions c where c.org_id = r.org_id and c.request_id = r.id)::integer as contributed,
   r.requested_by_type, r.requested_by_id, r.created_at, r.expires_at`
 
-/** Held until commit where a change follows: shares and grants belong to the key that is there now. */
+/** Reads without a lock. A handler that depends on the current key locks the row itself, with `lockRecovery`. */
 export const findRecovery = (db: Sql, org: Pick<Org, 'id'>) =>
   db.row<Recovery>(
     `select recovery_public_key_jwk, threshold, shares, created_at, rotated_at, last_drill_at
@@ -50,7 +53,7 @@ const findRequest = (db: Sql, org: Org, id: string, now: string) =>
     now,
   ])
 
-/** An organization that has set recovery up. */
+/** Admits a caller only if the organization has set recovery up. */
 export const recovered = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InRecovery, N> =>
   narrowed('recovered', 'As inside; the organization has set recovery up', base, async (scope: S, { db }) => {
     const recovery = await findRecovery(db, scope.org)
@@ -58,7 +61,7 @@ export const recovered = <S extends InOrg, N extends string>(base: Access<S, N>)
     return { ...scope, recovery }
   })
 
-/** A member who holds a share of the recovery key. */
+/** Admits only a member who holds a share of the recovery key. */
 export const custodian = <S extends InOrg, N extends string>(
   base: Access<S, N>,
 ): Access<S & { custodian: Custodian }, N> =>
@@ -79,13 +82,13 @@ export const recoveryRequest = within<'recoveryRequest', 'recoveryRequestId', Re
 const isTarget = ({ principal }: InOrg, request: RecoveryRequest): boolean =>
   request.targetType === principal.type && request.targetId === principal.id
 
-/** Whether the caller is an admin for what concerns the organization as a whole: a bound token is one of its environment. */
+/** Whether the caller is an admin of the organization as a whole. A bound token is an admin of its environment only. */
 export const isOrgAdmin = (scope: InOrg): boolean => isAdmin(scope) && boundTo(scope.principal) === null
 
 export const isCustodian = async (db: Sql, { org, principal }: InOrg): Promise<boolean> =>
   (await findCustodian(db, org, principal.id)) !== undefined
 
-/** An admin, a custodian, and the target of any request, open or closed. */
+/** Admits an admin, a custodian, or the target of any request, open or closed. */
 export const anyParty = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('anyParty', 'An admin, a custodian, or the target of a recovery request', base, async (scope: S, { db }) => {
     const { org, principal } = scope
@@ -101,7 +104,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
     id,
   ])) !== undefined
 
-/** An admin, the target of the request, and a custodian while it is open. */
+/** Admits an admin, the target of the request, or a custodian while the request is open. */
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
@@ -117,7 +120,7 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
     },
   )
 
-/** An admin, or the target of the request. */
+/** Admits an admin, or the target of the request. */
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('adminOrTarget', 'As inside, as an admin or as its target', base, async (scope) => {
     if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
@@ -125,7 +128,7 @@ export const adminOrTarget = <S extends OnRequest, N extends string>(base: Acces
     return scope
   })
 
-/** An admin; or the target of an open request to which enough custodians have given their shares. */
+/** Admits an admin, or the target of an open request to which enough custodians have given their shares. */
 export const adminOrReadyTarget = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'adminOrReadyTarget',

@@ -11,7 +11,7 @@ export interface KeyAndShares {
   grants: { environmentId: string; wrappedDek: string }[]
 }
 
-/** False where there is one already. */
+/** Returns false if there is one already. */
 export const insertRecovery = async (db: Tx, org: InOrg, made: KeyAndShares, now: string): Promise<boolean> =>
   (await db.row(
     `insert into recoveries (org_id, recovery_public_key_jwk, threshold, shares, created_at)
@@ -19,7 +19,9 @@ export const insertRecovery = async (db: Tx, org: InOrg, made: KeyAndShares, now
     [org.id, made.recoveryPublicKeyJwk, made.threshold, made.shares.length, now],
   )) !== undefined
 
-/** False where it has been disabled since it was found. What was wrapped to, or a share of, the key before goes. */
+/**
+ * Replaces the recovery key, and deletes the old shares and grants. Returns false if recovery was disabled meanwhile.
+ */
 export async function replaceRecovery(db: Tx, org: InOrg, made: KeyAndShares, now: string): Promise<boolean> {
   const row = await db.row(
     `update recoveries set recovery_public_key_jwk = $2, threshold = $3, shares = $4, rotated_at = $5, last_drill_at = null
@@ -32,11 +34,11 @@ export async function replaceRecovery(db: Tx, org: InOrg, made: KeyAndShares, no
   return true
 }
 
-/** With its shares and grants. False where somebody else has deleted it. */
+/** Deletes recovery with its shares and grants. Returns false if somebody else has deleted it. */
 export const deleteRecovery = async (db: Tx, org: InOrg): Promise<boolean> =>
   (await db.row('delete from recoveries where org_id = $1 returning org_id', [org.id])) !== undefined
 
-/** Keeps a rotation out until commit, and gives the key that will be there then. */
+/** Locks the recovery settings against a rotation until commit, and returns them. */
 export const lockRecovery = (db: Tx, org: InOrg) =>
   db.row<{ threshold: number; shares: number }>(
     'select threshold, shares from recoveries where org_id = $1 for share',
@@ -46,7 +48,7 @@ export const lockRecovery = (db: Tx, org: InOrg) =>
 export const markDrill = (db: Tx, org: InOrg, now: string) =>
   db.rows('update recoveries set last_drill_at = $2 where org_id = $1', [org.id, now])
 
-/** Members with keys, among those asked for; none of them leaves or replaces the keys before commit. */
+/** Returns which of these users are members with keys. None of them leaves or replaces the keys before commit. */
 export const lockKeyedMembers = async (db: Tx, org: InOrg, userIds: string[]): Promise<Set<string>> => {
   const rows = await db.rows<{ userId: string }>(
     `select m.user_id from memberships m join users u on u.id = m.user_id
@@ -81,7 +83,7 @@ export const deleteCustodian = (db: Tx, org: InOrg, userId: string) =>
     [org.id, userId],
   )
 
-/** Of which organizations a person holds shares. */
+/** Lists the organizations of whose recovery key a person holds a share. */
 export const listCustodianships = async (db: Sql, userId: string): Promise<string[]> =>
   (
     await db.rows<{ orgId: string }>('select org_id from recovery_custodians where user_id = $1 order by org_id', [
@@ -89,7 +91,7 @@ export const listCustodianships = async (db: Sql, userId: string): Promise<strin
     ])
   ).map(({ orgId }) => orgId)
 
-/** Does nothing where there is no recovery. */
+/** Stores wrapped keys. Does nothing if the organization has no recovery. */
 export const upsertGrants = (db: Tx, org: InOrg, grants: KeyAndShares['grants'], now: string) =>
   db.rows(
     `insert into recovery_grants (org_id, environment_id, wrapped_dek, created_at)

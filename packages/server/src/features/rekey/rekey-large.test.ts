@@ -25,7 +25,7 @@ describe('a large environment', () => {
     return Object.fromEntries(Array.from({ length: count }, (_, index) => [`NAME_${index + 1}`, 1]))
   }
 
-  test('of a thousand secrets, far beyond the usual body, is re-keyed in one request', async () => {
+  test('of a thousand secrets, far beyond the usual body limit, is re-keyed in one request', async () => {
     const expectedVersions = await fill(1000, 8000)
     const body = bodyOf({ expectedVersions, kept: [scene.tenant.admin] })
     body.secrets = body.secrets.map(({ name }) => ({ name, ciphertext: ciphertext(8000) }))
@@ -38,7 +38,7 @@ describe('a large environment', () => {
   })
 
   test.skipIf(isQuick)(
-    'as large as one may become, in secrets and in bytes, is re-keyed in one request',
+    'of the maximum size, in secrets and in bytes, is re-keyed in one request',
     async () => {
       const bytes = 4900
       const expectedVersions = await fill(limits.rekeySecretsMax, bytes)
@@ -51,7 +51,7 @@ describe('a large environment', () => {
     300_000,
   )
 
-  /** Announces a body and sends none of it. */
+  /** Sends the headers for a body of this size, but no body. */
   const announce = (bytes: number, authorization: string) =>
     new Promise<{ status: number | undefined; text: string }>((done, fail) => {
       const headers = { authorization, 'content-type': 'application/json', 'content-length': String(bytes) }
@@ -70,12 +70,12 @@ describe('a large environment', () => {
       sent.flushHeaders()
     })
 
-  test('beyond the limit of its own is refused in clear words', async () => {
+  test('whose re-key exceeds its own body limit is refused with a clear message', async () => {
     const { status, text } = await announce(limits.rekeyBodyBytes + 1, scene.tenant.admin.as)
     expect([status, JSON.parse(text).error.message]).toEqual([400, `body: larger than ${limits.rekeyBodyBytes} bytes`])
   })
 
-  test('is read from nobody who may not re-key: they are refused before they have sent it', async () => {
+  test('is not read from a caller who may not re-key: the server refuses before the body is sent', async () => {
     const large = limits.bodyBytes + 1
     const elsewhere = await signUp(scene.world)
     const callers = [scene.holder.as, scene.tenant.machine.as, elsewhere.admin.as, 'Bearer skt_unknown']
@@ -83,19 +83,19 @@ describe('a large environment', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 404, 401])
   })
 
-  test('is read once at a time from one caller; what is not large always passes', async () => {
+  test('is read once at a time from one caller, while small bodies always pass', async () => {
     const url = `${scene.world.url}/v1/orgs/${scene.tenant.orgId}/envs/${scene.envId}/rekey`
     const headers = {
       authorization: scene.tenant.admin.as,
       'content-type': 'application/json',
       'content-length': String(limits.bodyBytes + 1),
-      // So that it is known to have arrived first.
+      // The answer to this header shows that the request has arrived first.
       expect: '100-continue',
     }
     const slow = request(url, { method: 'POST', headers })
     slow.on('error', () => {})
     await once(slow, 'continue')
-    // Beyond every limit, it would not be waited for where it is let through.
+    // This body exceeds every limit, so the server answers at once if it lets the request through.
     const another = () => announce(limits.rekeyBodyBytes + 1, scene.tenant.admin.as)
     try {
       const refused = await until('the first one is being read', async () => {

@@ -20,15 +20,15 @@ describe('a write at the same time', () => {
       body: { ciphertext: ciphertext(), ...(name === 'A' ? { expectedVersion: 1 } : {}) },
     })
 
-  test.each(['A', 'NEW'])('comes before it, which is then refused, or after it: %s', async (name) => {
+  test.each(['A', 'NEW'])('comes before the re-key, which is then refused, or after it: %s', async (name) => {
     const [rekeyed, written] = await Promise.all([run(), put(name)])
     const after = (await listed()).find((secret) => secret.name === name)
     if (rekeyed.status === 409) expect([written.status < 300, after?.version]).toEqual([true, name === 'A' ? 2 : 1])
-    // What expects the version from before is refused; what is new is there beside the rest.
+    // A write that expects the old version is refused. A new secret exists beside the re-keyed ones.
     else expect([rekeyed.status, written.status]).toEqual([200, name === 'A' ? 409 : 201])
   })
 
-  test('that is open holds it up, and is seen by it', async () => {
+  test('that is open delays the re-key, which then sees it', async () => {
     const { db } = scene.world.server.context
     const writing = await held(db, (tx) =>
       tx.rows(
@@ -43,8 +43,8 @@ describe('a write at the same time', () => {
     expect((await pending).error?.message).toBe('NEW has been added')
   })
 
-  test('that is a restore holds no secret while it waits for the environment, which a re-key takes first', async () => {
-    if (engine() !== 'postgres') return // One connection: nothing waits.
+  test('that is a restore locks no secret while it waits for the environment, which a re-key locks first', async () => {
+    if (engine() !== 'postgres') return // An embedded database has one connection: nothing waits.
     const { db } = scene.world.server.context
     expect((await put('A')).status).toBe(200)
     const holding = await held(db, (tx) =>
@@ -61,7 +61,7 @@ describe('a write at the same time', () => {
     expect((await restored).status).toBe(200)
   })
 
-  test('that is another re-key leaves one of them', async () => {
+  test('that is another re-key leaves only one of the two', async () => {
     const asked = [bodyOf(), bodyOf({ kept: [scene.person, scene.holder] })]
     const answers = await Promise.all([run(asked[0]), run(asked[1], scene.person.as)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, expect.toSatisfy((s) => s === 403 || s === 409)])
@@ -75,8 +75,8 @@ describe('a write at the same time', () => {
     )
   })
 
-  test('that grants the old key to somebody is undone by it, which waits for it', async () => {
-    if (engine() !== 'postgres') return // One connection: nothing waits.
+  test('that grants the old key to somebody is undone by the re-key, which waits for it', async () => {
+    if (engine() !== 'postgres') return // An embedded database has one connection: nothing waits.
     const { db } = scene.world.server.context
     const late = await newToken(scene.world, scene.tenant)
     const holding = await held(db, (tx) => tx.rows('select 1 from service_tokens where id = $1 for update', [late.id]))
@@ -88,8 +88,8 @@ describe('a write at the same time', () => {
     expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
   })
 
-  test('that grants the old key, and waited while it was replaced, is refused', async () => {
-    if (engine() !== 'postgres') return // One connection: nothing waits.
+  test('that grants the old key, and waited while the key was replaced, is refused', async () => {
+    if (engine() !== 'postgres') return // An embedded database has one connection: nothing waits.
     const { db } = scene.world.server.context
     const late = await newToken(scene.world, scene.tenant)
     const replacing = await held(db, async (tx) => {
@@ -103,13 +103,13 @@ describe('a write at the same time', () => {
     expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
   })
 
-  test('that protects the environment comes after it, or stops it', async () => {
+  test('that protects the environment comes after the re-key, or the re-key is refused', async () => {
     const [rekeyed] = await Promise.all([run(), protect(scene.world, scene.tenant, scene.envId)])
     expect(rekeyed.status).toBeOneOf([200, 409])
     expect((await listed()).map(({ version }) => version).sort()).toEqual(rekeyed.status === 200 ? [2, 3] : [1, 2])
   })
 
-  test('that fails halfway leaves all as it was', async () => {
+  test('a re-key that fails halfway changes nothing', async () => {
     const { db } = scene.world.server.context
     await db.script(`create function refuse_grant() returns trigger language plpgsql as $$
       begin raise exception 'no room'; end $$;

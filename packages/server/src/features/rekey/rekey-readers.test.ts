@@ -15,7 +15,7 @@ const rotator = () => ({ principalType: 'rotator' as const, principalId: scene.t
 const connection = { principalType: 'sync_connection' as const, principalId: 'syn_1' }
 type Reader = ReturnType<typeof rotator> | typeof connection
 
-/** As rotation and sync give themselves what a client has wrapped to them: -> their public keys. */
+/** Grants as rotation and sync do, with keys that a client has wrapped to them. Returns their public keys. */
 async function granted(...readers: Reader[]): Promise<string[]> {
   const { context } = scene.world.server
   const { orgId, admin } = scene.tenant
@@ -49,7 +49,7 @@ const refused = async (body: object) => {
 }
 
 describe('a reader of the server', () => {
-  test('shows among the grantees, with the key that clients wrap to', async () => {
+  test('is listed among the grantees, with the key that clients wrap to', async () => {
     const [rotatorKey, syncKey] = await granted(rotator(), connection)
     const { body } = await scene.world.call(envs.grantees, { as: scene.tenant.admin.as, params: params() })
     expect(body.grantees.slice(-2)).toEqual([
@@ -58,7 +58,7 @@ describe('a reader of the server', () => {
     ])
   })
 
-  test('is not forgotten by a re-key: 409 unless it is granted anew or named as dropped', async () => {
+  test('must be named in a re-key as granted or as dropped, or the answer is 409', async () => {
     await granted(rotator(), connection)
     const asked = bodyOf()
     const message = (one: Reader) =>
@@ -68,7 +68,7 @@ describe('a reader of the server', () => {
     expect((await refused(asked))[0]).toBe(409)
   })
 
-  test('keeps access where the new key is wrapped to it, and loses it where it is dropped', async () => {
+  test('keeps access if the new key is wrapped to it, and loses access if it is dropped', async () => {
     await granted(rotator(), connection)
     const asked = bodyOf()
     const kept = wrap(rotator())
@@ -83,7 +83,7 @@ describe('a reader of the server', () => {
     expect(entries[0]?.metadata.removed).toEqual(expect.arrayContaining([connection]))
   })
 
-  test('that has gone meanwhile may be named as dropped, but not be granted', async () => {
+  test('that is gone may be named as dropped, but cannot be granted', async () => {
     const asked = bodyOf()
     expect((await run({ ...asked, dropReaders: [connection] })).status).toBe(200)
     const again = bodyOf({ expectedVersions: { A: 2, B: 3 } })
@@ -102,14 +102,14 @@ describe('a reader of the server', () => {
     expect((await refused({ ...asked, dropReaders: [person] }))[0]).toBe(400)
   })
 
-  test('is granted nothing by the route of grants: what it reads is decided where it is set up', async () => {
+  test('cannot be granted by the route of grants, because its own setup decides what it reads', async () => {
     await granted(rotator())
     const body: Record<string, unknown> = wrap(connection)
     const answer = await scene.world.call(grants.create, { as: scene.tenant.admin.as, params: params(), body })
     expect(answer.status).toBe(400)
   })
 
-  test('holds nothing any more once its keypair is destroyed, and then a re-key need not know of it', async () => {
+  test('loses its grants when its key pair is destroyed, and a re-key then need not name it', async () => {
     await granted(connection)
     const { db, keypairs } = scene.world.server.context
     await keypairs.destroy(db, syncOf(scene.tenant.orgId, connection.principalId))

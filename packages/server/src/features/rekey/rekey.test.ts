@@ -36,7 +36,7 @@ const refusedUnchanged = async (body: object, as?: string) => {
 }
 
 describe('a re-key', () => {
-  test('replaces every current ciphertext and every wrapped key, and puts out everyone who is not named', async () => {
+  test('replaces every current ciphertext and every wrapped key, and removes everyone who is not named', async () => {
     const asked = bodyOf()
     const { status, body } = await run({ ...asked, recoveryWrappedDek: wrappedKey() })
     expect([status, body]).toMatchObject([200, { environment: { id: scene.envId }, rekeyedSecrets: 2, grants: 2 }])
@@ -54,7 +54,7 @@ describe('a re-key', () => {
     expect((await scene.world.call(grants.own, { as: scene.person.as, params: params() })).status).toBe(403)
   })
 
-  test('is recorded with counts, and with who lost access', async () => {
+  test('is recorded with counts, and with the people who lost access', async () => {
     await run()
     const query = { action: 'env.rekeyed', resourceId: scene.envId }
     const { entries } = (await scene.world.call(audit.list, { as: scene.tenant.admin.as, params: params(), query }))
@@ -67,7 +67,7 @@ describe('a re-key', () => {
     ])
   })
 
-  test('shows in the next resolve of a holder, and is the last of one who was left out', async () => {
+  test('shows in the next resolve of a holder, and ends access for a reader who was left out', async () => {
     const outsider = await newToken(scene.world, scene.tenant)
     await grantKey(scene.world, scene.tenant, scene.envId, outsider)
     const ask = ({ as }: Actor) => scene.world.call(resolve.get, { as, query: { env: scene.envId } })
@@ -80,7 +80,7 @@ describe('a re-key', () => {
     expect((await ask(outsider)).status).toBe(403)
   })
 
-  test('is authored by the caller, and leaves history as it was', async () => {
+  test('has the caller as its author, and leaves the history as it was', async () => {
     const asParams = { ...params(), name: 'B' }
     const history = async () =>
       (await scene.world.call(secrets.versions, { as: scene.tenant.admin.as, params: asParams })).body.versions
@@ -92,7 +92,7 @@ describe('a re-key', () => {
     expect(older).toEqual(before)
   })
 
-  test('puts earlier versions out of reach of restore, by a machine too; later ones come back', async () => {
+  test('makes earlier versions impossible to restore, for a machine client too, but not later ones', async () => {
     await run()
     const restore = (version: number, as = scene.tenant.admin.as) =>
       scene.world.call(secrets.restore, { as, params: { ...params(), name: 'B' }, body: { version } })
@@ -105,7 +105,7 @@ describe('a re-key', () => {
     expect((await restore(9)).status).toBe(404)
   })
 
-  test('of a secret that was deleted and made anew keeps its new history', async () => {
+  test('does not limit the new history of a secret that is deleted and created again', async () => {
     await run()
     const asParams = { ...params(), name: 'B' }
     await scene.world.call(secrets.delete, { as: scene.tenant.admin.as, params: asParams })
@@ -118,7 +118,7 @@ describe('a re-key', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('can be done again, by a holder of the new key', async () => {
+  test('can be repeated by a holder of the new key', async () => {
     await run()
     expect((await run(bodyOf({ expectedVersions: { A: 2, B: 3 } }))).status).toBe(200)
     expect((await listed()).map(({ version }) => version).sort()).toEqual([3, 4])
@@ -131,7 +131,7 @@ describe('a re-key', () => {
     expect((await grantsNow()).map(({ wrappedDek }) => wrappedDek)).toEqual([asked.grants[0]?.wrappedDek])
   })
 
-  test('of a group’s environment, or of a branch, touches that one alone', async () => {
+  test('of a group’s environment, or of a branch, changes that one alone', async () => {
     const group = await newGroup(scene.world, scene.tenant)
     const groupEnvId = (await newGroupEnv(scene.world, scene.tenant, group.id)).id
     const fork = { slug: 'fork', wrappedDek: wrappedKey() }
@@ -150,13 +150,23 @@ describe('a re-key', () => {
 
 describe('a re-key is refused, and changes nothing', () => {
   const refusals: [string, () => object, number, RegExp][] = [
-    ['a secret has moved on', () => bodyOf({ expectedVersions: { A: 1, B: 1 } }), 409, /^B is not at version 1$/],
+    [
+      'a secret has a newer version',
+      () => bodyOf({ expectedVersions: { A: 1, B: 1 } }),
+      409,
+      /^B is not at version 1$/,
+    ],
     ['a secret is gone', () => bodyOf({ expectedVersions: { A: 1, B: 2, C: 1 } }), 409, /^C is gone$/],
     ['a secret has been added', () => bodyOf({ expectedVersions: { B: 2 } }), 409, /^A has been added$/],
-    ['several differ: the first is named', () => bodyOf({ expectedVersions: { B: 7, A: 7 } }), 409, /^A is not at/],
-    ['a name is like that of a prototype', () => bodyOf({ names: ['toString'] }), 400, /toString is not in/],
+    [
+      'several secrets differ, and the error names the first',
+      () => bodyOf({ expectedVersions: { B: 7, A: 7 } }),
+      409,
+      /^A is not at/,
+    ],
+    ['a name is toString, which every object has', () => bodyOf({ names: ['toString'] }), 400, /toString is not in/],
     ['a ciphertext is missing', () => bodyOf({ names: ['A'] }), 400, /^body\.secrets: B is missing$/],
-    ['a ciphertext is not asked for', () => bodyOf({ names: ['A', 'B', 'C'] }), 400, /^body\.secrets\.2: C is not in/],
+    ['a ciphertext is not expected', () => bodyOf({ names: ['A', 'B', 'C'] }), 400, /^body\.secrets\.2: C is not in/],
     ['a ciphertext comes twice', () => bodyOf({ names: ['A', 'B', 'A'] }), 400, /^body\.secrets\.2: A is named twice$/],
     ['the caller is not among the grants', () => bodyOf({ kept: [scene.holder] }), 400, /^body\.grants: you must keep/],
     ['there are no grants', () => bodyOf({ kept: [] }), 400, /^body\.grants: /],
@@ -179,7 +189,7 @@ describe('a re-key is refused, and changes nothing', () => {
       /^body\.secrets: /,
     ],
     [
-      'a ciphertext is none',
+      'a ciphertext is malformed',
       () => ({ ...bodyOf(), secrets: [{ name: 'A', ciphertext: 'plain' }] }),
       400,
       /^body\.secrets\.0\.ciphertext: /,
@@ -211,7 +221,7 @@ describe('a re-key is refused, and changes nothing', () => {
         return scene.holder
       },
     ],
-  ])('when someone named %s: nobody comes in by it', async (_, actor) => {
+  ])('when a named grantee %s, and gives them no access', async (_, actor) => {
     const body = bodyOf({ kept: [scene.tenant.admin, await actor()] })
     expect(await refusedUnchanged(body)).toEqual([409, expect.stringMatching(/^body\.grants\.1: .* of use$/)])
   })
@@ -225,14 +235,14 @@ describe('a re-key is refused, and changes nothing', () => {
     expect(answers).toEqual([403, 403, 403, 404])
   })
 
-  test('while the environment is protected: it would go past every approval', async () => {
+  test('while the environment is protected, because it would bypass every approval', async () => {
     await protect(scene.world, scene.tenant, scene.envId, { requiredApprovals: 2 })
     expect(await refusedUnchanged(bodyOf())).toEqual([409, expect.stringMatching(/^this environment is protected: /)])
     await unprotect(scene.world, scene.tenant, scene.envId)
     expect((await run()).status).toBe(200)
   })
 
-  test('to an admin who invents a key and grants it to a confederate, or to oneself', async () => {
+  test('to an admin who invents a key and grants it to a confederate or to themselves', async () => {
     const [intruder, other] = [
       await newMember(scene.world, scene.tenant, 'admin'),
       await newToken(scene.world, scene.tenant),

@@ -14,12 +14,12 @@ import { type Holder, lockHolders, lockSecrets } from './store.ts'
 type Request = In<typeof rekey.run, InEnv>
 
 /**
- * Another key: every current ciphertext and every wrapped key at once, or nothing. What is replaced must be exactly what
- * the caller has seen, and stays so until commit: new secrets and grants wait at the environment's row, and writes at the
- * rows that they change.
+ * Replaces the key: every current ciphertext and every wrapped key at once, or nothing. The secrets must be exactly
+ * what the caller has seen, and stay so until commit. New secrets and grants wait for the lock on the environment’s
+ * row. Writes wait for the rows that they change.
  *
- * A re-key writes every value anew, so in a protected environment it would go past all approvals: there the protection
- * comes off first, which every admin is mailed about.
+ * A re-key writes every value anew, so in a protected environment it would bypass all approvals. There the protection
+ * must be removed first, which is mailed to every admin.
  */
 export async function run(input: Request): Out<typeof rekey.run> {
   const { db, env, principal, body, now, audit } = input
@@ -59,7 +59,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   return { environment: toResponse(env), rekeyedSecrets: secrets.length, grants: kept.length }
 }
 
-/** A new ciphertext for each secret that is expected, and for no other. */
+/** Requires a new ciphertext for each secret that is expected, and for no other. */
 function checkCiphertexts({ secrets, expectedVersions }: Request['body']) {
   const names = new Set<string>()
   for (const [index, { name }] of secrets.entries()) {
@@ -72,7 +72,7 @@ function checkCiphertexts({ secrets, expectedVersions }: Request['body']) {
     if (!names.has(name)) throw fail('invalid_request', `body.secrets: ${name} is missing`)
 }
 
-/** Each holder once, and the caller among them: nobody locks themselves out by a slip. */
+/** Requires each holder once, and the caller among them, so that nobody locks themselves out by mistake. */
 function checkGrants({ body, principal }: Request) {
   const seen = new Set<string>()
   for (const [index, grant] of body.grants.entries()) {
@@ -86,7 +86,7 @@ function checkGrants({ body, principal }: Request) {
 
 const keyOf = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`
 
-/** Either it keeps the key, or it loses it. */
+/** A reader either keeps the key or loses it, so it must not be in both lists. */
 function checkDropped({ grants, dropReaders = [] }: Request['body']) {
   const granted = new Set(grants.map(keyOf))
   for (const [index, reader] of dropReaders.entries())
@@ -95,8 +95,8 @@ function checkDropped({ grants, dropReaders = [] }: Request['body']) {
 }
 
 /**
- * Rotation and sync would only fail at their next run, where nobody looks: a client that does not know of them, or that
- * forgot one, is told now.
+ * Rotation and sync would only fail at their next run, which nobody watches. A client that does not know of them, or
+ * that forgot one, gets an error now.
  */
 function checkReaders({ grants, dropReaders = [] }: Request['body'], holders: Holder[]) {
   const named = new Set([...grants, ...dropReaders].map(keyOf))
@@ -120,8 +120,8 @@ function checkVersions(secrets: { name: string; currentVersion: number }[], expe
 }
 
 /**
- * The grants to wrap anew. Only of holders who have one now and can use it: a re-key does not let in again a holder who
- * lost access since the caller listed them.
+ * Returns the grants to wrap again, only of holders who have a grant now and can use it. A re-key does not let in again
+ * a holder who lost access since the caller listed the holders.
  */
 function keptGrants({ env, body, principal }: Request, holders: Holder[]): { id: string; wrappedDek: string }[] {
   const known = new Map(holders.map((holder) => [keyOf(holder), holder]))

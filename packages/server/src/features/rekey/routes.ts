@@ -5,5 +5,5 @@ import { admin } from '../orgs/scope.ts'
 import { run } from './rekey.ts'
 
 export const routes = [
-  route(rekey.run, grantee(env(admin)), run), // only who holds the old key can know what to seal under the new one
+  route(rekey.run, grantee(env(admin)), run), // only a holder of the old key knows what to encrypt under the new one
 ]

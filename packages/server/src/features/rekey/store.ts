@@ -13,7 +13,7 @@ export interface Holder {
   principalType: string
   principalId: string
   wrappedDek: string
-  /** A member with keys, a token in force, or a reader of the server, which holds grants for as long as it has a key. */
+  /** True for a member with keys, a valid token, and any reader of the server, which loses its grants with its key. */
   able: boolean
 }
 

@@ -14,9 +14,9 @@ export interface Answer {
   environmentIds: readonly string[]
   etag: string
   whole: PrebuiltResponse
-  /** For those who have it already. */
+  /** The response for a caller who already has this answer. */
   unchanged: PrebuiltResponse
-  /** Epoch milliseconds from which a branch or token in it is gone. */
+  /** The time, in epoch milliseconds, at which a branch or the token of the answer expires. */
   validUntilMs: number
 }
 
@@ -24,21 +24,21 @@ export interface Answer {
 export const unpolledMaxMs = 1000
 
 /**
- * Answers of resolve, by principal and query, never across principals; and the service tokens that ask, by the hash of
- * what they present. Everything of an organization is forgotten when its structure changes, answers of an environment
- * when its secrets do.
+ * Caches answers of resolve by principal and query, never across principals. Also caches the service tokens that ask,
+ * by the hash of their bearer. A change of an organization’s structure evicts everything of the organization. A change
+ * of secrets evicts the answers of their environment.
  *
- * An answer that was being read while its organization changed must not be kept: `keep` refuses it by the generation read
- * before the database.
+ * An answer must not be cached if its organization changed while it was read. `keep` refuses it by the generation that
+ * was taken before the read.
  */
 export interface ResolveCache extends TokenMemory, Evictions {
   find(key: string, nowMs: number): Answer | undefined
   keep(generation: number, key: string, answer: Answer): void
-  /** Forgets everything: changes may have been missed. */
+  /** Forgets everything, because changes may have been missed. */
   clear(): void
   /** Notes that all changes up to this instant (of performance.now) have been read. */
   polled(atMs: number): void
-  /** When it was last asked, so that an idle process stops polling. */
+  /** When the cache was last asked, so that an idle process stops polling. */
   readonly askedAtMs: number
 }
 
@@ -50,13 +50,16 @@ interface Org {
 const tokensMax = 50_000
 const evictionsMax = 10_000
 
-/** What an answer takes beside its body and its key: tag, headers, ids, places in maps. Measured with 138,000 small ones. */
+/**
+ * The memory that an answer takes beside its body and key: tag, headers, ids, map entries. Measured with 138,000
+ * answers.
+ */
 const besideBytes = 1024
 const sizeOf = (key: string, { whole }: Answer): number => whole.body.length + key.length + besideBytes
 
 export interface CacheOptions {
   bytesMax: number
-  /** True where no other process can write, so that there is nothing to poll for. */
+  /** True if no other process can write, so that there is nothing to poll for. */
   alone: boolean
   monotonicMs: () => number
 }
@@ -143,7 +146,7 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
 function openGenerations() {
   const evictedAt = new Map<string, number>()
   let count = 1
-  /** Generations older than this are refused whatever they concern. */
+  /** Older generations than this are refused, whichever organization they concern. */
   let floor = 0
   return {
     current: () => count,

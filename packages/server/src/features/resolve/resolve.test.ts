@@ -63,19 +63,19 @@ describe('layers', () => {
     expect(body.scope).toMatchObject({ orgId: tenant.orgId, appId, envId, envSlug: 'production' })
   })
 
-  test('a moved group changes its place at once', async () => {
+  test('a moved group changes its position at once', async () => {
     await compose(low.id, { position: 9 })
     expect((await ask()).body.layers.map((layer) => layer.groupSlug)).toEqual([high.slug, low.slug, undefined])
     await compose(low.id, { position: 0 })
     expect((await ask()).body.layers.map((layer) => layer.groupSlug)).toEqual([low.slug, high.slug, undefined])
   })
 
-  test('with takes a group at another slug', async () => {
+  test('the parameter with selects a group’s environment of another slug', async () => {
     const { body } = await ask({ with: `${low.slug}:sandbox` })
     expect(body.layers[0]?.environmentId).toBe(sandboxId)
   })
 
-  test('with that names an unknown group or slug, or one group twice, is refused', async () => {
+  test('the parameter with is refused if it names an unknown group or slug, or one group twice', async () => {
     const asked = await Promise.all([
       ask({ with: 'nowhere:production' }),
       ask({ with: `${low.slug}:nowhere` }),
@@ -85,7 +85,7 @@ describe('layers', () => {
     expect(asked.map((answer) => answer.status)).toEqual([400, 400, 400, 400])
   })
 
-  test('a composed group without an environment of the slug contributes no layer', async () => {
+  test('a composed group without an environment of that slug contributes no layer', async () => {
     const group = await newGroup(world, tenant)
     await compose(group.id)
     expect((await ask()).body.layers).toHaveLength(3)
@@ -100,7 +100,7 @@ describe('branches', () => {
       body: { slug: 'feature', wrappedDek: wrappedKey(), ...body },
     })
 
-  test('overrides come last, by slug or by id, and the scope says of what it is a branch', async () => {
+  test('the layer of a branch comes last, found by slug or by id, and the scope names its parent', async () => {
     const grant = { principalType: 'service_token', principalId: token.id, wrappedDek: wrappedKey() }
     const { body } = await fork({ slug: 'feature-1', grants: [grant] })
     await putSecret(world, tenant, body.branch.id, 'A')
@@ -111,7 +111,7 @@ describe('branches', () => {
     }
   })
 
-  test('an expired branch is gone from the instant on, in memory too', async () => {
+  test('an expired branch is gone at once, from memory too', async () => {
     const grant = { principalType: 'service_token', principalId: token.id, wrappedDek: wrappedKey() }
     await fork({ slug: 'short', ttlSeconds: 60, grants: [grant] })
     expect((await ask({ branch: 'short' })).status).toBe(200)
@@ -120,7 +120,7 @@ describe('branches', () => {
     expect((await ask({ branch: 'short' })).status).toBe(404)
   })
 
-  test('an environment that is a branch answers as itself, and for no other branch', async () => {
+  test('an environment that is a branch answers as itself, and not as another branch', async () => {
     const { body: one } = await fork({ slug: 'one' })
     const { body: two } = await fork({ slug: 'two' })
     const statusOf = async (query: object) => (await ask({ env: one.branch.id, ...query }, tenant.admin.as)).status
@@ -131,7 +131,7 @@ describe('branches', () => {
     expect(await statusOf({ branch: 'nowhere' })).toBe(404)
   })
 
-  test('a branch that does not exist, or of another environment, is not found', async () => {
+  test('a branch that does not exist, or that belongs to another environment, is not found', async () => {
     const other = await newEnv(world, tenant, appId, 'staging')
     expect((await ask({ branch: 'nowhere' })).status).toBe(404)
     expect((await ask({ branch: other.id })).status).toBe(404)
@@ -139,7 +139,7 @@ describe('branches', () => {
 })
 
 describe('refusals', () => {
-  test('a missing grant on any one layer refuses the whole, and is recorded', async () => {
+  test('a missing grant on any one layer refuses the whole answer, and the denial is recorded', async () => {
     const poor = await newToken(world, tenant, { environmentId: envId })
     await grantKey(world, tenant, envId, poor)
     const answer = await ask({}, poor.as)
@@ -148,7 +148,7 @@ describe('refusals', () => {
     expect(entry).toMatchObject({ actorId: poor.id, resourceId: envId, metadata: { missing: [lowEnvId, highEnvId] } })
   })
 
-  test('a bound token that names another environment is refused, and recorded', async () => {
+  test('a bound token that names another environment is refused, and the denial is recorded', async () => {
     const other = await newEnv(world, tenant, appId, 'elsewhere')
     expect((await ask({ env: other.id })).status).toBe(403)
     expect((await denials())[0]).toMatchObject({
@@ -159,7 +159,7 @@ describe('refusals', () => {
     expect((await ask({ env: envId })).status).toBe(200)
   })
 
-  test('an unbound token must name the environment', async () => {
+  test('an unbound token must name the environment in its request', async () => {
     expect((await ask({}, tenant.admin.as)).status).toBe(400)
     expect((await ask({ env: envId }, tenant.admin.as)).status).toBe(200)
   })
@@ -170,7 +170,7 @@ describe('refusals', () => {
     expect((await ask({ env: lowEnvId }, tenant.admin.as)).status).toBe(404)
   })
 
-  test('a machine client is refused, for it holds no key, and what it asked for is recorded', async () => {
+  test('a machine client is refused, because it holds no key, and its request is recorded', async () => {
     const asked = { env: envId, branch: 'fix', with: ['one:two'] }
     expect((await ask(asked, tenant.machine.as)).status).toBe(403)
     expect((await denials())[0]).toMatchObject({ actorId: tenant.machine.id, resourceId: envId, metadata: { asked } })
@@ -180,7 +180,7 @@ describe('refusals', () => {
     expect(JSON.stringify(await denials())).not.toContain(bearer)
   })
 
-  test('a token that asks for an environment of another organization is told no more, and its own records it', async () => {
+  test('a token that asks for an environment of another organization gets 404, and its own organization records the denial', async () => {
     const stranger = await signUp(world)
     expect((await ask({ env: envId, branch: 'fix' }, stranger.admin.as)).status).toBe(404)
     const query = { action: 'env.resolve_denied' }
@@ -195,7 +195,7 @@ describe('refusals', () => {
     expect((await denials()).map(({ actorId }) => actorId)).not.toContain(stranger.admin.id)
   })
 
-  test('a member without a grant is refused, a person from outside finds nothing', async () => {
+  test('a member without a grant gets 403, and a person from outside gets 404', async () => {
     const member = await newMember(world, tenant)
     expect((await ask({ env: envId }, member.as)).status).toBe(403)
     const outsider = await newMember(world, await signUp(world))
@@ -220,7 +220,7 @@ describe('freshness', () => {
     expect((await ask({ env: envId }, fresh.as)).status).toBe(403)
   })
 
-  test('a write by a token that memory knows, and so in a group, shows in the next answer', async () => {
+  test('a grouped write by a cached token shows in the next answer', async () => {
     const read = () => ask({ env: envId }, tenant.admin.as)
     for (let time = 0; time < 2; time++) expect(names(await read())).not.toContain('GROUPED')
     await putSecret(world, tenant, envId, 'GROUPED')
@@ -256,7 +256,7 @@ describe('freshness', () => {
         found.resolve()
         await released.promise
       }
-      // A stand-in for a generic function answers what it was handed, of whatever type.
+      // A mock of a generic function cannot know the type of its answer.
       return answer as never
     })
     try {
@@ -301,12 +301,13 @@ describe('freshness', () => {
     expect((await ask({ env: envId }, shortLived.as)).status).toBe(401)
   })
 
-  test('an unchanged answer is 304 for the tag it came with, and for nobody else’s', async () => {
+  test('an unchanged answer is 304 for its own tag, and not for the tag of anybody else', async () => {
     const { headers } = await ask()
     const etag = headers.get('etag') as string
     const unchanged = await ask({}, token.as, { 'if-none-match': etag })
     expect([unchanged.status, unchanged.headers.get('content-length')]).toEqual([304, null])
-    // RFC 9110 section 15.4.5: a cache that renews what it holds by this answer must not forget whom it is for.
+    // RFC 9110 section 15.4.5: a cache that renews its entry with this answer must still know that the entry is
+    // private.
     expect(unchanged.headers.get('cache-control')).toBe(headers.get('cache-control'))
     expect((await ask({}, token.as, { 'if-none-match': `"other", W/${etag}` })).status).toBe(304)
     expect((await ask({}, token.as, { 'if-none-match': '"other"' })).status).toBe(200)

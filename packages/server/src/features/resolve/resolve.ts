@@ -14,7 +14,7 @@ import { quotaExceeded } from '../billing/quota.ts'
 import type { Answer, ResolveContext } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
-/** A caller who can hold a key. Which keys, the layers decide. */
+/** Admits a caller who can hold a key. The layers decide which keys are needed. */
 export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
   'resolver',
   'A person or a service token, with a key grant on every layer of the answer',
@@ -27,7 +27,7 @@ export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
 
 type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }, ResolveContext>
 
-/** A token and its answer, both authenticated: what the long way would check of this request, it did when it kept the answer. */
+/** Answers from memory if the token and its answer are cached. The normal route made all checks when it cached them. */
 export const fastPath: FastPath<ResolveContext> = (context, request, rawQuery, counted) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
@@ -52,8 +52,8 @@ export async function get(input: Request): Out<typeof resolve.get> {
 }
 
 /**
- * Asked of the database each time, unlike what machines may do: a person who was removed, or must enter a second factor
- * from now on, is refused on the next request by every server, whatever it remembers.
+ * Asks the database on every request, unlike for machines. Every server then refuses, on the next request, a person who
+ * was removed or who must enter a second factor from now on, whatever the server has cached.
  */
 async function checkMember({ context, query, now }: Request, { id, session }: UserPrincipal): Promise<void> {
   if (query.env === undefined) return
@@ -72,7 +72,7 @@ async function checkMember({ context, query, now }: Request, { id, session }: Us
 
 const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} ${rawQuery}`
 
-/** Counts a resolve, and answers with all of it, or with `unchanged` to a caller who has it already. */
+/** Counts a resolve, and returns the whole answer, or `unchanged` to a caller who has it already. */
 export function choose(
   context: Context,
   headers: Request['headers'],
@@ -82,7 +82,7 @@ export function choose(
   return matches(headers['if-none-match'], etag) ? unchanged : whole
 }
 
-/** The generation is taken before the database is read: what changes meanwhile is answered once and not kept. */
+/** Takes the generation before reading the database. If something changes meanwhile, the answer is not cached. */
 async function readAndKeep(input: Request, key: string): Promise<Answer> {
   const generation = input.context.cache.generation()
   const answer = await read(input)
@@ -140,11 +140,14 @@ function wantedSlugs(pairs: string[]): Map<string, string> {
   return wanted
 }
 
-/** Refused and recorded, with what was asked: a caller that asks for what it may not read is worth knowing of. */
+/** Refuses a request and records what was asked. Admins should know of a caller who asks for what it may not read. */
 const denied = (orgId: string, asked: Request['query'], reason: string, more = {}): Refusal =>
   fail('forbidden', reason, { denial: denialOf(orgId, asked, { reason, ...more }) })
 
-/** Not there, or another organization's: whose token asks for it is told no more, and is recorded where it belongs. */
+/**
+ * Answers 404 both for a missing environment and for one of another organization. The denial of a token is recorded in
+ * its own organization.
+ */
 function absent(principal: UserPrincipal | TokenPrincipal, asked: Request['query']): Refusal {
   const reason = 'no such env'
   if (principal.type === 'user') return fail('not_found', reason)
@@ -160,10 +163,10 @@ const denialOf = (orgId: string, asked: Request['query'], metadata: object) =>
   }) as const
 
 const envIdForm = new RegExp(idPattern('environment'))
-/** Slugs, one or two. No bearer has this form, should one have slipped into the query. */
+/** Matches one or two slugs. A bearer secret that somebody put into the query does not have this form. */
 const slugsForm = /^[a-z\d:-]{1,127}$/
 
-/** Of a query whose form nobody has checked: what has the form of something that can be asked for. */
+/** Returns the well-formed parts of a query that nobody has checked, for the audit log. */
 function askedIn(rawQuery: string): Request['query'] {
   const given = new URLSearchParams(rawQuery)
   const env = given.getAll('env').find((text) => envIdForm.test(text))
@@ -175,7 +178,10 @@ function askedIn(rawQuery: string): Request['query'] {
   return { ...(env && { env }), ...(branch && { branch }), ...(groups.length > 0 && { with: groups }) }
 }
 
-/** The secrets of a layer are spliced in as the database wrote them: parsing megabytes to print them again helps nobody. */
+/**
+ * The secrets of a layer are inserted as the text that the database returned. Parsing and printing megabytes again
+ * would gain nothing.
+ */
 function answerOf(
   rows: LayerRow[],
   app: LayerRow,
@@ -203,7 +209,7 @@ function answerOf(
 
 const nothing = Buffer.alloc(0)
 
-/** What a text is answered as. */
+/** Builds the two responses for this text: the full one and the 304. */
 export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged'> {
   const bytes = Buffer.from(text)
   const etag = `"${sha256(bytes)}"`

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { notExpired } from '../../model/environments/table.ts'
 
-/** A part of the server that holds grants. */
+/** A part of the server that has key grants of its own. */
 export interface Reader {
   type: 'sync_connection'
   id: string
@@ -12,7 +12,7 @@ export interface Reader {
 export interface Asked {
   principal: Principal | Reader
   environmentId: string
-  /** Slug or id of a branch of that environment; where that is a branch, only its own will do. */
+  /** Slug or id of a branch of that environment. If the environment is itself a branch, only its own matches. */
   branch: string | null
   groups: string[]
   slugs: string[]
@@ -26,7 +26,7 @@ export interface LayerRow {
   groupSlug: string | null
   expiresAt: string | null
   wrappedDek: string | null
-  /** JSON text of the secrets, never parsed on its way through; null where the caller holds no key. */
+  /** The secrets as JSON text, which is never parsed on its way; null if the caller holds no key. */
   secrets: string | null
   orgId: string
   orgSlug: string
@@ -35,14 +35,14 @@ export interface LayerRow {
 }
 
 /**
- * Everything that an answer needs in one round trip: the environment that was asked for (of the caller's organization),
- * its parent if it is a branch, the composed groups at the wanted slug, the caller's key to each, and the secrets of those
- * layers that the caller has the key to. Lowest precedence first.
+ * Reads everything that an answer needs in one round trip. That is the requested environment (of the caller’s
+ * organization), its parent if it is a branch, and the composed groups at the wanted slug. For each of these layers it
+ * reads the caller’s key, and the secrets if the caller has the key. The lowest precedence comes first.
  *
- * The JSON is put together as text: neither names nor ciphertexts can hold what JSON escapes (contract/src/schema.ts,
- * prefixes.ts), and json_build_object takes a quarter of the query. What is unique is looked up in a lateral subquery with a
- * limit, which only the whole key can serve: for a join, PostgreSQL holds each column of the key for rare enough, and
- * reads all keys of the caller, or all environments of the group, to throw most away.
+ * The JSON is built as text. Names and ciphertexts cannot contain characters that JSON escapes (contract/src/schema.ts,
+ * prefixes.ts), and json_build_object takes a quarter of the query. A unique row is looked up in a lateral subquery
+ * with a limit, which only the whole key can serve. For a join, PostgreSQL assumes that each column of the key is
+ * selective enough. It then reads all keys of the caller, or all environments of the group, to throw most of them away.
  */
 const layers = (mayAsk: string) => `
   with asked as (
@@ -95,7 +95,7 @@ const layers = (mayAsk: string) => `
 const forMachines = layers('e.org_id = $8')
 const forUsers = layers('exists (select from memberships m where m.org_id = e.org_id and m.user_id = $8)')
 
-/** No rows where the environment is not there for this caller. */
+/** Returns no rows if the environment does not exist for this caller. */
 export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
   const { principal } = asked
   const values = [asked.environmentId, principal.type, principal.id, asked.groups, asked.slugs, asked.branch, asked.now]
@@ -103,7 +103,10 @@ export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
   return db.rows<LayerRow>(forMachines, [...values, principal.orgId])
 }
 
-/** What the organization of an environment asks of this member; undefined where the environment is not there for the person. */
+/**
+ * Finds what the organization of an environment requires of this member. Returns undefined if the environment does not
+ * exist for the person.
+ */
 export const findMembershipOfEnv = (db: Sql, environmentId: string, userId: string, now: string) =>
   db.row<{ orgId: string; mfaRequired: boolean }>(
     `select e.org_id, o.mfa_required

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { RotationId } from './store.ts'
 
-/** An account whose password a policy changes, as its server knows it. */
+/** An account whose password a policy changes, identified as its server knows it. */
 export interface Account {
   server: string
   account: string
@@ -10,7 +10,7 @@ export interface Account {
 export const deleteAccounts = (db: Tx, { orgId, id }: RotationId) =>
   db.rows('delete from rotation_accounts where org_id = $1 and rotation_id = $2', [orgId, id])
 
-/** False if another policy has the account. Waits for a transaction that may be giving it to one. */
+/** Returns false if another policy has the account. Waits for a concurrent transaction that may insert it. */
 export const insertAccount = async (
   db: Tx,
   { orgId, id }: RotationId,

@@ -11,14 +11,17 @@ import type { Rotation } from './scope.ts'
 
 type Config = RotationConfig<AccountKind>
 
-/** The accounts of a policy on their target. Each call signs in by itself; what the target refuses is a refusal of ours. */
+/**
+ * The accounts of a policy on their target. Each call opens its own session, and throws `Refusal` if the target
+ * refuses.
+ */
 export interface Accounts {
   verify(username: string): Promise<void>
   change(username: string, password: string, keep: string | null): Promise<void>
   signsIn(username: string, password: string): Promise<boolean>
 }
 
-/** As its kind’s schema has checked it. */
+/** The config of a policy, which was checked against the schema of its kind. */
 export const configOf = ({ config }: Pick<Rotation, 'config'>) => config as RotationConfig<RotationKind>
 
 /** The secrets that a policy writes. */
@@ -36,7 +39,7 @@ export const usernamesOf = (config: Config): string[] => [
   ...('alternateUsername' in config && config.alternateUsername !== undefined ? [config.alternateUsername] : []),
 ]
 
-/** The credential of the target is opened for one call, and for nothing else. */
+/** The credential of the target is decrypted for each call and not kept. */
 export async function openAccounts(
   context: Context,
   policy: { orgId: string; targetId: string | null; config: Config },

@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     await shop.root.query(`ALTER ROLE app PASSWORD 'first-password'; ALTER ROLE app LOGIN`)
     await env.put('DB_PASSWORD', 'first-password')
   })
-  // An account belongs to one policy, so each test leaves the accounts to the next one.
+  // An account belongs to one policy, so each test deletes its policies at the end.
   afterEach(async () => {
     wire.onConnect(null)
     const { rotations } = (await world.call(rotation.list, { as, params: { orgId } })).body
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
       await world.call(rotation.delete, { as, params: { orgId, rotationId: id }, query: { force: 'true' } })
   })
 
-  /** Stands for a server that dies: from this connection on it reaches nothing. */
+  /** Simulates a server that dies: from this connection on, every connection fails. */
   const dying = (at: number) => {
     let count = 0
     return async () => {
@@ -76,10 +76,10 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
   const rotate = () => world.call(rotation.rotate, { as, params: params() })
   const read = async () => (await world.call(rotation.get, { as, params: params() })).body.rotation
   const pending = () => context.db.rows('select 1 from rotation_pending where rotation_id = $1', [rotationId])
-  /** What the application would find: the current version, and whether it signs in. */
+  /** Whether the application can sign in with the current version of the secret. */
   const works = async () => shop.signsIn('app', await env.read('DB_PASSWORD'))
 
-  test('signs in with the new password and with the old one no more, and the target has seen neither', async () => {
+  test('signs in only with its new password, of which the target gets a SCRAM verifier alone', async () => {
     const { status, body } = await create({ rotateNow: true })
     expect([status, body.version, body.rotation.lastError]).toEqual([201, 2, null])
     expect([await works(), await shop.signsIn('app', 'first-password')]).toEqual([true, false])
@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect(await pending()).toEqual([])
   })
 
-  test('leaves open sessions open', async () => {
+  test('keeps its open sessions during a rotation', async () => {
     await create()
     const { default: pg } = await import('pg')
     const client = new pg.Client({ ...shop.connection, user: 'app', password: 'first-password' })
@@ -99,13 +99,18 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
   })
 
   test.each([
-    ['that is not there', { username: 'nobody_here' }, 409, 'target: there is no account nobody_here'],
+    ['that does not exist', { username: 'nobody_here' }, 409, 'target: there is no account nobody_here'],
     ['that is the target’s own admin', { username: 'skerry_admin' }, 400, 'own admin account'],
     ['with a name that could leave its quotes', { username: `x"; DROP ROLE app; --` }, 400, 'body.config.username'],
     ['with statements without the verifier', { statements: ['ALTER ROLE {{username}}'] }, 400, '{{verifier}}'],
-    ['with a placeholder of nothing', { statements: ['ALTER ROLE {{password}}'] }, 400, '{{password}}'],
-    ['that takes turns with itself', { alternateUsername: 'app', usernameSecret: 'DB_USER' }, 400, 'the same account'],
-    ['whose turns are told nowhere', { alternateUsername: 'app_b' }, 400, 'usernameSecret: needed'],
+    ['with an unknown placeholder', { statements: ['ALTER ROLE {{password}}'] }, 400, '{{password}}'],
+    ['that alternates with itself', { alternateUsername: 'app', usernameSecret: 'DB_USER' }, 400, 'the same account'],
+    [
+      'that alternates without a secret for the user name',
+      { alternateUsername: 'app_b' },
+      400,
+      'usernameSecret: needed',
+    ],
   ])('%s is refused, and nothing is changed', async (_, more, status, message) => {
     await wrappedForRotator(world, tenant, env.bytes)
     const before = await stateOf(world)
@@ -115,7 +120,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect(await works()).toBe(true)
   })
 
-  test('takes statements of one’s own', async () => {
+  test('can be rotated with custom statements', async () => {
     const statements = [
       `ALTER ROLE "{{username}}" PASSWORD '{{verifier}}'`,
       `COMMENT ON ROLE {{username}} IS 'rotated'`,
@@ -126,7 +131,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect(await works()).toBe(true)
   })
 
-  test('that cannot sign in with its new password has the old one again', async () => {
+  test('that cannot sign in with its new password gets the old one back', async () => {
     await create()
     // The second connection of the run is the one that tries the new password.
     let count = 0
@@ -139,7 +144,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect([(await read()).failureStreak, await pending()]).toEqual([1, []])
   })
 
-  test('of a target that is away fails, is told so, and is as before', async () => {
+  test('of an unreachable target keeps its password, and the rotation fails with the reason', async () => {
     await create()
     wire.onConnect(dying(1))
     const answer = await rotate()
@@ -150,8 +155,9 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect([await works(), await pending()]).toEqual([true, []])
   })
 
-  test('that is asked for with its policy and fails leaves the policy, and answers no version', async () => {
-    // The credential is proved before the policy is stored; the rotation finds nobody.
+  test('whose first rotation fails still gets its policy, and the answer has no version', async () => {
+    // The first connection checks the account before the policy is stored. The rotation then finds the target
+    // unreachable.
     wire.onConnect(dying(2))
     const { status, body } = await create({ rotateNow: true })
     wire.onConnect(null)
@@ -163,21 +169,24 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
   test.each([
     [1, 'before the target was changed', 'first-password'],
     [2, 'after the target was changed', null],
-  ])('that was cut off at connection %i, %s, works after the next run, and nothing is pending', async (at, _, left) => {
-    await create()
-    wire.onConnect(dying(at))
-    expect((await rotate()).status).toBe(409)
-    expect(await pending()).toHaveLength(1)
-    // Nobody has settled it: the version is the old one, whatever the target takes.
-    expect(await env.read('DB_PASSWORD')).toBe('first-password')
-    expect(await shop.signsIn('app', 'first-password')).toBe(left !== null)
-    wire.onConnect(null)
-    world.clock.advance(60)
-    expect((await rotate()).status).toBe(200)
-    expect([await works(), await pending()]).toEqual([true, []])
-  })
+  ])(
+    'whose rotation was cut off at connection %i, %s, works after the next run, and nothing is pending',
+    async (at, _, left) => {
+      await create()
+      wire.onConnect(dying(at))
+      expect((await rotate()).status).toBe(409)
+      expect(await pending()).toHaveLength(1)
+      // Nothing has resolved the rotation yet, so the secret has its old version, whichever password the target accepts.
+      expect(await env.read('DB_PASSWORD')).toBe('first-password')
+      expect(await shop.signsIn('app', 'first-password')).toBe(left !== null)
+      wire.onConnect(null)
+      world.clock.advance(60)
+      expect((await rotate()).status).toBe(200)
+      expect([await works(), await pending()]).toEqual([true, []])
+    },
+  )
 
-  test('that was cut off before its version was written is finished by the next run, with that very password', async () => {
+  test('whose rotation was cut off before its version was stored keeps its new password, which the next run stores', async () => {
     await create()
     await context.db.script(`create function die() returns trigger language plpgsql as $$
         begin raise exception 'the server has died'; end $$;
@@ -192,7 +201,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect([await works(), await pending(), after.rows]).toEqual([true, [], before.rows])
   })
 
-  test('whose grant is revoked while the target is asked goes back to the old password', async () => {
+  test('whose grant is revoked during the rotation gets the old password back', async () => {
     await create()
     const held = await world.call(grants.list, { as, params: { orgId, envId: env.envId } })
     const grant = held.body.grants.find(({ principalType }) => principalType === 'rotator')
@@ -224,7 +233,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     return next
   }
 
-  test('whose environment is re-keyed while the target is asked is sealed under the new key', async () => {
+  test('whose environment is re-keyed during the rotation has its new password encrypted under the new key', async () => {
     await create()
     let count = 0
     let next = env
@@ -235,7 +244,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect(await shop.signsIn('app', await next.read('DB_PASSWORD'))).toBe(true)
   })
 
-  test('that was cut off before a re-key, so that nothing opens the new password, gets the old one again', async () => {
+  test('gets the old password back if a re-key made the pending new password unreadable', async () => {
     await create()
     wire.onConnect(dying(2))
     await rotate()
@@ -248,7 +257,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect(await shop.signsIn('app', 'first-password')).toBe(true)
   })
 
-  test('is settled before its policy is removed; where it cannot be, that is refused but by force', async () => {
+  test('must have its pending rotation resolved before its policy is deleted, except by force', async () => {
     await create()
     wire.onConnect(dying(2))
     await rotate()
@@ -258,7 +267,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     expect((await world.call(rotation.delete, { as, params: params(), query: { force: 'true' } })).status).toBe(200)
   })
 
-  test('takes turns with a second account: the password before stays good until the next rotation', async () => {
+  test('alternates with a second account, so that the previous password works until the next rotation', async () => {
     await env.put('DB_USER', 'app_a')
     const config = { kind: 'postgres', username: 'app_a', alternateUsername: 'app_b', usernameSecret: 'DB_USER' }
     expect((await create({ config })).status).toBe(201)
@@ -273,7 +282,7 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     }
   })
 
-  test('leaves no word of any password in a row, a log line or an answer', async () => {
+  test('leaves no password in a row, a log line or an answer', async () => {
     await create({ rotateNow: true })
     const value = (await env.read('DB_PASSWORD')) as string
     const { tableDump } = await import('../../../test/state.ts')

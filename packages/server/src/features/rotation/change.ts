@@ -12,10 +12,11 @@ import type { Rotation } from './scope.ts'
 
 type Config = RotationConfig<AccountKind>
 
-// What survives a cut at any point: the new password is written down, sealed; set on the target; tried; and only then made
-// the current version. Until then the old one is, and it is what the target is brought back to where the new one fails.
+// A crash at any point loses no password. The new password is first stored encrypted, then set on the target, then
+// tried, and only then made the current version. Until then the old password is current, and it is set again on the
+// target if the new one fails.
 
-/** What is on its way to be the current value. */
+/** A new value that is not yet the current one. */
 interface Candidate {
   value: string
   username: string
@@ -41,7 +42,7 @@ export async function rotateAccount(run: Run, rotatorKey: RotatorKey, config: Co
   return finishOrGoBack(run, rotatorKey, accounts, candidate)
 }
 
-/** Of two accounts that take turns, the one that the application does not use. */
+/** Picks the account to change. If two accounts alternate, it is the one that the application does not use. */
 function nextUsername(config: Config, rotatorKey: RotatorKey): string {
   const { username } = config
   if (!('alternateUsername' in config) || config.alternateUsername === undefined) return username
@@ -50,8 +51,8 @@ function nextUsername(config: Config, rotatorKey: RotatorKey): string {
 }
 
 /**
- * Finishes or undoes what an earlier run has left, where it has left anything. Undefined where it was undone: the account has
- * the password of the current version.
+ * Finishes or undoes an interrupted rotation, if there is one. Returns undefined if there was none, or if it was
+ * undone: then the account has the password of the current version.
  */
 export async function resolveInterrupted(run: Run): Promise<RotationResult | undefined> {
   const { context, rotation } = run
@@ -61,7 +62,7 @@ export async function resolveInterrupted(run: Run): Promise<RotationResult | und
   const rotatorKey = await openRotatorKey(context, rotation)
   const accounts = await openAccounts(context, { ...rotation, config })
   const { username } = pending
-  // Where the environment was re-keyed since, nothing opens it any more.
+  // If the environment was re-keyed since, the pending password cannot be decrypted any more.
   const value = await rotatorKey.key.open(rotation.secretName, pending.ciphertext).catch(() => undefined)
   if (value !== undefined && (await accounts.signsIn(username, value)))
     return finishOrGoBack(run, rotatorKey, accounts, { username, value })
@@ -82,10 +83,10 @@ async function afterFailure(
     await deletePending(context.db, rotation, claimedBy)
     return undefined
   }
-  // What cannot be settled now is settled by the next run.
+  // If this fails too, the next run resolves the rotation.
   try {
     if (!isUncertain(error)) await goBack(run, rotatorKey, accounts, candidate.username)
-    // The statement may still be on its way: nothing is undone that may yet happen.
+    // If the outcome is uncertain, the statement may still arrive, so nothing is undone.
     else if (await accounts.signsIn(candidate.username, candidate.value))
       return await finish(run, rotatorKey, candidate)
   } catch (second) {
@@ -108,7 +109,7 @@ async function finishOrGoBack(
   }
 }
 
-/** Sees to it that the account takes the password of the current version, as far as anybody knows one. */
+/** Makes the account accept the password of the current version, if that password is known. */
 async function goBack(
   { context, rotation, claimedBy }: Run,
   rotatorKey: RotatorKey,
@@ -120,7 +121,7 @@ async function goBack(
   await deletePending(context.db, rotation, claimedBy)
 }
 
-/** The password that the application has for this account. Of two that take turns, it has that of one. */
+/** Returns the password that the application uses for this account. If two accounts alternate, only one has it. */
 function passwordOf(rotation: Rotation, rotatorKey: RotatorKey, username: string): string | undefined {
   const config = configOf(rotation)
   const inUse = 'usernameSecret' in config && config.usernameSecret !== undefined

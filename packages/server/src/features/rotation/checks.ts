@@ -40,7 +40,7 @@ export async function checkTarget(db: Sql, org: Org, kind: RotationKind, targetI
 
 type Policy = Pick<Rotation, 'environmentId' | 'secretName' | 'config'>
 
-/** Two policies that write one secret would take turns at breaking each other. */
+/** Refuses a second policy for a secret, because each would overwrite what the other wrote. */
 export async function checkWriters(db: Sql, org: Org, policy: Policy): Promise<void> {
   for (const name of namesOf(policy)) {
     const other = await writerOf(db, org, policy.environmentId, name, policy.secretName)
@@ -48,7 +48,7 @@ export async function checkWriters(db: Sql, org: Org, policy: Policy): Promise<v
   }
 }
 
-/** Looks for the accounts before anything is stored: a policy would only fail later, when nobody looks. */
+/** Checks the accounts before anything is stored. Otherwise the policy would only fail later, when nobody watches. */
 export async function verifyAccounts(
   context: Context,
   policy: Pick<Rotation, 'config' | 'targetId'> & { orgId: string },

@@ -21,8 +21,8 @@ import { findRotationOf, lockRotation, putRotation } from './store.ts'
 type Create = In<typeof endpoints.create, InOrg>
 
 /**
- * Everything that can be found out is found out first: that the caller may read the environment, that the rotator’s key is
- * the environment’s, that the account is there. Then the policy and the grant are stored together.
+ * Checks everything first: that the caller may read the environment, that the rotator’s key is the environment’s key,
+ * and that the account exists. Then it stores the policy and the grant together.
  */
 export async function create(input: Create): Out<typeof endpoints.create> {
   const { context, db, org, body, principal, origin, now } = input
@@ -44,7 +44,7 @@ export async function create(input: Create): Out<typeof endpoints.create> {
   return new Reply(status, await rotateOnce(input, stored.rotation))
 }
 
-/** The key that the rotator holds, or is given, has to be the environment’s. Returns the one that it holds, as wrapped. */
+/** Checks that the key that the rotator has or is given is the environment’s. Returns the wrapped key that it has. */
 async function checkKey({ context, db, org, body }: Create, env: Env, names: string[]): Promise<string | null> {
   const held = (await findRotatorEnv(context, db, org.id, env.id))?.wrappedDek ?? null
   const wrappedDek = held ?? body.wrappedDek
@@ -63,8 +63,8 @@ type Policy = Pick<Rotation, 'environmentId' | 'secretName' | 'config' | 'target
 const storeTries = 5
 
 /**
- * Another first policy of the environment may have given the rotator its key since ours was checked. Then that key is
- * checked, too, and ours is not needed.
+ * Another first policy of the environment may have given the rotator its key since the check. Then that key is checked
+ * too, and the one in the request is not needed.
  */
 async function store(input: Create, env: Env, policy: Policy) {
   for (let tries = 0; tries < storeTries; tries++) {
@@ -74,7 +74,7 @@ async function store(input: Create, env: Env, policy: Policy) {
   throw fail('conflict', 'the rotator’s grant keeps changing: try again')
 }
 
-/** Undefined, and nothing is stored, if the rotator no longer holds the key that was checked. */
+/** Returns undefined and stores nothing if the rotator’s key has changed since the check. */
 const storeBeside = (input: Create, policy: Policy, held: string | null) =>
   input.transaction(async ({ db, audit }) => {
     const { org, body, now, newId } = input
@@ -113,7 +113,7 @@ async function giveToRotator(
   if (!grant) throw fail('conflict', 'the rotator’s grant has just changed: try again')
 }
 
-/** A failure is with the policy, as of any run: it has been configured all the same. */
+/** A failed first run is recorded with the policy like any failed run. The policy stays configured. */
 async function rotateOnce({ context, db, org, origin }: Create, rotation: Rotation) {
   try {
     const done = await runRotation(context, rotation, { origin, onlyDue: false })
@@ -125,7 +125,7 @@ async function rotateOnce({ context, db, org, origin }: Create, rotation: Rotati
   return { rotation: toResponse(after ?? rotation) }
 }
 
-/** Paused or not: an admin knows why. The policy stays what it is. */
+/** Also rotates a paused policy, because an admin asked for it. The policy stays paused. */
 export async function rotate(input: In<typeof endpoints.rotate, OnRotation>): Out<typeof endpoints.rotate> {
   const { context, rotation, origin } = input
   const done = await runRotation(context, rotation, { origin, onlyDue: false })

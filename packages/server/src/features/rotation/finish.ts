@@ -16,7 +16,7 @@ import type { Rotation } from './scope.ts'
 
 export const lost = 'another run has taken over, or the policy was removed'
 
-/** Makes a value that has been proven the current version. `username` names the account where two take turns. */
+/** Makes a proven value the current version. `username` names the account if two alternate. */
 export async function finish(
   run: Run,
   rotatorKey: RotatorKey,
@@ -27,7 +27,7 @@ export async function finish(
     write(run, rotatorKey, sealed, db, record),
   )
   if (done !== 'rekeyed') return done
-  // The key was replaced while the target was asked: what was sealed under the old one, nobody could open.
+  // The environment was re-keyed during the rotation. Nobody could open a value that is encrypted under the old key.
   const reopened = await openRotatorKey(run.context, run.rotation)
   checkProven(reopened)
   return finish(run, reopened, candidate)
@@ -55,7 +55,7 @@ async function write(
   record: (entry: Entry) => void,
 ): Promise<RotationResult | 'rekeyed'> {
   const { orgId, id, environmentId, secretName } = rotation
-  // In the order in which a re-key takes them.
+  // Locks in the same order as a re-key.
   const of = { orgId, id: environmentId }
   if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment is gone')
   const policy = await lockClaim(db, rotation, claimedBy)
@@ -85,7 +85,7 @@ async function write(
   return { rotation: after, version, rotatedAt: now }
 }
 
-/** Admins hear of the third failure in a row: the first ones mend themselves, often enough. */
+/** Admins are mailed at the third failure in a row, because the first failures often pass by themselves. */
 const toldAt = 3
 
 export async function recordFailed({ context, rotation, claimedBy, origin }: Run, error: unknown): Promise<void> {

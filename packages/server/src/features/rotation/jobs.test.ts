@@ -8,11 +8,11 @@ test('the runs of an organization share two lanes, and another organization has 
   const [one, other] = [lanesOf('org_1'), lanesOf('org_2')]
   expect([one.size, other.size]).toEqual([2, 2])
   expect([...one].filter((lane) => other.has(lane))).toEqual([])
-  // Three organizations whose targets never answer leave runs to the others.
+  // Even if the targets of three organizations never answer, there are runs left for the others.
   expect(runDue.concurrency).toBeGreaterThan(3 * one.size)
 })
 
-test('a policy stays in its lane, so that it runs once at a time', () => {
+test('a policy stays in its lane, so that only one of its runs works at a time', () => {
   const due = { orgId: 'org_1', rotationId: newId('rotation') }
   expect(runDue.perKey?.(due)).toBe(runDue.perKey?.({ ...due }))
 })

@@ -8,13 +8,13 @@ import { deleteOrphanedPolicies } from './orphaned-policies.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 
-/** The number of runs of one organization at a time, so that targets that do not answer leave the rest to others. */
+/** How many runs of one organization work at a time. Targets that do not answer then leave the other runs free. */
 const lanesOfOrganization = 2
 
 /** Returns the lane of a policy. It is always the same, so that two runs of a policy never overlap. */
 const laneOf = (rotationId: string): number => rotationId.charCodeAt(rotationId.length - 1) % lanesOfOrganization
 
-/** Does nothing where its policy is not due any more. What fails is written down with the policy, which is tried again. */
+/** Does nothing if the policy is no longer due. A failure is recorded with the policy, which is retried. */
 export const runDue = job<{ orgId: string; rotationId: string }, Context>(
   'rotation.run',
   { concurrency: 8, perKey: ({ orgId, rotationId }) => `${orgId} ${laneOf(rotationId)}`, deadLetter: false },
@@ -29,7 +29,7 @@ export const runDue = job<{ orgId: string; rotationId: string }, Context>(
 
 export const jobs = [runDue, job('rotation.sweep', { schedule: everyMinutes(1) }, sweep)]
 
-/** Adds a run for each policy whose time has come, on whichever server has a hand free. */
+/** Queues a run for each policy that is due. Any server with a free worker takes it. */
 export async function sweep(context: Context): Promise<void> {
   for (const due of await listDue(context.db, instant(context))) await context.queue.enqueue(context.db, runDue, due)
   context.queue.nudge(runDue)

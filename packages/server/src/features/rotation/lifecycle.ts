@@ -4,12 +4,15 @@ import { lifecycle } from '../../kernel/lifecycle.ts'
 export type Status = (typeof rotationStatuses)[number]
 export type Trigger = 'pause' | 'resume' | 'configure'
 
-/** Only an admin pauses: a policy whose runs fail goes on trying, and tells of it. No run moves a policy. */
+/**
+ * Only an admin can pause a policy. A policy whose runs fail keeps trying and reports its failures. A run never changes
+ * the status.
+ */
 export const rotationLifecycle = lifecycle<Status, Trigger>('rotation', [
   ['active', 'pause', 'paused'],
   ['paused', 'pause', 'paused'],
   ['active', 'resume', 'active'],
   ['paused', 'resume', 'active'], // clears the failure streak
   ['active', 'configure', 'active'],
-  ['paused', 'configure', 'active'], // another configuration of the same secret begins anew
+  ['paused', 'configure', 'active'], // a new configuration of the same secret starts over
 ])

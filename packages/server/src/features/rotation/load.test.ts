@@ -13,7 +13,7 @@ await stopSchedules(world)
 const rotations = isQuick ? 4 : 20
 const clients = 4
 
-describe.skipIf(missingPostgres())('an application under load, whose two accounts take turns', () => {
+describe.skipIf(missingPostgres())('an application under load with two alternating accounts', () => {
   let shop: Shop
   let env: KeyedEnv
   let rotationId: string
@@ -34,17 +34,17 @@ describe.skipIf(missingPostgres())('an application under load, whose two account
   })
   afterAll(() => shop.stop())
 
-  /** As one resolve gives them: both of one moment. */
+  /** Returns the user name and the password from one resolve, so that they belong together. */
   async function current(): Promise<[string, string]> {
     const values = await env.readAll()
     return [values.get('DB_USER') as string, values.get('DB_PASSWORD') as string]
   }
 
-  test(`signs in all the time while they are rotated ${rotations} times, though it reads its secrets late`, async () => {
+  test(`can sign in all the time during ${rotations} rotations, although it reads its secrets late`, async () => {
     let isOver = false
     const results: boolean[] = []
     const reads = Array.from({ length: clients }, () => 0)
-    /** Holds what it has read for several sign-ins, as a process does that was started with it. */
+    /** Uses what it has read for several sign-ins, like a process that was started with these secrets. */
     async function work(client: number): Promise<void> {
       while (!isOver) {
         const [user, password] = await current()
@@ -55,7 +55,7 @@ describe.skipIf(missingPostgres())('an application under load, whose two account
     const load = Promise.all(reads.map((_, client) => work(client)))
     for (let count = 0; count < rotations; count++) {
       const before = [...reads]
-      // What stands for the interval: everyone has begun to read once more since the last rotation, and has done so.
+      // This replaces the interval: every client has begun and finished another read since the last rotation.
       const haveRead = () => reads.every((read, client) => read >= (before[client] as number) + 2)
       await expect.poll(haveRead, { interval: 20 }).toBe(true)
       const params = { orgId: tenant.orgId, rotationId }

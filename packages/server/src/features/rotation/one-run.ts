@@ -2,13 +2,13 @@ import type { Context } from '../../http/context.ts'
 import type { Origin } from '../../kernel/audit.ts'
 import type { Rotation } from './scope.ts'
 
-/** One run of a policy, which nobody else runs meanwhile. */
+/** One run of a policy. No other run of the policy works at the same time. */
 export interface Run {
   context: Context
   rotation: Rotation
-  /** Names this run wherever it writes, so that what another has taken over is left alone. */
+  /** Identifies this run in everything that it writes, so that it does not touch what another run has taken over. */
   claimedBy: string
-  /** Who asked for it; nobody, where its time has come. */
+  /** The request that started the run; the system if the run was due. */
   origin: Origin
 }
 

@@ -1,12 +1,14 @@
 import { rotation } from '@skerry/contract/rotation/endpoints'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { wrappedForBroker } from '../../../test/lease-steps.ts'
 import { newKeyedEnv } from '../../../test/rotation-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { stateOf, stopSchedules } from '../../../test/state.ts'
 import { newId } from '../../kernel/context.ts'
 
-// Policies as an earlier release, or a migration, may have left them: paused, with accounts that nobody has claimed. Resuming
-// claims them and reaches no target, so spellings that only MySQL 8 takes can be tried. Real servers: accounts.test.ts.
+// These policies are as an earlier release, or a migration, may have left them: paused, with accounts that nobody has
+// claimed. Resuming claims the accounts and reaches no target, so spellings that only MySQL 8 accepts can be tested.
+// The tests in accounts.test.ts use real servers.
 
 const { world, tenant } = await openTenant()
 await stopSchedules(world)
@@ -54,14 +56,18 @@ const mysql = (username: string, userHost: string, more: object = {}) => ({
 })
 const turns = { alternateUsername: 'app_b', usernameSecret: 'DB_USER' }
 
-describe('an account of a policy is refused to another one', () => {
+describe('the server refuses a second policy for an account', () => {
   test.each([
-    ['of the same spelling', mysql('app', '%'), 'db.internal'],
+    ['with the same spelling', mysql('app', '%'), 'db.internal'],
     ['whose host part differs in case', mysql('app', '%.Internal'), 'db.internal', mysql('app', '%.internal')],
-    ['that takes turns with the first', mysql('app_b', '%'), 'db.internal', mysql('app', '%', turns)],
-    ['as one that takes turns', mysql('app_c', '%', { ...turns, alternateUsername: 'app' }), 'db.internal'],
-    ['by a target of another database', mysql('app', '%'), 'db.internal', mysql('app', '%'), 'other'],
-    ['by a target that spells the host otherwise', mysql('app', '%'), 'DB.internal.'],
+    ['that alternates with the first', mysql('app_b', '%'), 'db.internal', mysql('app', '%', turns)],
+    [
+      'that the second uses as its alternate',
+      mysql('app_c', '%', { ...turns, alternateUsername: 'app' }),
+      'db.internal',
+    ],
+    ['through a target with another database', mysql('app', '%'), 'db.internal', mysql('app', '%'), 'other'],
+    ['through a target that spells the host differently', mysql('app', '%'), 'DB.internal.'],
   ] satisfies [string, object & { kind: string }, string, (object & { kind: string })?, string?][])(
     '%s',
     async (_, config, host, first = mysql('app', '%'), database = 'shop') => {
@@ -79,12 +85,12 @@ describe('an account of a policy is refused to another one', () => {
   )
 })
 
-describe('is not the same account', () => {
+describe('the server accepts a second policy for', () => {
   test.each([
     ['a user name in another case', mysql('App', '%'), 'db.internal', 'mysql'],
     ['another host part', mysql('app', '10.%'), 'db.internal', 'mysql'],
-    ['one on another server', mysql('app', '%'), 'db2.internal', 'mysql'],
-    ['one of another kind of server', { kind: 'redis', username: 'app' }, 'db.internal', 'redis'],
+    ['an account on another server', mysql('app', '%'), 'db2.internal', 'mysql'],
+    ['an account on another kind of server', { kind: 'redis', username: 'app' }, 'db.internal', 'redis'],
   ])('%s', async (_, config, host, provider) => {
     const owner = await newPaused('FIRST', await newTarget('mysql', 'db.internal'), mysql('app', '%'))
     const other = await newPaused('SECOND', await newTarget(provider, host), config)
@@ -92,11 +98,29 @@ describe('is not the same account', () => {
   })
 })
 
-test('a policy that is deleted, and one that gets another account, leave the account to the next one', async () => {
+test('deleting a policy frees its account for another policy', async () => {
   const targetId = await newTarget('mysql', 'db.internal')
   const first = await newPaused('FIRST', targetId, mysql('app', '%'))
   const second = await newPaused('SECOND', targetId, mysql('app', '%'))
   expect([(await resume(first)).status, (await resume(second)).status]).toEqual([200, 409])
   await world.call(rotation.delete, { as, params: { orgId, rotationId: first }, query: { force: 'true' } })
   expect((await resume(second)).status).toBe(200)
+})
+
+test('changing the account of a policy frees the old account for another policy', async () => {
+  const targetId = await newTarget('mysql', 'db.internal')
+  const wrapped = await wrappedForBroker(world, tenant, 'mysql://skerry:secret@db.internal:3306/shop')
+  await db.rows('update lease_targets set wrapped_admin_secret = $2 where id = $1', [targetId, wrapped])
+  const first = await newPaused('FIRST', targetId, mysql('app', '%'))
+  const [second, third] = [
+    await newPaused('SECOND', targetId, mysql('app', '%')),
+    await newPaused('THIRD', targetId, mysql('other', '%')),
+  ]
+  expect((await resume(first)).status).toBe(200)
+  const onAccount = vi.spyOn(world.server.context.adapters, 'onAccount').mockResolvedValue(undefined)
+  const body = { config: mysql('other', '%') }
+  const changed = await world.call(rotation.update, { as, params: { orgId, rotationId: first }, body: body as never })
+  expect([changed.status, onAccount.mock.calls.length]).toEqual([200, 1])
+  onAccount.mockRestore()
+  expect([(await resume(second)).status, (await resume(third)).status]).toEqual([200, 409])
 })

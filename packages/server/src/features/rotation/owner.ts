@@ -8,8 +8,8 @@ import { type Account, deleteAccounts, findAccountOwner, insertAccount } from '.
 import type { Rotation } from './scope.ts'
 
 /**
- * Makes the accounts of a policy its own, and frees those that it had before. Refuses an account of another policy: the
- * password that one of them has written would stop working at the next run of the other. Locks the target against deletion.
+ * Gives a policy its accounts, and frees those that it had before. Refuses an account of another policy, because a
+ * password that one policy writes would stop working at the next run of the other. Locks the target against deletion.
  */
 export async function claimAccounts(db: Tx, policy: Rotation): Promise<void> {
   await deleteAccounts(db, policy)
@@ -37,7 +37,7 @@ const accountOf = (config: RotationConfig<AccountKind>, username: string): strin
 
 async function refuseAccount(db: Tx, policy: Rotation, { username, ...account }: Account & { username: string }) {
   const owner = await findAccountOwner(db, policy, account)
-  // A token that is bound to one environment does not learn the names of another.
+  // A token that is bound to one environment must not learn the names of another.
   const isNeighbour = owner?.environmentId === policy.environmentId
   const other = isNeighbour ? `the policy of ${owner.secretName}` : 'a policy of another environment'
   throw fail('conflict', `${other} rotates the account ${username} already: an account belongs to one policy`)

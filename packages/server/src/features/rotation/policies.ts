@@ -37,7 +37,7 @@ export async function get({ rotation }: In<typeof endpoints.get, OnRotation>): O
   return { rotation: toResponse(rotation) }
 }
 
-/** Another config counts once its accounts were found on the target, and nothing of the one before is half done. */
+/** A new config is stored only after its accounts were found on the target and an interrupted rotation was resolved. */
 export async function update(input: In<typeof endpoints.update, OnRotation>): Out<typeof endpoints.update> {
   const { context, db, org, origin, rotation, body, now, transaction } = input
   const config = body.config === undefined ? rotation.config : checkConfig(body.config, rotation.secretName)
@@ -72,7 +72,7 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
   return { rotation: toResponse(updated as Rotation) }
 }
 
-/** What a run has left half done is settled first: nobody would look for it afterwards. */
+/** Resolves an interrupted rotation first, because no later run would. */
 export async function remove(input: In<typeof endpoints.delete, OnRotation>): Out<typeof endpoints.delete> {
   const { context, rotation, query, origin, now, transaction } = input
   const { orgId, environmentId } = rotation
@@ -89,7 +89,7 @@ export async function remove(input: In<typeof endpoints.delete, OnRotation>): Ou
   return { ok: true, rotatorRevoked }
 }
 
-/** Refuses what a run has at the moment, where `now` is given, and what is gone. */
+/** Refuses a policy that is gone, or that a run has claimed at the time `now`. With null, a claim does not matter. */
 export async function unclaimed<R extends { claimedUntil: string | null }>(stored: R | undefined, now: string | null) {
   if (!stored) throw fail('not_found', 'no such rotation')
   if (now !== null && stored.claimedUntil !== null && stored.claimedUntil > now) throw fail('conflict', underWay)

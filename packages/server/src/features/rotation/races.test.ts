@@ -18,7 +18,7 @@ const create = (body: object) => world.call(rotation.create, { as, params: { org
 const sorted = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
 
 describe('first policies of one environment', () => {
-  test('at once are all stored, with one grant to the rotator', async () => {
+  test('created at once are all stored, with one grant to the rotator', async () => {
     const env = await newKeyedEnv(world, tenant)
     const bodies = []
     for (const secretName of ['A', 'B', 'C', 'D'])
@@ -31,7 +31,7 @@ describe('first policies of one environment', () => {
     for (const secretName of ['A', 'B', 'C', 'D']) expect(await env.read(secretName)).toMatch(/^[A-Za-z0-9]{32}$/)
   })
 
-  test('at once, of which one brings the key of another environment: that one is refused or finds the right key', async () => {
+  test('created at once use the right key, even if one request brings the key of another environment', async () => {
     const env = await newKeyedEnv(world, tenant)
     const right = await generatedRotation(world, tenant, env, { secretName: 'A' })
     const wrappedDek = await wrappedForRotator(world, tenant, newDek())
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres())('policies of an account on a target', () => {
   const deleteTarget = () =>
     world.call(leases.deleteTarget, { as, params: { orgId, targetId }, query: { force: 'true' } })
 
-  test('at once, in three environments: one is stored, and the others are refused', async () => {
+  test('created at once in three environments are stored once and refused twice', async () => {
     await removeAll()
     const answers = await Promise.all([await bodyOf(), await bodyOf(), await bodyOf()].map(create))
     expect(sorted(answers)).toEqual([201, 409, 409])
@@ -76,7 +76,7 @@ describe.skipIf(missingPostgres())('policies of an account on a target', () => {
     expect(refused).toEqual([message, message])
   })
 
-  test('keep the target, by force too, and are named; one that is configured meanwhile is stored or finds no target', async () => {
+  test('keep the target from being deleted; a policy that is created meanwhile is stored or finds no target', async () => {
     await removeAll()
     const body = await bodyOf()
     expect((await create(body)).status).toBe(201)
@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres())('policies of an account on a target', () => {
     const [created, deleted] = await Promise.all([create(body), deleteTarget()])
     expect([
       [201, 409],
-      // Before the account was tried, or while it was.
+      // The target was deleted before the account was checked, or during the check.
       [404, 200],
       [409, 200],
     ]).toContainEqual([created.status, deleted.status])

@@ -58,7 +58,7 @@ const entriesOf = async (action: string) =>
 const runDue = (id: string) => runRotation(context, { orgId, id }, { origin: system, onlyDue: true })
 
 describe('a policy', () => {
-  test('is answered without a value, and its first run makes the secret that is missing', async () => {
+  test('is answered without a value, and its first run creates the missing secret', async () => {
     const { status, body } = await create({ rotateNow: true })
     expect([status, body.version]).toEqual([201, 1])
     expect(body.rotation).toMatchObject({
@@ -85,12 +85,12 @@ describe('a policy', () => {
     [{ length: 1024, alphabet: 'base64url' }, /^[\w-]{1024}$/],
     [{ length: 64, alphabet: 'ascii' }, /^[\x21-\x7e]{64}$/],
     [{ length: 40, alphabet: '01' }, /^[01]{40}$/],
-  ])('makes values as %o says', async (more, pattern) => {
+  ])('generates values as the config %o says', async (more, pattern) => {
     await create({ config: { kind: 'generated', ...more }, rotateNow: true })
     expect(await env.read('ROTATED')).toMatch(pattern)
   })
 
-  test('writes a version each time, as the rotator, and says so in the trail', async () => {
+  test('writes a version as the rotator at each run, and the audit log says so', async () => {
     const { body } = await create({ rotateNow: true })
     const first = await env.read('ROTATED')
     const again = await rotate(body.rotation.id)
@@ -103,7 +103,7 @@ describe('a policy', () => {
     expect(entry).toMatchObject({ actorType: 'rotator', metadata: { environmentId: env.envId, version: 2 } })
   })
 
-  test('writes in a protected environment too, and the entries say that it was one', async () => {
+  test('also writes in a protected environment, and its audit entries say so', async () => {
     const inEnv = { orgId, envId: env.envId }
     const { body } = await create()
     await world.call(protection.put, { as, params: inEnv, body: {} })
@@ -113,7 +113,7 @@ describe('a policy', () => {
     expect(own.map(({ metadata }) => metadata.protected)).toEqual([true, true])
   })
 
-  test('for a secret that has one takes its place, and keeps its id', async () => {
+  test('for a secret that already has a policy replaces it and keeps its id', async () => {
     const first = (await create()).body.rotation
     const second = await create({ intervalSeconds: 600, config: { kind: 'generated', length: 9 } })
     expect([second.status, second.body.rotation.id]).toEqual([200, first.id])
@@ -126,11 +126,11 @@ describe('a policy', () => {
     ['a length under its limit', { config: { kind: 'generated', length: 7 } }, 400, 'body.config.length'],
     ['a character twice', { config: { kind: 'generated', alphabet: 'aba' } }, 400, 'body.config.alphabet'],
     ['a field of another kind', { config: { kind: 'generated', username: 'a' } }, 400, 'username'],
-    ['a target that it does not reach', { targetId: `ltg_${'a'.repeat(22)}` }, 400, 'body.targetId: generated reaches'],
+    ['a target that it does not use', { targetId: `ltg_${'a'.repeat(22)}` }, 400, 'body.targetId: generated reaches'],
     ['no target', { config: { kind: 'postgres', username: 'app' } }, 400, 'body.targetId: needed for postgres'],
     ['an interval under five minutes', { intervalSeconds: 299 }, 400, 'body.intervalSeconds'],
     ['an interval over a year', { intervalSeconds: 31_536_001 }, 400, 'body.intervalSeconds'],
-    ['an environment of nobody', { environmentId: `env_${'a'.repeat(22)}` }, 404, 'body.environmentId: no such env'],
+    ['an unknown environment', { environmentId: `env_${'a'.repeat(22)}` }, 404, 'body.environmentId: no such env'],
   ])('with %s is refused, and nothing is changed', async (_, more, status, message) => {
     const body = await bodyOf(more)
     const before = await stateOf(world)
@@ -147,7 +147,7 @@ describe('a policy', () => {
     expect(await holders()).toEqual([])
   })
 
-  test('in an environment without any secret is refused, since no key could be told from a wrong one', async () => {
+  test('in an environment without any secret is refused, because no secret can prove the key', async () => {
     for (const bytes of [newDek(), env.bytes]) {
       const body = { ...(await bodyOf()), wrappedDek: await wrappedForRotator(world, tenant, bytes), rotateNow: true }
       await world.call(secrets.delete, { as, params: { orgId, envId: env.envId, name: 'PRESENT' } })
@@ -166,7 +166,7 @@ describe('a policy', () => {
     expect((await env.readAll()).size).toBe(0)
   })
 
-  test('is set up by those alone who hold the key themselves', async () => {
+  test('can be created only by a caller who has the environment’s key', async () => {
     const stranger = await newMember(world, tenant, 'admin')
     const machine = await create({}, tenant.machine.as)
     const person = await create({}, stranger.as)
@@ -175,7 +175,7 @@ describe('a policy', () => {
     expect((await create({}, stranger.as)).status).toBe(201)
   })
 
-  test('of its own environment is open to a bound admin token, and of no other', async () => {
+  test('can be managed by a bound admin token only in its own environment', async () => {
     const bound = await newToken(world, tenant, { role: 'admin', environmentId: env.envId })
     await grantKey(world, tenant, env.envId, bound)
     const own = (await create({}, bound.as)).body.rotation
@@ -187,7 +187,7 @@ describe('a policy', () => {
     expect(list.body.rotations.map(({ id }) => id)).toEqual([own.id])
   })
 
-  test('walks its states as the table says, and resuming clears what has failed', async () => {
+  test('changes its status as its lifecycle table says, and resuming clears its failures', async () => {
     const { id } = (await create()).body.rotation
     const triggers = {
       pause: () => patch(id, { status: 'paused' }),
@@ -204,7 +204,7 @@ describe('a policy', () => {
     expect((await rotate(id)).body.rotation).toMatchObject({ status: 'paused', nextRunAt: null, lastVersion: 1 })
   })
 
-  test('takes no config of another kind', async () => {
+  test('refuses a config of another kind', async () => {
     const { id } = (await create()).body.rotation
     const answer = await patch(id, { config: { kind: 'postgres', username: 'app' } })
     expect([answer.status, answer.error?.message]).toEqual([400, expect.stringContaining('body.config.kind')])
@@ -212,7 +212,7 @@ describe('a policy', () => {
 })
 
 describe('the rotator’s grant', () => {
-  test('is read anew for each run: who revokes it has ended rotation there', async () => {
+  test('is read for each run, so that revoking it stops the rotation', async () => {
     const { id } = (await create({ rotateNow: true })).body.rotation
     const before = await env.read('ROTATED')
     const [grant] = await holders()
@@ -223,7 +223,7 @@ describe('the rotator’s grant', () => {
     expect(await read(id)).toMatchObject({ failureStreak: 1, status: 'active' })
   })
 
-  test('goes with the environment’s last policy, and not before', async () => {
+  test('is deleted with the environment’s last policy, and not before', async () => {
     const one = (await create()).body.rotation
     const two = (await create({ secretName: 'ANOTHER', wrappedDek: undefined })).body.rotation
     expect(await granted()).toContain(env.envId)
@@ -233,7 +233,7 @@ describe('the rotator’s grant', () => {
     expect((await world.call(rotation.get, { as, params: params(two.id) })).status).toBe(404)
   })
 
-  test('follows the environment to another key, and rotation goes on', async () => {
+  test('follows the environment to a new key, and rotation continues', async () => {
     const { id } = (await create({ rotateNow: true })).body.rotation
     const value = (await env.read('ROTATED')) as string
     const bytes = newDek()
@@ -259,8 +259,8 @@ describe('the rotator’s grant', () => {
   })
 })
 
-describe('what takes a policy along', () => {
-  test('is the deletion of its environment, each with an entry that names the cause', async () => {
+describe('the deletion of a policy', () => {
+  test('follows that of its environment, with an audit entry that names the cause', async () => {
     const { id } = (await create()).body.rotation
     await world.call(envs.delete, { as, params: { orgId, envId: env.envId } })
     expect((await world.call(rotation.get, { as, params: params(id) })).status).toBe(404)
@@ -268,7 +268,7 @@ describe('what takes a policy along', () => {
     expect(entry?.metadata).toMatchObject({ secretName: 'ROTATED', cause: 'env.deleted', causeId: env.envId })
   })
 
-  test('is the deletion of its application, and the end of its branch', async () => {
+  test('follows that of its application, and the expiry of its branch', async () => {
     const { body: parent } = await world.call(envs.get, { as, params: { orgId, envId: env.envId } })
     const inEnv = { orgId, envId: env.envId }
     const fork = { slug: 'short', wrappedDek: wrappedKey(), ttlSeconds: 60 }
@@ -286,7 +286,7 @@ describe('what takes a policy along', () => {
     expect(await causeOf(ofApp)).toBe('app.deleted')
   })
 
-  test('is not the deletion of its secret: its next run says so, and makes none anew', async () => {
+  test('does not follow that of its secret: the next run reports it and creates no new secret', async () => {
     const { id } = (await create({ rotateNow: true })).body.rotation
     await world.call(secrets.delete, { as, params: { orgId, envId: env.envId, name: 'ROTATED' } })
     const answer = await rotate(id)
@@ -296,7 +296,7 @@ describe('what takes a policy along', () => {
 })
 
 describe('the scheduler', () => {
-  test('runs what is due once, and nothing else', async () => {
+  test('runs a due policy once, and no other policy', async () => {
     const { id } = (await create()).body.rotation
     const paused = (await create({ secretName: 'PAUSED', wrappedDek: undefined })).body.rotation
     await patch(paused.id, { status: 'paused' })
@@ -307,14 +307,14 @@ describe('the scheduler', () => {
     expect([(await read(id)).lastVersion, (await read(paused.id)).lastVersion]).toEqual([1, null])
   })
 
-  test('finds what is due by itself', async () => {
+  test('finds due policies by itself', async () => {
     const { id } = (await create()).body.rotation
     world.clock.advance(4000)
     await sweep(context)
     await expect.poll(async () => (await read(id)).lastVersion).toBe(1)
   })
 
-  test('tries what fails again, later each time and within the interval, and tells the admins at the third', async () => {
+  test('retries after ever longer pauses within the interval, and mails the admins at the third failure', async () => {
     const { id } = (await create({ rotateNow: true })).body.rotation
     await world.call(secrets.delete, { as, params: { orgId, envId: env.envId, name: 'ROTATED' } })
     world.clock.advance(4000)

@@ -8,24 +8,27 @@ import { currentCiphertexts } from '../secrets/rotation-writes.ts'
 import { namesOf } from './account.ts'
 import type { Rotation } from './scope.ts'
 
-/** An environment whose key the rotator holds, opened for one run. */
+/** The rotator’s key of an environment, decrypted for one run. */
 export interface RotatorKey {
   env: Env
   key: EnvironmentKey
-  /** As it lay there when it was opened: another one means that the environment has been re-keyed since. */
+  /** The wrapped key when it was opened. If it differs later, the environment was re-keyed meanwhile. */
   wrappedDek: string
-  /** The current value of a secret; undefined where there is none, or none that this key opens. */
+  /** The current value of a secret, or undefined if there is none or this key does not open it. */
   valueOf(name: string): string | undefined
   has(name: string): boolean
-  /** The key has opened a secret of the environment. In an environment without secrets nothing shows that it is the right one. */
+  /**
+   * Whether the key has opened a secret of the environment. Without any secret, nothing proves that it is the right
+   * key.
+   */
   isProven: boolean
 }
 
-/** The environment as the rotator sees it: with the key that is wrapped to the rotator, where it holds one. */
+/** Finds the environment with the key that is wrapped to the rotator, if the rotator has one. */
 export const findRotatorEnv = (context: Context, db: Sql, orgId: string, envId: string) =>
   findEnv(db, { id: orgId }, envId, { type: 'rotator', id: orgId }, instant(context))
 
-/** Reads the grant anew each time: who revokes it has ended rotation there. */
+/** Reads the grant for each run, so that revoking it stops the rotation. */
 export async function openRotatorKey(context: Context, rotation: Rotation): Promise<RotatorKey> {
   const env = await findRotatorEnv(context, context.db, rotation.orgId, rotation.environmentId)
   if (!env) throw fail('not_found', 'the environment is gone')
@@ -33,7 +36,7 @@ export async function openRotatorKey(context: Context, rotation: Rotation): Prom
   return openWith(context, env, env.wrappedDek, namesOf(rotation))
 }
 
-/** Refuses to seal a value under a key that may be another environment's: no reader of this one could open it. */
+/** Refuses to encrypt a value under a key that may be another environment’s: no reader of this one could open it. */
 export function checkProven({ isProven }: RotatorKey): void {
   if (!isProven)
     throw fail(
@@ -44,7 +47,7 @@ export function checkProven({ isProven }: RotatorKey): void {
 
 export const noKey = 'the rotator holds no key of this environment: its grant was revoked'
 
-/** Refuses a key that is not the environment’s before anything is changed: what it sealed, nobody could open. */
+/** Refuses a key that is not the environment’s before anything changes, because nobody could open what it encrypts. */
 export async function openWith(context: Context, env: Env, wrappedDek: string, names: string[]): Promise<RotatorKey> {
   const grant = { environmentId: env.id, wrappedDek }
   const key = await context.keypairs.openEnvironment(context.db, rotatorOf(env.orgId), grant)

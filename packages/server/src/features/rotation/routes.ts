@@ -5,7 +5,8 @@ import { create, rotate } from './configure.ts'
 import { get, list, remove, rotatorKey, update } from './policies.ts'
 import { rotation } from './scope.ts'
 
-// A bound admin token may rotate what is in its own environment: it is asked for each environment, not kept out.
+// A bound admin token may rotate in its own environment. Each handler checks the environment, so no route refuses such
+// a token.
 export const routes = [
   route(endpoints.rotatorKey, admin, rotatorKey),
   route(endpoints.list, admin, list),

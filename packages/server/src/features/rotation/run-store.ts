@@ -2,12 +2,12 @@ import type { Sql, Tx } from '../../db/database.ts'
 import { type Rotation, rotationColumns } from './scope.ts'
 import type { RotationId } from './store.ts'
 
-/** A run is dead that has not said so much for this long. */
+/** A run counts as dead if it has not extended its claim for this long. */
 export const claimSeconds = 15
 
 /**
- * Gives a policy to one run. Undefined where another run has it, or where it is not due and only what is due was wanted. On
- * an embedded database there is no other server: what another process had claimed, that process left behind when it died.
+ * Gives a policy to one run. Returns undefined if another run has it, or if `onlyDue` is set and the policy is not due.
+ * An embedded database has one server, so the claim of another process was left behind when that process died.
  */
 export const claim = (
   db: Sql,
@@ -23,7 +23,7 @@ export const claim = (
     [orgId, id, by.claimedBy, by.process, by.now, by.until, by.onlyDue, by.alone],
   )
 
-/** Says that a run goes on. False where another has taken over. */
+/** Extends the claim of a run. Returns false if another run has taken over. */
 export const extendClaim = async (db: Sql, { orgId, id }: RotationId, claimedBy: string, until: string) =>
   (await db.row(
     'update rotation_policies set claimed_until = $4 where org_id = $1 and id = $2 and claimed_by = $3 returning id',
@@ -48,7 +48,7 @@ export const findPending = (db: Sql, { orgId, id }: RotationId) =>
     id,
   ])
 
-/** Undefined where another run has the policy. */
+/** Returns undefined if another run has the policy. */
 export const insertPending = (db: Sql, { orgId, id }: RotationId, claimedBy: string, pending: Pending, now: string) =>
   db.row(
     `insert into rotation_pending (org_id, rotation_id, username, ciphertext, created_at)
@@ -58,7 +58,7 @@ export const insertPending = (db: Sql, { orgId, id }: RotationId, claimedBy: str
     [orgId, id, claimedBy, pending.username, pending.ciphertext, now],
   )
 
-/** By the run that has the policy; another leaves it to that one. */
+/** Deletes the row only if this run still has the policy. Otherwise the run that has it needs the row. */
 export const deletePending = (db: Sql, { orgId, id }: RotationId, claimedBy: string) =>
   db.rows(
     `delete from rotation_pending where org_id = $1 and rotation_id = $2
@@ -66,7 +66,7 @@ export const deletePending = (db: Sql, { orgId, id }: RotationId, claimedBy: str
     [orgId, id, claimedBy],
   )
 
-/** The claim of a run, held until commit. Undefined where another has the policy, or it is gone. */
+/** Reads the policy of this run and locks it until commit. Returns undefined if another run has it, or it is gone. */
 export const lockClaim = (db: Tx, { orgId, id }: RotationId, claimedBy: string) =>
   db.row<Rotation>(
     `select ${rotationColumns} from rotation_policies p
@@ -90,7 +90,7 @@ export const recordSuccess = async (db: Tx, { orgId, id }: RotationId, ran: Ran)
     [orgId, id, ran.at, ran.version, ran.nextRunAt],
   )) as Rotation
 
-/** The next try is within the interval; the streak says how many there were. */
+/** Records a failed run and counts it. The next try is within the interval. */
 export const recordFailure = (
   db: Tx,
   { orgId, id }: RotationId,

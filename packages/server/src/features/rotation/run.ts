@@ -12,12 +12,12 @@ import { checkProven, openRotatorKey } from './rotator-key.ts'
 import { claim, claimSeconds, extendClaim, releaseClaim } from './run-store.ts'
 import type { RotationId } from './store.ts'
 
-/** Of this process: what another one has claimed on an embedded database, it left behind when it died. */
+/** Identifies this process. On an embedded database, the claim of another process is left from before it died. */
 const thisProcess = randomUUID()
 
 /**
- * Rotates once. Undefined where another run has the policy, or where only what is due was wanted and it is not. A failure
- * is recorded, and thrown.
+ * Rotates once. Returns undefined if another run has the policy, or if `onlyDue` is set and it is not due. A failure is
+ * recorded and thrown.
  */
 export const runRotation = (
   context: Context,
@@ -33,7 +33,7 @@ export const runRotation = (
     }
   })
 
-/** Finds out what became of a run that was cut off, and finishes or undoes it, before its policy is changed or removed. */
+/** Finishes or undoes an interrupted rotation, before its policy is changed or removed. */
 export async function resolveInterruptedRotation(context: Context, id: RotationId, origin: Origin): Promise<void> {
   const resolved = await withClaim(context, id, { origin, onlyDue: false }, async (run) => {
     await resolveInterrupted(run)

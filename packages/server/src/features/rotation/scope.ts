@@ -14,7 +14,7 @@ export const rotationColumns = `p.org_id, p.id, p.environment_id, p.secret_name,
   p.target_id, p.status, p.last_run_at, p.next_run_at, p.last_version, p.last_error, p.failure_streak, p.created_at,
   p.updated_at`
 
-/** One whose environment has just been deleted is no more. */
+/** Finds no policy whose environment has just been deleted. */
 const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
   db.row<Rotation>(
     `select ${rotationColumns} from rotation_policies p
@@ -29,13 +29,13 @@ const found = within<'rotation', 'rotationId', Rotation>(
   findRotation,
 )
 
-/** A bound token manages what is rotated in its own environment, and nowhere else. */
+/** A bound token may manage rotation only in its own environment. */
 export function checkBound(principal: Principal, environmentId: string): void {
   const bound = boundTo(principal)
   if (bound !== null && bound !== environmentId) throw fail('forbidden', 'this token is bound to another environment')
 }
 
-/** A rotation policy of the organization; for a bound token, of its own environment. */
+/** Adds the rotation policy in the path. A bound token reaches only policies of its own environment. */
 export const rotation = <N extends string>(base: Access<InOrg, N>): Access<OnRotation, N | 'rotationId'> =>
   narrowed(
     'ofOwnEnv',

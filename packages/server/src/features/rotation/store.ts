@@ -4,7 +4,7 @@ import type { Org } from '../orgs/scope.ts'
 import type { Status } from './lifecycle.ts'
 import { type Rotation, rotationColumns } from './scope.ts'
 
-/** Of one environment, where one is given. */
+/** Lists all policies, or those of one environment if its id is given. */
 export const listRotations = (db: Sql, org: Org, environmentId: string | null, { at, id, take }: KeysetCursor) =>
   db.rows<Rotation>(
     `select ${rotationColumns} from rotation_policies p
@@ -31,7 +31,7 @@ export const findRotationOf = (db: Sql, org: Org, environmentId: string, secretN
     [org.id, environmentId, secretName],
   )
 
-/** Whether another policy of the environment writes this secret, as its value or as the name of its account. */
+/** Finds another policy of the environment that writes this secret, as its value or as the name of its account. */
 export const writerOf = (db: Sql, org: Org, environmentId: string, name: string, exceptName: string) =>
   db.row<{ secretName: string }>(
     `select secret_name from rotation_policies
@@ -53,7 +53,7 @@ export interface NewRotation {
   now: string
 }
 
-/** Another configuration of the same secret takes the place of the one that is there, and begins anew. */
+/** A new configuration of the same secret replaces the existing policy, which starts over. */
 export const putRotation = async (db: Tx, org: Org, one: NewRotation): Promise<Rotation> =>
   (await db.row<Rotation>(
     `insert into rotation_policies as p (org_id, id, environment_id, secret_name, kind, config, interval_seconds,
@@ -88,7 +88,7 @@ export interface Changed {
   now: string
 }
 
-/** Undefined where it has been removed. */
+/** Returns undefined if the policy was deleted. */
 export const updateRotation = (db: Tx, { orgId, id }: RotationId, change: Changed) =>
   db.row<Rotation>(
     `update rotation_policies p set config = $3, interval_seconds = $4, status = $5, next_run_at = $6,
@@ -128,7 +128,7 @@ export const countRotations = async (db: Tx, orgId: string, environmentId: strin
     )
   )?.count ?? 0
 
-/** Active ones whose time has come. */
+/** Lists active policies that are due and that no run has claimed. */
 export const listDue = (db: Sql, now: string) =>
   db.rows<{ orgId: string; rotationId: string }>(
     `select org_id, id as rotation_id from rotation_policies

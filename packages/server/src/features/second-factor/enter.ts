@@ -20,7 +20,7 @@ export async function enterOptions(
   return assertionOptions(input, input.principal.id)
 }
 
-/** Whatever is tried, it is one count: five wrong ones in ten minutes, however many servers are asked at once. */
+/** All tries of a person share one count: five wrong ones in ten minutes, across all servers. */
 export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   const { db, context, principal, body, now } = input
   needManaged(context)

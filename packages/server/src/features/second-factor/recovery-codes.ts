@@ -12,11 +12,11 @@ function newCode(): string {
   return `${letters.slice(0, 5)}-${letters.slice(5)}`
 }
 
-/** Keyed with the server key: a thief of the database could search 50 bits under a plain hash. */
+/** The hash is keyed with the server key, because a thief of the database could search 50 bits under a plain hash. */
 const hashesOf = (serverKey: ServerKey, userId: string, code: string) =>
   serverKey.macs('recovery-code', `${userId} ${code}`)
 
-/** Ten codes in place of those before. Shown now and never again. */
+/** Replaces the recovery codes with ten new ones, which are shown only now. */
 export async function newRecoveryCodes(db: Tx, serverKey: ServerKey, userId: string): Promise<string[]> {
   const codes = Array.from({ length: limits.recoveryCodes }, newCode)
   await replaceRecoveryCodes(
@@ -27,6 +27,6 @@ export async function newRecoveryCodes(db: Tx, serverKey: ServerKey, userId: str
   return codes
 }
 
-/** True once for each code. Those of the previous server key are good for as long as that is set. */
+/** Returns true once for each code. Codes of the previous server key work for as long as that key is set. */
 export const isRecoveryCode = (db: Tx, serverKey: ServerKey, userId: string, code: string, now: string) =>
   takeRecoveryCode(db, userId, hashesOf(serverKey, userId, code), now)

@@ -17,9 +17,9 @@ await setUp(world)
 const email = 'first@example.com'
 const signIn = () => signInByLink(world, email)
 const orgId = (await world.call(me.get, { as: (await signIn()).as })).body.orgs[0]?.id as string
-/** Past what is counted, so that one test does not use up the tries of the next. */
+/** Moves the clock past the limit on tries, so that one test does not use up the tries of the next. */
 const pause = () => world.clock.advance(901)
-/** To where a code has just begun, which is the one of its half minute. */
+/** Moves the clock to the beginning of the next 30-second code. */
 const toNextCode = () => world.clock.advance((30_001 - (world.clock.now().getTime() % 30_000)) / 1000)
 
 const codeOf = (secret: string, offsetSeconds = 0) =>
@@ -37,7 +37,7 @@ async function enroll(as: string) {
   return { secret: begun.body.secret, recoveryCodes: confirmed.body.recoveryCodes }
 }
 
-/** Someone new with an authenticator app, signed in again so that the factor waits to be entered. */
+/** Enrols an authenticator app, and signs in again, so that the factor has to be entered. */
 async function withApp() {
   pause()
   const first = await signIn()
@@ -56,7 +56,7 @@ async function withApp() {
 }
 
 describe('an authenticator app', () => {
-  test('counts for nothing until a code has confirmed it, and then as entered', async () => {
+  test('counts only after a code has confirmed it, and then as entered', async () => {
     const { as } = await signIn()
     const begun = await world.call(secondFactor.enrollTotp, { as })
     expect(begun.body.uri).toMatch(/^otpauth:\/\/totp\/Skerry:first%40example\.com\?/)
@@ -71,7 +71,7 @@ describe('an authenticator app', () => {
     await world.server.context.db.rows('delete from totp_factors')
   })
 
-  test('is entered by its code, which stamps the session and gives a new token', async () => {
+  test('is entered by its code, which marks the session and gives a new token', async () => {
     const { as, secret, remove } = await withApp()
     expect((await world.call(me.get, { as })).body.session).toMatchObject({ secondFactor: true, mfaAt: null })
     const { status, body } = await enter(as, { code: codeOf(secret) })
@@ -81,9 +81,9 @@ describe('an authenticator app', () => {
     await remove()
   })
 
-  test('takes the code before and the one after, and no other', async () => {
+  test('accepts the previous, the current and the next code, and no other', async () => {
     const { as, secret, remove } = await withApp()
-    // The code before it ends with it, and then the one that was two ahead is the next.
+    // The test starts at the beginning of a code’s 30 seconds, so that the accepted codes do not change while it runs.
     toNextCode()
     const results = []
     for (const offset of [-30, 0, 30, 60, -60]) {
@@ -93,7 +93,7 @@ describe('an authenticator app', () => {
     await remove()
   })
 
-  test('takes each code once: not again, not one from before, not two hundred at once', async () => {
+  test('accepts each code once: not again, not an earlier one, and not two hundred at once', async () => {
     const { as, secret, remove } = await withApp()
     const now = codeOf(secret)
     const storm = await Promise.all(Array.from({ length: 200 }, () => enter(as, { code: now })))
@@ -106,7 +106,7 @@ describe('an authenticator app', () => {
     await remove()
   })
 
-  test('is sealed in the database', async () => {
+  test('is stored encrypted', async () => {
     const { secret, remove } = await withApp()
     const rows = JSON.stringify(await world.server.context.db.rows('select * from totp_factors'))
     expect(rows).toContain('sk1.')
@@ -117,7 +117,7 @@ describe('an authenticator app', () => {
 })
 
 describe('guessing', () => {
-  test('two hundred wrong codes at once: five are looked at, and the right one is too late', async () => {
+  test('two hundred wrong codes at once: five are checked, and then the right one is refused too', async () => {
     const { as, secret, remove } = await withApp()
     const right = codeOf(secret)
     const wrong = right === '000000' ? '111111' : '000000'
@@ -133,7 +133,7 @@ describe('guessing', () => {
     await remove()
   })
 
-  test('recovery codes and codes of the app share the five', async () => {
+  test('recovery codes and codes of the app share the five tries', async () => {
     const { as, recoveryCodes, remove } = await withApp()
     const guesses = Array.from({ length: 200 }, (_, i) =>
       i % 2 ? { code: '000000' } : { recoveryCode: 'AAAAA-AAAAA' },
@@ -146,7 +146,7 @@ describe('guessing', () => {
 })
 
 describe('a recovery code', () => {
-  test('stands in for the app once', async () => {
+  test('works once in place of the app', async () => {
     const { as, recoveryCodes, remove } = await withApp()
     expect((await enter(as, { recoveryCode: recoveryCodes[3] })).status).toBe(200)
     expect((await enter(as, { recoveryCode: recoveryCodes[3] })).status).toBe(403)
@@ -154,14 +154,14 @@ describe('a recovery code', () => {
     await remove()
   })
 
-  test('is taken once when it is brought two hundred times at once', async () => {
+  test('works once even if it is sent two hundred times at once', async () => {
     const { as, recoveryCodes, remove } = await withApp()
     const answers = await Promise.all(Array.from({ length: 200 }, () => enter(as, { recoveryCode: recoveryCodes[0] })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     await remove()
   })
 
-  test('is replaced with its siblings, by who has just entered the second factor', async () => {
+  test('is replaced together with all others by a person who has just entered the second factor', async () => {
     const { as, secret, recoveryCodes, remove } = await withApp()
     const renew = () => world.call(secondFactor.renewRecoveryCodes, { as })
     expect((await renew()).error?.code).toBe('mfa_required')
@@ -182,7 +182,7 @@ describe('a recovery code', () => {
 })
 
 describe('a second factor', () => {
-  test('is enrolled or removed by who has just entered the one that is there', async () => {
+  test('can be enrolled or removed only by a person who has just entered the existing one', async () => {
     const { as, secret } = await withApp()
     const attempts = [
       await world.call(secondFactor.enrollTotp, { as }),
@@ -199,7 +199,7 @@ describe('a second factor', () => {
     expect(await factors(stale)).toMatchObject({ enrolled: false, totp: false, recoveryCodesLeft: 0 })
   })
 
-  test('is asked of its person once in each session, before anything else', async () => {
+  test('must be entered once in each session, before anything else', async () => {
     const { as, secret, remove } = await withApp()
     const ask = async () => [
       (await world.call(orgs.get, { as, params: { orgId } })).error?.code,
@@ -212,7 +212,7 @@ describe('a second factor', () => {
     await remove()
   })
 
-  test('stands before the names of organizations too: a mailbox alone hears of none', async () => {
+  test('is required before the names of organizations too, so a mailbox alone reveals none', async () => {
     const { as, secret, remove } = await withApp()
     const names = async () => (await world.call(me.get, { as })).body.orgs.map(({ id }) => id)
     expect(await names()).toEqual([])
@@ -221,7 +221,7 @@ describe('a second factor', () => {
     await remove()
   })
 
-  test('that was removed stands behind nothing: not its session, not a terminal approved with it', async () => {
+  test('that was removed no longer counts, in its session and in a terminal that was approved with it', async () => {
     const { as, secret } = await withApp()
     await enter(as, { code: codeOf(secret) })
     const terminal = await newCliSession(world, { as })
@@ -241,19 +241,19 @@ describe('a second factor', () => {
     expect((await require(true)).error?.code).toBe('mfa_required')
   })
 
-  test('cannot be entered where there is none, nor two at once', async () => {
+  test('cannot be entered if there is none, and only one at a time', async () => {
     const { as } = await signIn()
     expect((await enter(as, { code: '000000' })).error?.code).toBe('conflict')
     expect((await enter(as, {})).status).toBe(400)
     expect((await enter(as, { code: '000000', recoveryCode: 'AAAAA-AAAAA' })).status).toBe(400)
   })
 
-  test('is a person’s own affair: a service token and a machine client are refused', async () => {
+  test('is for people: a service token and a machine client are refused', async () => {
     for (const { as } of [tenant.admin, tenant.machine])
       expect((await world.call(secondFactor.get, { as })).status).toBe(403)
   })
 
-  test('tells the trail of each organization of its person', async () => {
+  test('is recorded in the audit log of each organization of its person', async () => {
     const { as, secret, remove } = await withApp()
     await enter(as, { code: codeOf(secret) })
     const query = { action: 'user.totp_enrolled' }
@@ -263,7 +263,7 @@ describe('a second factor', () => {
   })
 })
 
-test('where an external issuer keeps second factors, none can be enrolled here', async () => {
+test('with an external issuer, which has the second factors, none can be enrolled here', async () => {
   const external = await openWorld()
   const member = await newMember(external, await signUp(external))
   const answers = [

@@ -13,7 +13,7 @@ export interface Person {
   principal: UserPrincipal
 }
 
-/** Who signs in at an external issuer enters second factors there. */
+/** A person who signs in at an external issuer enters second factors there. */
 export function needManaged({ oidc }: Context): void {
   if (oidc) throw fail('conflict', 'an external issuer keeps second factors here')
 }

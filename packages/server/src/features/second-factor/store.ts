@@ -12,7 +12,7 @@ export const findTotp = (db: Sql, userId: string) =>
     userId,
   ])
 
-/** Replaces one that was begun and never confirmed; false where one is confirmed. */
+/** Replaces an enrolment that was never confirmed. Returns false if the existing one is confirmed. */
 export const upsertTotp = async (db: Tx, userId: string, sealedSecret: string, now: string): Promise<boolean> =>
   (await db.row(
     `insert into totp_factors (user_id, sealed_secret, created_at) values ($1, $2, $3)
@@ -22,7 +22,7 @@ export const upsertTotp = async (db: Tx, userId: string, sealedSecret: string, n
     [userId, sealedSecret, now],
   )) !== undefined
 
-/** False where a code of this step or a later one was taken before; of two at once, one wins. */
+/** Returns false if a code of this step or a later one was used before. Of two uses at once, one succeeds. */
 export const takeStep = async (db: Tx, userId: string, step: number): Promise<boolean> =>
   (await db.row(
     `update totp_factors set last_used_step = $2

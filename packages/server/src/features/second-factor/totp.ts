@@ -17,7 +17,7 @@ import { confirmTotp, deleteTotp, findTotp, type TotpRow, takeStep, upsertTotp }
 
 const periodSeconds = 30
 
-/** RFC 6238 with what every authenticator app knows: SHA-1, six digits, thirty seconds. */
+/** RFC 6238 with the parameters that every authenticator app knows: SHA-1, six digits, 30 seconds. */
 async function authenticator(secret: Buffer, label = ''): Promise<TOTP> {
   const { Secret, TOTP } = await import('otpauth')
   return new TOTP({
@@ -65,7 +65,7 @@ export async function confirm(
   return { recoveryCodes }
 }
 
-/** Recovery codes stand in for the app, so they go with it. */
+/** Recovery codes work in place of the app, so they are deleted with it. */
 export async function remove(input: In<typeof secondFactor.removeTotp, Person>): Out<typeof secondFactor.removeTotp> {
   const { db, principal } = input
   if (!(await deleteTotp(db, principal.id))) throw fail('not_found', 'there is no authenticator app')
@@ -73,7 +73,7 @@ export async function remove(input: In<typeof secondFactor.removeTotp, Person>):
   return { ok: true }
 }
 
-/** True once for each time step: a code that someone read over a shoulder is worth nothing. One step early or late is fine. */
+/** Returns true once for each time step, so a code that somebody saw is useless. One step early or late is accepted. */
 export async function isCode(db: Tx, serverKey: ServerKey, row: TotpRow, code: string, now: string): Promise<boolean> {
   const secret = serverKey.open('totp-secret', row.userId, row.sealedSecret)
   if (secret === undefined) throw new Error('the server key does not open a secret of its own')

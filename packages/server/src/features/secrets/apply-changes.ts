@@ -9,32 +9,34 @@ import type { Env } from '../envs/scope.ts'
 import { checkEnvironmentQuota, type QuotaDeps } from './quota-cache.ts'
 import { findVersion, lockSecret } from './store.ts'
 
-/** What was proposed, and by whom. */
+/** A proposed change and its proposer. */
 type Change = Pick<
   Static<typeof ChangeRequest>,
   'action' | 'secretName' | 'ciphertext' | 'restoreVersion' | 'baseVersion' | 'proposedByType' | 'proposedById'
 > & { baseSecretId: string | null }
 
-/** What was done, as the audit trail tells it. */
+/** An applied change, as the audit log records it. */
 interface Applied {
   action: 'secret.written' | 'secret.restored' | 'secret.deleted'
   secretId: string
   metadata: { environmentId: string; name: string; version: number; restoredFrom?: number }
 }
 
-/** A change with what it was proposed on, held until this transaction ends; `secret` undefined where there was none. */
+/**
+ * A change with the secret that it was proposed for, locked until the transaction ends; undefined if there was none.
+ */
 interface Based<Of extends Change> {
   change: Of
   secret: StoredSecret | undefined
 }
 
-/** Undefined where a secret has moved on: it is another one by now, or at another version. */
+/** Locks the secrets of the changes. Returns undefined if one is not the same secret at the same version any more. */
 export async function lockBases<Of extends Change>(
   db: Tx,
   env: Env,
   changes: readonly Of[],
 ): Promise<Based<Of>[] | undefined> {
-  // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
+  // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
   await lockEnvironment(db, env, 'no key update')
   const bases: Based<Of>[] = []
   for (const change of changes) {
@@ -53,7 +55,7 @@ interface Work {
   newId: (kind: 'secret') => string
 }
 
-/** All changes or none: undefined where the first finds its secret made by another in this moment. */
+/** Applies all changes or none. Returns undefined if another request has just created the secret of the first one. */
 export async function applyChanges<Of extends Change>(work: Work, env: Env, bases: readonly Based<Of>[]) {
   const done: (Applied & Pick<Based<Of>, 'change'>)[] = []
   for (const { change, secret } of bases) {
@@ -67,7 +69,7 @@ export async function applyChanges<Of extends Change>(work: Work, env: Env, base
   return done
 }
 
-/** Does what was proposed, byte for byte, with the proposer as the author of the version. */
+/** Applies a change byte for byte, with the proposer as the author of the version. */
 async function applyChange(
   db: Tx,
   env: Env,
@@ -83,7 +85,7 @@ async function applyChange(
     if (ciphertext === null) throw new Error('a proposed value is forgotten only when it can no longer be applied')
     const write = { newId: newId('secret'), name, ciphertext, expectedVersion: baseVersion, author, now }
     const written = await writeSecret(db, env, write)
-    if (!written) return undefined // created by another in this moment, when there was no row yet to lock
+    if (!written) return undefined // another request has just created it, when there was no row to lock
     return { action: 'secret.written', secretId: written.id, metadata: { ...about, version: written.version } }
   }
   if (!secret) return undefined

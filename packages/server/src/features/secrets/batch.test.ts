@@ -25,7 +25,7 @@ interface Put {
   url?: string
 }
 
-/** Not the world's own call, which shows every 500: here some are what is wanted. */
+/** The world’s own call prints every 500, and some of these tests expect one. */
 const put = ({ name, as = tenant.admin.as, env = envId, expectedVersion, url = world.url }: Put) =>
   call(url, world.answers, secrets.put, {
     as,
@@ -36,7 +36,7 @@ const all = (puts: Put[]) => Promise.all(puts.map(put))
 
 const isGroup = (text: string) => text.includes('for key share skip locked')
 
-/** Sends them while a group is on its way, so that they make up the next; and tells the names in each group. */
+/** Sends writes while a group is under way, so that they form the next groups. Returns the names in each group. */
 async function together(puts: Put[]) {
   const { db, writes } = world.server.context
   const { rows } = db.batches
@@ -44,7 +44,7 @@ async function together(puts: Put[]) {
   const held = Promise.withResolvers<void>()
   const sent = vi.spyOn(db.batches, 'rows').mockImplementation(async (text, values) => {
     if (isGroup(text) && groups.push(values?.[2] as string[]) === 1) await held.promise
-    // A stand-in for a generic function answers what it was handed, of whatever type.
+    // A mock of a generic function cannot know the type of its answer.
     return (await rows(text, values)) as never
   })
   const added = vi.spyOn(writes, 'add')
@@ -63,7 +63,7 @@ async function together(puts: Put[]) {
   }
 }
 
-/** A token that memory knows and that may write. */
+/** Makes a token that is cached in memory and may write. */
 async function writer(env = envId): Promise<Actor> {
   const token = await newToken(world, tenant)
   await grantKey(world, tenant, env, token)
@@ -74,7 +74,7 @@ async function writer(env = envId): Promise<Actor> {
 
 const sql = (text: string, ...values: unknown[]) => world.server.context.db.rows(text, values)
 
-/** The versions of a name, and those that the trail tells of. */
+/** The versions of a name, and the versions that the audit log records. */
 async function historyOf(name: string) {
   const params = { orgId: tenant.orgId, envId, name }
   const { body } = await world.call(secrets.versions, { as: tenant.admin.as, params, query: { limit: 200 } })
@@ -87,8 +87,8 @@ async function historyOf(name: string) {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-describe('writes that come together', () => {
-  test('share a statement, and each has its version and its entry', async () => {
+describe('simultaneous writes', () => {
+  test('share one statement, and each gets its own version and audit entry', async () => {
     const names = upTo(40).map((n) => `MANY_${n}`)
     const made = await newEntriesOf(names.map((name) => ({ name })))
     expect(made.groups.map((group) => group.toSorted())).toEqual([names.toSorted()])
@@ -108,7 +108,7 @@ describe('writes that come together', () => {
     )
   })
 
-  test('to one name each get a version of their own, without a gap', async () => {
+  test('to one name get consecutive versions without a gap', async () => {
     const { answers, groups } = await together(upTo(20).map(() => ({ name: 'ONE' })))
     expect(groups).toEqual(upTo(20).map(() => ['ONE']))
     expect(answers.map(({ body }) => written(body).secret.version).sort((a, b) => a - b)).toEqual(upTo(20))
@@ -116,8 +116,8 @@ describe('writes that come together', () => {
     expect(await historyOf('ONE')).toEqual({ versions: upTo(20), audited: upTo(20) })
   })
 
-  test('leave what alone they would leave: the same answer, row and entry', async () => {
-    // The second is too long for a group.
+  test('leave the same row and audit entry in a group as in a transaction of their own', async () => {
+    // The second ciphertext is too long for a group.
     for (const text of [ciphertext(), ciphertext(20_000)]) {
       const name = `SAME_${text.length}`
       const [entry] = await newEntries(world, () => putSecret(world, tenant, envId, name, text))
@@ -147,9 +147,9 @@ describe('writes that come together', () => {
     }
   })
 
-  test('expecting a version win once, and the others are told', async () => {
+  test('that expect the same version succeed once, and the others get 409', async () => {
     await putSecret(world, tenant, envId, 'HELD')
-    // Of those that may, the first to arrive wins, on whichever connection.
+    // The first of these requests to arrive wins, on whichever connection.
     const statusesOf = async (name: string, expected: number[]) => {
       const { answers } = await together(expected.map((expectedVersion) => ({ name, expectedVersion })))
       return answers.map(({ status }) => status)
@@ -175,7 +175,7 @@ describe('writes that come together', () => {
   }
 })
 
-describe('one that must be refused', () => {
+describe('a write that must be refused', () => {
   const cases: [string, number, () => Promise<Omit<Put, 'name'>>][] = [
     [
       'a token revoked elsewhere, which memory still knows',
@@ -214,7 +214,7 @@ describe('one that must be refused', () => {
         return { env: id }
       },
     ],
-    ['another version than the expected', 409, async () => ({ expectedVersion: 7 })],
+    ['a version other than the expected one', 409, async () => ({ expectedVersion: 7 })],
   ]
 
   const newBranch = async (ttlSeconds: number | null) => {
@@ -223,22 +223,25 @@ describe('one that must be refused', () => {
     return (await world.call(branches.create, { as: tenant.admin.as, params, body })).body.branch
   }
 
-  test.each(cases)('in a group, for %s, is refused as alone and disturbs nobody', async (_, expected, make) => {
-    const refused = { name: 'FIRST', ...(await make()) }
-    await put({ name: 'WARM' }) // what was made above may have made memory forget who writes
-    const before = await historyOf('FIRST')
-    const others = upTo(6).map((n) => ({ name: `BESIDE_${n}` }))
-    const { answers, groups } = await together([refused, ...others])
-    expect(groups).toHaveLength(1)
-    const [inGroup, ...rest] = answers
-    const alone = await put(refused)
-    expect(inGroup?.status).toBe(expected)
-    expect([inGroup?.status, inGroup?.error]).toEqual([alone.status, alone.error])
-    for (const { status } of rest) expect([200, 201]).toContain(status)
-    expect(await historyOf('FIRST')).toEqual(before)
-  })
+  test.each(cases)(
+    'in a group, because of %s, is refused as it is alone and does not affect the others',
+    async (_, expected, make) => {
+      const refused = { name: 'FIRST', ...(await make()) }
+      await put({ name: 'WARM' }) // the setup above may have removed the writer from memory
+      const before = await historyOf('FIRST')
+      const others = upTo(6).map((n) => ({ name: `BESIDE_${n}` }))
+      const { answers, groups } = await together([refused, ...others])
+      expect(groups).toHaveLength(1)
+      const [inGroup, ...rest] = answers
+      const alone = await put(refused)
+      expect(inGroup?.status).toBe(expected)
+      expect([inGroup?.status, inGroup?.error]).toEqual([alone.status, alone.error])
+      for (const { status } of rest) expect([200, 201]).toContain(status)
+      expect(await historyOf('FIRST')).toEqual(before)
+    },
+  )
 
-  test('a write to a protected environment is left to its own unit of work', async () => {
+  test('because its environment is protected is not done by a group', async () => {
     const { id } = await newEnv(world, tenant, appId, 'protected')
     await sql('update environments set required_approvals = 1, allow_self_approval = false where id = $1', id)
     const before = await stateOf(world)
@@ -268,7 +271,7 @@ describe('one that must be refused', () => {
 })
 
 describe('a group whose statement fails', () => {
-  test('leaves nothing, and each is made by itself: the one that cannot be is the only one that is not', async () => {
+  test('stores nothing; its writes are tried one by one, and only the impossible one fails', async () => {
     const { db } = world.server.context
     await db.script(`create function refuse_name() returns trigger language plpgsql as $$
       begin if new.metadata->>'name' = 'POISON' then raise exception 'no room'; end if; return new; end $$;
@@ -282,7 +285,7 @@ describe('a group whose statement fails', () => {
     expect(await sql(`select 1 from secrets where name = 'POISON'`)).toEqual([])
   })
 
-  test('in a way that may have been committed is answered with 500, and made no second time', async () => {
+  test('with an unknown outcome is answered with 500 and not retried', async () => {
     const { batches } = world.server.context.db
     const { rows } = batches
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
@@ -306,7 +309,7 @@ describe.runIf(engine() === 'postgres')('two servers', () => {
   })
   afterAll(() => other.close())
 
-  test('that write the same names at once, in either order, lose nothing and do not lock each other out', async () => {
+  test('that write the same names at once, in either order, lose nothing and do not deadlock', async () => {
     const names = upTo(10).map((n) => `SHARED_${n}`)
     for (const url of [world.url, other.url]) await put({ name: 'WARM', url })
     const rounds = 5
@@ -319,7 +322,7 @@ describe.runIf(engine() === 'postgres')('two servers', () => {
     for (const name of names) expect(await historyOf(name)).toEqual({ versions, audited: versions })
   })
 
-  test('a write that would have to wait, for a deletion, keeps no other waiting', async () => {
+  test('do not delay other writes while one write waits for a deletion', async () => {
     const { id } = await newEnv(world, tenant, appId, 'going')
     await put({ name: 'WARM', env: id })
     const { db } = world.server.context

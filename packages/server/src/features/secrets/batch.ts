@@ -5,15 +5,15 @@ import type { SecretsContext } from './context.ts'
 import { chooseGroup } from './quota-cache.ts'
 import { writtenReply } from './secrets.ts'
 
-/** Longer ciphertexts go by themselves: others would wait for them. */
+/** Longer ciphertexts are written alone, because other writes would wait for them. */
 const charactersMax = 16 * 1024
 
 type Body = { ciphertext: string; expectedVersion?: number }
 
-/** What `put` does, for a service token whose holder memory knows and where nothing stands against it. */
+/** Does a `put` as part of a group, for a token that is cached in memory. Returns undefined for the normal route. */
 export const putInBatch: Batch<Body, SecretsContext> = async ({ context, origin, token, tokenHash, params, body }) => {
   if (token.orgId !== params.orgId || body.ciphertext.length > charactersMax) return undefined
-  // Whether it may write elsewhere is asked the long way.
+  // The normal route checks whether the token may write to another environment.
   if (token.environmentId !== null && token.environmentId !== params.envId) return undefined
   const { orgId } = token
   const environmentId = params.envId as string

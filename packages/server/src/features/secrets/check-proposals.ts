@@ -8,7 +8,7 @@ import { checkEnvironmentQuota, type QuotaContext } from './quota-cache.ts'
 import { conflict } from './secrets.ts'
 import { findSecret } from './store.ts'
 
-/** What several writes would do, each checked as if it were done now. */
+/** Checks several writes as if they were done now, and returns them as proposals. */
 export async function checkProposals(
   input: In<typeof changes.propose, InEnv, QuotaContext>,
 ): Promise<[Proposal, ...Proposal[]]> {
@@ -23,7 +23,7 @@ export async function checkProposals(
 
 interface Write {
   name: string
-  /** None: it is deleted. */
+  /** Undefined if the secret is to be deleted. */
   ciphertext?: string
   expectedVersion?: number
 }

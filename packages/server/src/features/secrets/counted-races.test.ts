@@ -22,7 +22,7 @@ const { db } = context
 afterEach(() => vi.restoreAllMocks())
 
 let environments = 0
-/** The count of the first write makes the environment known as nearly full. */
+/** Makes an environment. The count at its first write records that it is nearly full. */
 async function nearlyFull(owner = tenant, ownAppId = appId): Promise<string> {
   const { id } = await newEnv(world, owner, ownAppId, `env-${++environments}`)
   await putSecret(world, owner, id, 'FIRST')
@@ -30,7 +30,7 @@ async function nearlyFull(owner = tenant, ownAppId = appId): Promise<string> {
   return id
 }
 
-/** A write that expects a new secret. Made twice, it would be refused. The world's own call would show a wanted 500. */
+/** A write that expects a new secret, so that a second try fails. The world’s own call would print an expected 500. */
 const create = (envId: string, name: string, owner = tenant) =>
   call(world.url, world.answers, secrets.put, {
     as: owner.admin.as,
@@ -66,7 +66,7 @@ describe('writes to two environments that are nearly full', () => {
       if new.metadata->>'name' = 'POISON' then raise exception 'canceled' using errcode = '57014'; end if; return new; end $$;
       create trigger cancel_poison before insert on audit_entries for each row execute function cancel_poison()`)
     const [spared, written] = [upTo(4, 'SPARED'), upTo(6, 'OTHER')]
-    // The first write goes by itself. All that come meanwhile are due together.
+    // The first write goes alone. All writes that come meanwhile form the next group.
     const [answers, [poison, ...rest]] = await Promise.all([
       createAll(other, written),
       createAll(failing, ['POISON', ...spared]),
@@ -79,7 +79,7 @@ describe('writes to two environments that are nearly full', () => {
     expect(await versionsOf(other)).toEqual(once(written))
   })
 
-  test('are answered and evicted, although the connection of the other group is lost at its commit', async () => {
+  test('are answered, and cached answers evicted, although the other group loses its connection at the commit', async () => {
     const [failing, other] = [await nearlyFull(), await nearlyFull()]
     const { transaction } = db
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
@@ -94,7 +94,7 @@ describe('writes to two environments that are nearly full', () => {
     expect(statusesOf(failed)).toEqual(times(4, 500))
     expect(statusesOf(answers)).toEqual(times(6, 201))
     expect(evict).toHaveBeenCalledWith(orgId, other)
-    // The commit may have been made.
+    // The commit may have succeeded.
     expect(evict).toHaveBeenCalledWith(orgId, failing)
     expect(await versionsOf(failing)).toEqual(once(unknown))
     expect(await versionsOf(other)).toEqual(once(written))
@@ -104,7 +104,7 @@ describe('writes to two environments that are nearly full', () => {
     Array.isArray(result) && (result as WrittenRow[]).some(({ environmentId }) => environmentId === envId)
 })
 
-test('many nearly full environments of one organization take two connections at most', async () => {
+test('writes to many nearly full environments of one organization use at most two connections', async () => {
   const envIds: string[] = []
   for (let n = 0; n < 12; n++) envIds.push(await nearlyFull())
   const { transaction } = db
@@ -152,7 +152,7 @@ describe.runIf(engine() === 'postgres')('while nearly full environments are lock
     for (const id of ids) expect(await versionsOf(id)).toEqual(once(upTo(4, 'LATE')))
   }
 
-  test('writes to another one of the same organization are answered', async () => {
+  test('writes to another environment of the same organization are answered', async () => {
     const [lockedId, otherId] = [await nearlyFull(), await nearlyFull()]
     await whileLocked([lockedId], () => createAll(otherId, upTo(4, 'PROMPT')))
   })

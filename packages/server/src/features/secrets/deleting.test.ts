@@ -17,7 +17,7 @@ const remove = (
 const versions = (name: string) => world.call(secrets.versions, { as: tenant.admin.as, params: at(name) })
 
 describe('deleting', () => {
-  test('takes the secret and its whole history', async () => {
+  test('removes the secret and its whole history', async () => {
     const first = await putSecret(world, tenant, envId, 'GONE')
     await putSecret(world, tenant, envId, 'GONE')
     expect((await remove('GONE')).body).toEqual({ ok: true })
@@ -29,7 +29,7 @@ describe('deleting', () => {
     expect((await remove('GONE')).status).toBe(404)
   })
 
-  test('leaves nothing to go on from: the next write is another secret, at version 1', async () => {
+  test('makes the next write create another secret, at version 1', async () => {
     const before = await putSecret(world, tenant, envId, 'ANEW')
     await putSecret(world, tenant, envId, 'ANEW')
     await remove('ANEW')
@@ -46,7 +46,7 @@ describe('deleting', () => {
   test.each([
     ['the query', (expectedVersion: number) => ({ query: { expectedVersion } })],
     ['the body', (expectedVersion: number) => ({ body: { expectedVersion } })],
-  ])('can be held to a version in %s: 409 where the secret is at another', async (place, held) => {
+  ])('with an expected version in %s answers 409 if the secret has another version', async (place, held) => {
     const name = `HELD_${place.length}`
     await putSecret(world, tenant, envId, name)
     await putSecret(world, tenant, envId, name)
@@ -60,21 +60,21 @@ describe('deleting', () => {
     expect((await remove(name, held(0))).status).toBe(404)
   })
 
-  test('held to two versions at once is refused', async () => {
+  test('with two different expected versions is refused', async () => {
     await putSecret(world, tenant, envId, 'TWICE')
     const { status, error } = await remove('TWICE', { query: { expectedVersion: 1 }, body: { expectedVersion: 2 } })
     expect([status, error?.code]).toEqual([400, 'invalid_request'])
     expect((await remove('TWICE', { query: { expectedVersion: 1 }, body: { expectedVersion: 1 } })).status).toBe(200)
   })
 
-  test('held to a version that is none is refused', async () => {
+  test('with an invalid expected version is refused', async () => {
     await putSecret(world, tenant, envId, 'MALFORMED')
     for (const expectedVersion of [-1, 1.5, 'one', 2_147_483_648])
       expect((await remove('MALFORMED', { query: { expectedVersion } })).status).toBe(400)
     expect((await versions('MALFORMED')).status).toBe(200)
   })
 
-  test('needs no key, so a machine client may; anyone else needs a grant', async () => {
+  test('needs no key, so a machine client may do it; anyone else needs a grant', async () => {
     await putSecret(world, tenant, envId, 'KEYLESS')
     for (const actor of [await newToken(world, tenant), await newMember(world, tenant, 'admin')])
       expect((await remove('KEYLESS', {}, actor)).status).toBe(403)
@@ -85,7 +85,7 @@ describe('deleting', () => {
     expect((await remove('KEYLESS', {}, holder)).status).toBe(200)
   })
 
-  test('by ten at once succeeds once and leaves one entry', async () => {
+  test('ten times at once succeeds once and leaves one audit entry', async () => {
     const { id } = await putSecret(world, tenant, envId, 'RACED')
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove('RACED')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)])
@@ -96,7 +96,7 @@ describe('deleting', () => {
 })
 
 describe('listing', () => {
-  test('shows the current version of each secret, and its ciphertext to the byte', async () => {
+  test('shows the current version of each secret with its exact ciphertext', async () => {
     const other = await newEnv(world, tenant, appId, 'listed')
     const params = { orgId: tenant.orgId, envId: other.id }
     await putSecret(world, tenant, other.id, 'A')
@@ -106,7 +106,7 @@ describe('listing', () => {
     expect(body.secrets).toEqual([a, b])
   })
 
-  test('is refused to a machine client and to everyone who holds no grant', async () => {
+  test('is refused to a machine client and to everyone without a grant', async () => {
     for (const actor of [tenant.machine, await newToken(world, tenant), await newMember(world, tenant, 'admin')]) {
       const { status, error } = await world.call(secrets.list, { as: actor.as, params: on() })
       expect([status, error?.code]).toEqual([403, 'forbidden'])
@@ -118,7 +118,7 @@ describe('writing', () => {
   const put = (name: string, actor: Actor, text = ciphertext()) =>
     world.call(secrets.put, { as: actor.as, params: at(name), body: { ciphertext: text } })
 
-  test('is possible for a member token with a grant, and for nobody that has none', async () => {
+  test('is possible for a member token with a grant, and for nobody without one', async () => {
     const token = await newToken(world, tenant)
     for (const actor of [token, tenant.machine, await newMember(world, tenant, 'admin')])
       expect((await put('WRITTEN', actor)).status).toBe(403)
@@ -126,7 +126,7 @@ describe('writing', () => {
     expect((await put('WRITTEN', token)).status).toBe(201)
   })
 
-  test('one value under two names, or one name in two environments, makes two secrets', async () => {
+  test('the same value under two names, or the same name in two environments, makes separate secrets', async () => {
     const text = ciphertext()
     const one = await putSecret(world, tenant, envId, 'ONE', text)
     const two = await putSecret(world, tenant, envId, 'TWO', text)
@@ -138,7 +138,7 @@ describe('writing', () => {
     expect((await world.call(secrets.list, { as: tenant.admin.as, params })).body.secrets).toEqual([three])
   })
 
-  test('names differ by case, and are variables of an environment', async () => {
+  test('accepts names of environment variables, in which case matters', async () => {
     await put('name', tenant.admin)
     expect((await put('NAME', tenant.admin)).status).toBe(201)
     expect((await put('_', tenant.admin)).status).toBe(201)

@@ -17,7 +17,7 @@ const current = async (name: string) =>
     (secret) => secret.name === name,
   )
 
-/** Writes so many versions, and gives their ciphertexts, first to last. */
+/** Writes this many versions and returns their ciphertexts, oldest first. */
 async function write(name: string, count: number): Promise<string[]> {
   const texts = Array.from({ length: count }, () => ciphertext())
   for (const text of texts) await putSecret(world, tenant, envId, name, text)
@@ -25,7 +25,7 @@ async function write(name: string, count: number): Promise<string[]> {
 }
 
 describe('history', () => {
-  test('holds every version byte for byte, newest first, with its author', async () => {
+  test('contains every version byte for byte, newest first, with its author', async () => {
     const token = await newToken(world, tenant)
     const person = await newMember(world, tenant)
     for (const actor of [token, person]) await grantKey(world, tenant, envId, actor)
@@ -63,7 +63,7 @@ describe('history', () => {
     for (const limit of [0, 201, -1, 1.5, 'all']) expect((await read('LONG', { limit })).status).toBe(400)
   })
 
-  test('is walked by cursor, each version once, though versions are added meanwhile', async () => {
+  test('can be paged through, each version once, although versions are added meanwhile', async () => {
     await write('WALKED', 7)
     const pages = await walk(
       async (cursor) => {
@@ -75,7 +75,7 @@ describe('history', () => {
     expect(pages).toEqual([[7, 6, 5], [4, 3, 2], [1]])
   })
 
-  test('takes no cursor of another list, nor one that somebody made up', async () => {
+  test('refuses a cursor of another list, and one that somebody made up', async () => {
     await write('CURSORS', 1)
     const list = await world.call(secrets.list, {
       as: tenant.admin.as,
@@ -95,7 +95,7 @@ describe('history', () => {
     expect((await read('ABSENT')).status).toBe(404)
   })
 
-  test('is nothing for a machine client, nor for someone without a grant', async () => {
+  test('is refused to a machine client, and to anyone without a grant', async () => {
     await write('HIDDEN', 1)
     for (const actor of [tenant.machine, await newToken(world, tenant), await newMember(world, tenant, 'admin')])
       expect((await read('HIDDEN', {}, actor)).status).toBe(403)
@@ -103,7 +103,7 @@ describe('history', () => {
 })
 
 describe('restoring', () => {
-  test('replays an old ciphertext byte for byte as a new version that says where it is from', async () => {
+  test('copies an old ciphertext byte for byte to a new version that names its source', async () => {
     const [first] = await write('REPLAYED', 3)
     const { status, body } = await restore('REPLAYED', 1)
     expect(status).toBe(200)
@@ -119,7 +119,7 @@ describe('restoring', () => {
     expect((await current('REPLAYED'))?.ciphertext).toBe(first)
   })
 
-  test('keeps a megabyte to the byte', async () => {
+  test('keeps a large value byte for byte', async () => {
     const large = ciphertext(700_000)
     await putSecret(world, tenant, envId, 'LARGE', large)
     await putSecret(world, tenant, envId, 'LARGE')
@@ -127,7 +127,7 @@ describe('restoring', () => {
     expect((await current('LARGE'))?.ciphertext).toBe(large)
   })
 
-  test('a version that does not exist is not found, and writes none', async () => {
+  test('a version that does not exist is refused and writes nothing', async () => {
     await write('BOUNDED', 2)
     for (const version of [3, 2_147_483_647]) expect((await restore('BOUNDED', version)).status).toBe(404)
     for (const version of [0, -1, 2_147_483_648]) expect((await restore('BOUNDED', version)).status).toBe(400)
@@ -135,7 +135,7 @@ describe('restoring', () => {
     expect((await current('BOUNDED'))?.version).toBe(2)
   })
 
-  test('what the secret holds already is refused: the current version, and any other with that value', async () => {
+  test('a value that the secret already has is refused', async () => {
     const [first] = await write('SAME', 2)
     await putSecret(world, tenant, envId, 'SAME', first)
     for (const version of [3, 1]) {
@@ -145,7 +145,7 @@ describe('restoring', () => {
     expect((await restore('SAME', 2)).status).toBe(200)
   })
 
-  test('can be held to a version: 409 where the secret has moved on', async () => {
+  test('with an expected version answers 409 if the secret has another version by now', async () => {
     await write('HELD', 3)
     expect((await restore('HELD', 1, { expectedVersion: 2 })).status).toBe(409)
     expect((await restore('HELD', 1, { expectedVersion: 3 })).status).toBe(200)
@@ -153,13 +153,13 @@ describe('restoring', () => {
     expect((await current('HELD'))?.version).toBe(4)
   })
 
-  test('by ten at once that expect one version succeeds once', async () => {
+  test('ten times at once with one expected version succeeds once', async () => {
     await write('RACED', 2)
     const answers = await Promise.all(Array.from({ length: 10 }, () => restore('RACED', 1, { expectedVersion: 2 })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)])
   })
 
-  test('needs no key, so a machine client may; anyone else needs a grant', async () => {
+  test('needs no key, so a machine client may do it; anyone else needs a grant', async () => {
     const [first] = await write('KEYLESS', 2)
     const { status, body } = await restore('KEYLESS', 1, {}, tenant.machine)
     expect([status, written(body).secret.ciphertext]).toEqual([200, first])

@@ -10,7 +10,7 @@ import type { Principal } from '../../kernel/principal.ts'
 import type { Protection } from '../../model/environments/table.ts'
 import type { Env } from '../envs/scope.ts'
 
-/** What a write of a secret brings along. */
+/** The parts of a write request that a proposal needs. */
 export interface ProposeInput {
   db: Tx
   principal: Principal
@@ -21,17 +21,17 @@ export interface ProposeInput {
   emit: Emit
 }
 
-/** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
+/** A write that would succeed now. `on` is the current secret, or undefined if there is none with that name. */
 export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
   | { action: 'put'; ciphertext: string }
   | { action: 'restore'; restoreVersion: number }
   | { action: 'delete' }
 )
 
-/** Of which the access has found that it is protected. */
+/** An environment that was found to be protected when access was checked. */
 export type ProtectedEnv = Env & { protection: Protection }
 
-/** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
+/** Queues a write instead of doing it, under the protection settings of this moment. */
 export type Propose = (
   request: ProposeInput,
   env: ProtectedEnv,

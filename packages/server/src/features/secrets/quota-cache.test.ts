@@ -4,14 +4,14 @@ import { openQuotaCache } from './quota-cache.ts'
 const env = 'env_a'
 const instant = Date.UTC(2026, 10, 24)
 
-/** How many writes of a byte it takes before somebody has to count. */
+/** Counts how many writes of one byte succeed before a count is needed. */
 function taken(quotaCache: ReturnType<typeof openQuotaCache>): number {
   let count = 0
   while (quotaCache.reserve(env, 1)) count++
   return count
 }
 
-test('a server writes a part of what is free, and counts again after that or a minute', () => {
+test('a server reserves a part of the free quota, and counts again after that or after a minute', () => {
   let nowMs = instant
   const quotaCache = openQuotaCache(() => new Date(nowMs))
   expect(quotaCache.reserve(env, 1)).toBe(false)
@@ -23,7 +23,7 @@ test('a server writes a part of what is free, and counts again after that or a m
   expect(quotaCache.reserve(env, 1)).toBe(false)
 })
 
-test('nothing is free in memory where what is under way may fill it', () => {
+test('no quota is free in memory if writes that are under way may use it up', () => {
   const quotaCache = openQuotaCache(() => new Date(instant))
   quotaCache.store(env, { secrets: 1000, bytes: 1e9 })
   expect(taken(quotaCache)).toBe(0)
@@ -41,7 +41,7 @@ test('an environment counts as nearly full for as long as its count is kept', ()
   expect(quotaCache.isTight(env)).toBe(false)
 })
 
-test('a write that made no new secret gives its place back, but not its bytes', () => {
+test('a write that made no new secret releases its reserved secret, but not its bytes', () => {
   const quotaCache = openQuotaCache(() => new Date(instant))
   quotaCache.store(env, { secrets: 1016, bytes: 1e9 })
   for (let n = 0; n < 100; n++) {
@@ -56,7 +56,7 @@ test('a write that made no new secret gives its place back, but not its bytes', 
   expect(quotaCache.reserve(env, 1)).toBe(false)
 })
 
-test('a place is counted once for all who ask meanwhile, and again for who asks after that', async () => {
+test('simultaneous requests share one count, and a later request counts again', async () => {
   const quotaCache = openQuotaCache(() => new Date(instant))
   let counts = 0
   const counted = Promise.withResolvers<{ secrets: number; bytes: number }>()
@@ -72,7 +72,7 @@ test('a place is counted once for all who ask meanwhile, and again for who asks 
   expect([counts, taken(quotaCache)]).toEqual([2, 2])
 })
 
-test('a count that failed fails for all who asked, and the next who asks has it made', async () => {
+test('a failed count fails for all who waited for it, and the next request counts again', async () => {
   const quotaCache = openQuotaCache(() => new Date(instant))
   const failing = () => Promise.reject(new Error('lost'))
   const asked = await Promise.allSettled([quotaCache.count(env, failing), quotaCache.count(env, failing)])

@@ -11,22 +11,22 @@ export interface QuotaContext extends Context {
   quotaCache: QuotaCache
 }
 
-/** The parts of the context with which a write finds out whether the quota admits it. */
+/** The parts of the context that a write needs to check the quota. */
 export type QuotaDeps = Pick<QuotaContext, 'config' | 'now' | 'quotaCache' | 'usageQueries'>
 
-/** How much may still be written before somebody has to count again: into an environment, or an organization under a plan. */
+/** How much may be written before the next count: to an environment, or in an organization under a plan. */
 export interface QuotaCache {
-  /** Reserves quota for a write. False where too little is known to be free: then the write has to be counted. */
+  /** Reserves quota for a write. Returns false if too little is known to be free: then the write must be counted. */
   reserve(placeId: string, bytes: number): boolean
-  /** Gives back the reserved secret of a write that made no new secret. */
+  /** Releases the reserved secret of a write that made no new secret. */
   release(placeId: string): void
-  /** Keeps what a count found to be free. */
+  /** Stores how much a count found to be free. */
   store(placeId: string, free: Free): void
   /** Whether the last count left so little that every write must be counted. */
   isTight(placeId: string): boolean
-  /** Has it counted, once for all who ask meanwhile: writes that come together find the quota used up together. */
+  /** Counts once for all who ask at the same time, because simultaneous writes find the quota used up together. */
   count(placeId: string, count: () => Promise<Free>): Promise<void>
-  /** Forgets everything: the counts were of another database. */
+  /** Forgets all counts, because they belong to another database. */
   clear(): void
 }
 
@@ -36,13 +36,16 @@ interface Free {
 }
 
 /**
- * Of what is free, one server takes this part before it counts again: writes below the limit cost no query, and several
- * servers that each remember their part stay below it together.
+ * A server reserves this part of the free quota (one 16th) before it counts again. Writes far from the limit then need
+ * no query, and several servers that each reserve their part stay below the limit together.
  */
 const share = 16
-/** What can be under way at once, which is in no count yet. So little is never free in memory: there, writes wait for each other. */
+/**
+ * How much can be under way at once without being in a count. If no more than this is free, every write is counted, and
+ * writes wait for each other.
+ */
 const underWay: Free = { secrets: 1000, bytes: 4 * 1024 * 1024 }
-/** Others write too. */
+/** A count is trusted for 60 s, because other servers write too. */
 const trustedMs = 60_000
 const rememberedMax = 10_000
 
@@ -53,7 +56,7 @@ export function openQuotaCache(now: () => Date): QuotaCache {
     reserve(placeId, bytes) {
       const free = known.get(placeId)
       if (!free || free.untilMs < now().getTime() || free.secrets < 1 || free.bytes < bytes) return false
-      // As if it were a new one. The bytes of what it replaces are found at the next count.
+      // Counts the write as a new secret. The next count finds the bytes of the value that it replaces.
       free.secrets--
       free.bytes -= bytes
       return true
@@ -94,8 +97,9 @@ export function openQuotaCache(now: () => Date): QuotaCache {
 }
 
 /**
- * Refuses what would make an environment larger than a re-key takes in one request. Counted only where memory knows
- * of no free quota: then those who write there wait for each other, so that many at once do not fill one last place.
+ * Refuses a write that would make an environment larger than a re-key accepts in one request. It counts only if memory
+ * knows of no free quota. Then writes to the environment wait for each other, so that simultaneous ones cannot exceed
+ * the limit.
  */
 export async function checkEnvironmentQuota(
   context: QuotaDeps,
@@ -170,7 +174,7 @@ export async function admitGroup<W extends Write>(
   return admitted
 }
 
-/** Both: where plans are enforced, what an organization may still add is free in none of its environments once it is used. */
+/** Reserves quota of the environment and, if plans are enforced, of the organization that all environments share. */
 const reservesQuota = (
   { config, quotaCache }: Pick<QuotaContext, 'config' | 'quotaCache'>,
   orgId: string,

@@ -3,10 +3,10 @@ import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
 import { listSome } from './store.ts'
 
-/** How many others are read to see that a key is the environment’s: one may be unreadable for a reason of its own. */
+/** How many other secrets are read to check a key against. A single one may be unreadable for its own reason. */
 const othersMax = 5
 
-/** Current ciphertexts, by name: those that are asked for, and a few others. */
+/** Returns current ciphertexts by name: the requested ones and a few others. */
 export async function currentCiphertexts(db: Sql, env: Env, names: readonly string[]): Promise<Map<string, string>> {
   const rows = await listSome(db, env, names, names.length + othersMax)
   return new Map(rows.map(({ name, ciphertext }) => [name, ciphertext]))
@@ -20,8 +20,8 @@ interface RotatedVersion {
 }
 
 /**
- * Appends a version that the rotator has made, onto whatever the current one is: it is what the target takes from now on.
- * In a protected environment too, for an admin has decided on the policy.
+ * Appends a version that the rotator has made to whatever version is current, because the target already accepts the
+ * new value. It also writes in a protected environment, because an admin has decided on the policy.
  */
 export async function writeRotatedVersion(
   db: Tx,

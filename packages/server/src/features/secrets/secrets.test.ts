@@ -10,7 +10,7 @@ const { world, tenant, envId } = await openEnv()
 const at = (name: string) => ({ orgId: tenant.orgId, envId, name })
 
 describe('writing', () => {
-  test('the first write is version 1 and 201, later ones count up and are 200', async () => {
+  test('a new secret answers 201 with version 1, and later writes answer 200 and count up', async () => {
     const first = await world.call(secrets.put, {
       as: tenant.admin.as,
       params: at('FIRST'),
@@ -26,7 +26,7 @@ describe('writing', () => {
     expect(written(second.body).secret.id).toBe(written(first.body).secret.id)
   })
 
-  test('of twenty writers that expect the same version, one wins and nineteen are told', async () => {
+  test('twenty times at once with one expected version succeeds once and answers 409 nineteen times', async () => {
     await putSecret(world, tenant, envId, 'RACED')
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -41,14 +41,14 @@ describe('writing', () => {
     expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19)
   })
 
-  test('expectedVersion 0 only creates', async () => {
+  test('with expectedVersion 0 only creates', async () => {
     const body = { ciphertext: ciphertext(), expectedVersion: 0 }
     const created = await world.call(secrets.put, { as: tenant.admin.as, params: at('ONCE'), body })
     const again = await world.call(secrets.put, { as: tenant.admin.as, params: at('ONCE'), body })
     expect([created.status, again.status]).toEqual([201, 409])
   })
 
-  test('expecting a version of a secret that does not exist is a conflict, and creates nothing', async () => {
+  test('with an expected version of a secret that does not exist answers 409 and creates nothing', async () => {
     const body = { ciphertext: ciphertext(), expectedVersion: 3 }
     const answer = await world.call(secrets.put, { as: tenant.admin.as, params: at('ABSENT'), body })
     const versions = await world.call(secrets.versions, { as: tenant.admin.as, params: at('ABSENT') })

@@ -20,8 +20,9 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
 }
 
 /**
- * Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other.
- * What is checked here and by the access, `writeBatch` checks too, with the same conditions.
+ * Appends a version. With `expectedVersion`, the write succeeds only on that version, so that two people who edit at
+ * once do not overwrite each other. `writeBatch` checks the same conditions as this function and the access rule of its
+ * route.
  */
 export async function put(input: In<typeof secrets.put, InEnv, SecretsContext>): Out<typeof secrets.put> {
   const { context, db, env, params, body, principal, now, newId, audit } = input
@@ -40,21 +41,22 @@ export async function put(input: In<typeof secrets.put, InEnv, SecretsContext>):
     author: principal,
     now,
   })
-  // Deleted between the check and the write, the secret would begin anew at version 1: not what was expected either.
+  // If the secret was deleted between the check and the write, it starts again at version 1, which was not expected
+  // either.
   const expected = body.expectedVersion
   if (!written || (expected !== undefined && written.version !== expected + 1)) throw conflict(params.name, expected)
   audit('secret.written', written.id, { environmentId: env.id, name: written.name, version: written.version })
   return writtenReply(written, body.ciphertext)
 }
 
-/** What a write is answered with, alone or in a group. */
+/** Builds the response to a write, whether it was made alone or in a group. */
 export function writtenReply(written: WrittenRow, ciphertext: string): Reply<{ secret: Static<typeof Secret> }> {
   const { id, environmentId, name, version, createdAt, updatedAt } = written
   const secret = { id, environmentId, name, ciphertext, version, createdAt, updatedAt }
   return new Reply(version === 1 ? 201 : 200, { secret })
 }
 
-/** What a write is refused with whose secret is not where it was expected. */
+/** The error for a write whose secret does not have the expected version. */
 export const conflict = (name: string, expected: number | undefined) =>
   fail('conflict', expected === 0 ? `${name} exists already` : `${name} is not at version ${expected}`)
 
@@ -69,10 +71,10 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
   return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
 }
 
-/** Replays a stored ciphertext as a new version, byte for byte: it was sealed for this environment and name. */
+/** Appends a stored ciphertext as a new version, byte for byte. It was encrypted for this environment and name. */
 export async function restore(input: In<typeof secrets.restore, InEnv, SecretsContext>): Out<typeof secrets.restore> {
   const { context, db, env, params, body, principal, now, audit } = input
-  // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
+  // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
   await lockEnvironment(db, env, 'no key update')
   const secret = await lockedSecret(db, env, params.name, body.expectedVersion)
   const old = await findVersion(db, env, secret.id, body.version)
@@ -122,7 +124,7 @@ async function getSecret(db: Parameters<typeof findSecret>[0], env: InEnv['env']
   return secret
 }
 
-/** Nobody else changes the secret until this transaction ends, so what was expected stays true. */
+/** Locks the secret until this transaction ends, so that the expected version stays the current one. */
 async function lockedSecret(
   db: Parameters<typeof lockSecret>[0],
   env: InEnv['env'],

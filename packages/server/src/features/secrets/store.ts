@@ -16,7 +16,7 @@ export const listSecrets = (db: Sql, env: Env, cursor: KeysetCursor) =>
     [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
   )
 
-/** Those of these names first, then the newest. */
+/** Lists the secrets with these names first, and then the newest others. */
 export const listSome = (db: Sql, env: Env, names: readonly string[], limit: number) =>
   db.rows<{ name: string; ciphertext: string }>(
     `select name, ciphertext from secrets where org_id = $1 and environment_id = $2
@@ -51,7 +51,7 @@ interface VersionRow {
   createdAt: string
 }
 
-/** Newest first; a cursor's id is the version that the page before ended with. */
+/** Lists the newest version first. The id of a cursor is the last version of the previous page. */
 export const listVersions = (db: Sql, env: Env, secretId: string, cursor: KeysetCursor) =>
   db.rows<VersionRow>(
     `select version, ciphertext, created_by_type, created_by_id, restored_from_version, created_at
@@ -61,7 +61,7 @@ export const listVersions = (db: Sql, env: Env, secretId: string, cursor: Keyset
     [env.orgId, secretId, cursor.id === null ? null : Number(cursor.id), cursor.take],
   )
 
-/** The content of an environment, and the sizes of the secrets of these names, which writes would replace. */
+/** The content of an environment, and the sizes of the named secrets, which writes would replace. */
 export interface Content {
   secrets: number
   bytes: number

@@ -7,7 +7,9 @@ import { openTurns } from '../../kernel/turns.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from '../../model/secrets/write.ts'
 import { admitGroup, type QuotaCache } from './quota-cache.ts'
 
-/** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
+/**
+ * Groups writes by service tokens in statements. Returns undefined for a write that must be made, or refused, alone.
+ */
 export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
 
 const writesMax = 64
@@ -58,7 +60,7 @@ const writeCounted = ({ config, db, now, quotaCache }: WritesDeps, writes: Group
     )
   })
 
-/** As a unit of work does, this process's resolve cache forgets the environments concerned before anybody is answered. */
+/** Like a unit of work, this evicts the changed environments from this process’s resolve cache before it answers. */
 const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
   openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
@@ -66,7 +68,7 @@ const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
     isAhead: db.engine === 'postgres',
     async send(writes) {
       const rows = await write(writes).catch((error: unknown) => {
-        // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
+        // A write is made again alone only if the group certainly left nothing. Otherwise it might be made twice.
         if (isRolledBack(error)) return []
         // The database may have committed before its connection was lost.
         evictChanged(evictions, writes)

@@ -59,7 +59,7 @@ describe('a passkey for signing in', () => {
     expect((await signInWith(passkey, { ...here, rpId: 'evil.example' })).status).toBe(401)
   })
 
-  test('does not sign in where it did not ask who holds it', async () => {
+  test('does not sign in unless it has verified its user', async () => {
     expect((await signInWith(passkey, here, { isVerified: false })).status).toBe(401)
   })
 
@@ -68,28 +68,28 @@ describe('a passkey for signing in', () => {
     expect((await signInWith(newPasskey())).status).toBe(401)
   })
 
-  test('answers a challenge once, however often at once', async () => {
+  test('can answer a challenge once, even if the answer is sent twenty times at once', async () => {
     const { body } = await world.call(signIn.passkeyOptions)
     const answer = { challengeId: body.challengeId, response: assert(passkey, body.options, here) }
     const all = await Promise.all(Array.from({ length: 20 }, () => world.call(signIn.passkey, { body: answer })))
     expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('answers a challenge for five minutes', async () => {
+  test('must answer a challenge within five minutes', async () => {
     const { body } = await world.call(signIn.passkeyOptions)
     world.clock.advance(limits.challengeTtlSeconds + 1)
     const answer = { challengeId: body.challengeId, response: assert(passkey, body.options, here) }
     expect((await world.call(signIn.passkey, { body: answer })).status).toBe(401)
   })
 
-  test('does not answer a challenge that was given for something else', async () => {
+  test('does not answer a challenge that was given for another purpose', async () => {
     const as = browserOf(await signInWith(passkey)).as
     const { body } = await world.call(secondFactor.stepUpOptions, { as })
     const answer = { challengeId: body.challengeId, response: assert(passkey, body.options, here) }
     expect((await world.call(signIn.passkey, { body: answer })).status).toBe(401)
   })
 
-  test('whose count of signatures goes back is a copy, and refused', async () => {
+  test('whose count of signatures goes back is refused as a copy', async () => {
     world.clock.advance(601)
     const counting = { ...passkey, signCount: 9 }
     expect((await signInWith(counting)).status).toBe(200)
@@ -99,7 +99,7 @@ describe('a passkey for signing in', () => {
     passkey.signCount = 11
   })
 
-  test('is one person’s: another can neither enroll it nor re-enter with it', async () => {
+  test('belongs to one person: nobody else can enroll it or enter it as a second factor', async () => {
     eve = (await signInByLink(world, 'eve@example.com')).as
     expect((await enroll(eve, passkey)).error?.code).toBe('conflict')
     const own = newPasskey()
@@ -108,7 +108,7 @@ describe('a passkey for signing in', () => {
     expect((await stepUp(eve, own)).status).toBe(200)
   })
 
-  test('two hundred wrong answers at once: thirty of one address are looked at', async () => {
+  test('that answers wrongly two hundred times at once is checked thirty times for each IP address', async () => {
     world.clock.advance(601)
     const challengeId = (await world.call(signIn.passkeyOptions)).body.challengeId
     const response = assert(newPasskey(), { challenge: 'AAAA' }, here)
@@ -120,7 +120,7 @@ describe('a passkey for signing in', () => {
     world.clock.advance(601)
   })
 
-  test('is removed by who has just entered the second factor, and signs in no more', async () => {
+  test('is removed by a person who has just entered the second factor, and then signs in no more', async () => {
     const fresh = (await signInWith(passkey)).body.session.token
     passkey.signCount++
     ada = (await signInByLink(world, 'ada@example.com')).as
@@ -135,7 +135,7 @@ describe('a passkey for signing in', () => {
     expect((await signInWith(passkey)).status).toBe(401)
   })
 
-  test('comes ten times to a person, and not eleven', async () => {
+  test('can be enrolled ten times by a person, and not eleven', async () => {
     await invitePerson(world, tenant, 'many@example.com')
     const { as } = await signInByLink(world, 'many@example.com')
     const statuses = []

@@ -24,7 +24,7 @@ export async function options(input: In<typeof signInPasskeys.options, Person>):
   return enrollmentOptions(input, user)
 }
 
-/** Making it asked for finger, face or PIN, so the second factor has just been entered. */
+/** The device asked for a fingerprint, face or PIN to make the passkey, so the second factor has just been entered. */
 export async function create(input: In<typeof signInPasskeys.create, Person>): Out<typeof signInPasskeys.create> {
   const { db, context, principal, body, now, newId } = input
   needManaged(context)

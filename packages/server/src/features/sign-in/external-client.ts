@@ -7,17 +7,17 @@ import { redactForLog, ServiceError } from '../../kernel/errors.ts'
 type Settings = NonNullable<Config['oidc']>
 
 export interface Asked {
-  /** Of the issuer’s own page. */
+  /** The URL of the issuer’s own page. */
   url: URL
   state: string
   nonce: string
   codeVerifier: string
 }
 
-/** What issuers call a sign-in with several factors, where they have a name for it. */
+/** The names that issuers use for a sign-in with several factors, if they have a name for it. */
 const severalFactors = ['phrh', 'phr', 'mfa', 'http://schemas.openid.net/pape/policies/2007/06/multi-factor']
 
-/** Talks to the external issuer for browsers, by openid-client, which is loaded with the first of them. */
+/** Talks to the external issuer for browsers. It uses openid-client, which is loaded at the first sign-in. */
 export function openExternalClient(settings: Settings) {
   let configured: Promise<Configuration> | undefined
   const configuration = () => {
@@ -47,7 +47,9 @@ export function openExternalClient(settings: Settings) {
       })
       return { url, state, nonce, codeVerifier }
     },
-    /** The claims of the person who came back: those of the ID token, and the address where only userinfo tells it. */
+    /**
+     * Returns the claims of the person who came back, from the ID token. The e-mail address may be in userinfo alone.
+     */
     async redeem(url: URL, begun: Omit<Asked, 'url'>): Promise<JWTPayload> {
       checkNoTransaction()
       const oidc = await import('openid-client')
@@ -71,7 +73,7 @@ export function openExternalClient(settings: Settings) {
   }
 }
 
-/** The members of the errors of openid-client that tell the operator something. */
+/** The fields of an error of openid-client that help the operator. */
 interface Refused {
   error?: unknown
   error_description?: unknown
@@ -97,8 +99,8 @@ function explain(error: unknown, { clientSecret }: Settings): ServiceError {
 async function discover({ issuer, clientId, clientSecret }: Settings): Promise<Configuration> {
   const oidc = await import('openid-client')
   const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret)
-  // The signature of the ID token is checked although it comes straight from the issuer: an issuer on plain HTTP, which is
-  // allowed on purpose for those beside this server, proves nothing by its connection.
+  // The signature of the ID token is checked although it comes straight from the issuer. Plain HTTP is allowed for an
+  // issuer beside this server, and such a connection proves nothing.
   const execute = [oidc.enableNonRepudiationChecks]
   if (issuer.startsWith('http:')) execute.push(oidc.allowInsecureRequests)
   return oidc.discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: 5 })

@@ -10,7 +10,7 @@ import { client, type IdentityProvider, ownBaseUrl, startProvider } from '../../
 import { acceptInvites, invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 
-// A real provider with its pages. It warns that they are for development, which is what they are for here.
+// This is a real provider with its pages. It warns that the pages are for development, which is their use here.
 for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
 
 const callback = `${ownBaseUrl}/sign-in/external/callback`
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const go = (path: string, cookie = '') => fetch(`${world.url}${path}`, { redirect: 'manual', headers: { cookie } })
 
-/** Begins here, signs in there, and stops before coming back. */
+/** Starts a sign-in here, signs in at the issuer, and stops before the return. */
 async function there(login: string, query = '', cookie = '') {
   const begun = await go(`/sign-in/external${query}`, cookie)
   expect(begun.status).toBe(302)
@@ -63,12 +63,12 @@ async function signedIn(login: string, query = '', cookie = '') {
 }
 
 describe('signing in at an external issuer', () => {
-  test('is what this server says it does', async () => {
+  test('is announced by the server', async () => {
     expect((await world.call(signIn.get)).body).toEqual({ kind: 'external', available: true, setUpNeeded: false })
     expect(world.server.setUpLink).toBeNull()
   })
 
-  test('brings a person in, back to where it began, with a session that is renewed here; invitations wait', async () => {
+  test('returns the person to the page where they began, with a session that can be renewed; invitations wait', async () => {
     await invitePerson(world, tenant, 'ada@example.com', 'admin')
     const { answer, cookie } = await signedIn('ada@example.com', '?returnTo=/cli/BCDF-GHJK')
     expect(answer.headers.get('location')).toBe('/cli/BCDF-GHJK')
@@ -82,7 +82,7 @@ describe('signing in at an external issuer', () => {
     expect(joined.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'owner']])
   })
 
-  test('with an address that is not verified leaves the one that was', async () => {
+  test('with an unverified address does not change the stored one', async () => {
     const sub = 'unverified-boss@example.com'
     const whoIs = async ({ cookie }: { cookie: string }) => {
       const { token } = (await refresh(cookie)).body.session
@@ -93,14 +93,14 @@ describe('signing in at an external issuer', () => {
     expect(await whoIs(await signedIn(sub))).toBe('clerk@example.com')
   })
 
-  test('asks with state, nonce and PKCE', async () => {
+  test('sends state, nonce and PKCE', async () => {
     const { asked } = await there('ada@example.com')
     const query = Object.fromEntries(asked.searchParams)
     expect(query).toMatchObject({ response_type: 'code', client_id: client.id, code_challenge_method: 'S256' })
     for (const name of ['state', 'nonce', 'code_challenge']) expect(query[name]?.length).toBeGreaterThan(30)
   })
 
-  test('is finished by the browser that began it, once', async () => {
+  test('can be finished only by the browser that began it, and only once', async () => {
     const one = await there('ada@example.com')
     const other = await there('ada@example.com')
     const attempts = [
@@ -116,12 +116,12 @@ describe('signing in at an external issuer', () => {
     expect(sessionCookie(await comeBack(one.back, one.waiting))).toBeUndefined()
   })
 
-  test('leads nowhere but to this server', async () => {
+  test('redirects only to pages of this server', async () => {
     for (const returnTo of ['https://evil.example', '//evil.example', '/%5Cevil.example', 'evil'])
       expect((await go(`/sign-in/external?returnTo=${returnTo}`)).status).toBe(400)
   })
 
-  test('anew replaces the session, and asks the issuer to make sure', async () => {
+  test('as a step-up replaces the session, and makes the issuer ask for a fresh sign-in', async () => {
     const { cookie } = await signedIn('bob@example.com')
     const before = (await refresh(cookie)).body.session
     const held = cookieOf((await refresh(cookie)).headers)
@@ -135,13 +135,13 @@ describe('signing in at an external issuer', () => {
     expect((await world.call(secondFactor.get, { as: `Bearer ${body.session.token}` })).body.managed).toBe(false)
   })
 
-  test('is finished within ten minutes', async () => {
+  test('must be finished within ten minutes', async () => {
     const { back, waiting } = await there('ada@example.com')
     world.clock.advance(601)
     expect((await comeBack(back, waiting)).headers.get('location')).toBe(failedTo)
   })
 
-  test('that the provider refuses is logged with its error and its description', async () => {
+  test('is logged with the provider’s error and description if the provider refuses', async () => {
     const reasonAfter = async (change: (query: URLSearchParams) => void) => {
       const { back, waiting } = await there('ada@example.com')
       change(back.searchParams)
@@ -159,12 +159,12 @@ describe('signing in at an external issuer', () => {
     expect(denied).toBe('the identity provider refused: access_denied: [address] is blocked, see ticket [redacted]')
   })
 
-  test('leaves codes and tokens out of the log', () => {
+  test('writes no code or token to the log', () => {
     expect(world.log.join('')).not.toMatch(/code=|\beyJ|sk1\./)
   })
 })
 
-test('an issuer that cannot be asked leads back to the sign-in', async () => {
+test('a browser goes back to the sign-in page if the issuer cannot be reached', async () => {
   const away = await openWorld({
     SKERRY_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}`,
     SKERRY_OIDC_AUDIENCE: client.id,

@@ -14,9 +14,9 @@ import { describe, fail } from '../../kernel/errors.ts'
 import { beginIdentityLink, identityLinkPage } from '../identity-links/begin.ts'
 import { openExternalClient } from './external-client.ts'
 
-// How a browser signs in at an external issuer: there and back by redirects (authorization code with PKCE), and from then
-// on a session like any other. What must come back with it waits in a cookie of that browser, sealed: no other browser can
-// finish a sign-in that this one began.
+// A browser signs in at an external issuer by redirects (authorization code with PKCE), and then has a session like any
+// other. The values that must match at the return are encrypted in a cookie of that browser, so no other browser can
+// finish the sign-in.
 
 interface Begun {
   state: string
@@ -24,7 +24,7 @@ interface Begun {
   codeVerifier: string
   returnTo: string
   stepUp: boolean
-  /** Of the session that a step-up renews. */
+  /** The hash of the refresh token of the session that a step-up renews. */
   sessionHash: string | null
   atMs: number
 }
@@ -65,7 +65,7 @@ async function begin(context: Context, client: Client, request: FastifyRequest, 
     atMs: context.now().getTime(),
   }
   const sealed = serverKey.seal('external-sign-in', 'cookie', JSON.stringify(begun))
-  // Lax: coming back from the issuer is a navigation from another site.
+  // SameSite is lax, because the return from the issuer is a navigation from another site.
   const line = cookieLine(context.config, 'skerry-external', sealed, { maxAge: patienceSeconds, sameSite: 'lax' })
   return reply.header('set-cookie', line).header('cache-control', 'no-store').redirect(url.href)
 }
@@ -92,12 +92,12 @@ function begunBy(context: Context, { headers }: FastifyRequest): Begun | undefin
   return context.now().getTime() - begun.atMs > patienceSeconds * 1000 ? undefined : begun
 }
 
-/** An issuer may ignore that it was asked to make the person sign in anew. */
+/** Checks that the person signed in again, because an issuer may ignore the request for that. */
 const isNew = ({ auth_time: at }: JWTPayload, begunMs: number): boolean =>
   typeof at === 'number' && at * 1000 >= begunMs - skewMs
 
 interface Entered {
-  /** The Set-Cookie header: of the session, or of the question that comes before it. */
+  /** The Set-Cookie header, for the session or for the question that comes before it. */
   cookie: string
   to: string
 }
@@ -135,7 +135,7 @@ async function enter(context: Context, request: FastifyRequest, claims: JWTPaylo
 
 const redirectUriOf = ({ config }: Context): string => `${config.baseUrl}/sign-in/external/callback`
 
-/** What an issuer or a visitor has got wrong tells nothing but that it failed; the log has the kind of error. */
+/** The browser learns only that the sign-in failed, whoever was at fault. The log has the reason. */
 const failed = ({ log }: Context, error: unknown): undefined => {
   log.warn('signing in at the issuer failed', describe(error))
 }

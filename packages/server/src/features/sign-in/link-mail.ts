@@ -7,7 +7,7 @@ import { instant, newSecret, sha256 } from '../../kernel/context.ts'
 import { personOfAddress } from './person.ts'
 import { insertLink, isWelcome } from './store.ts'
 
-/** Someone asked for a link to this address; whether anyone has it is not known yet. */
+/** Somebody asked for a link to this address. Whether anyone has the address is not known yet. */
 export interface LinkRequest {
   email: string
   returnTo: string | null
@@ -19,7 +19,7 @@ export async function mailLink(context: Context, { email, returnTo }: LinkReques
   if (link) await context.mailer.send(linkMail(email, link))
 }
 
-/** An invitation with a link at its end that takes it, so that nobody need ask for one; without where none would work. */
+/** Mails an invitation with a link that signs in and accepts it. The link is left out if it could not work here. */
 export async function mailInvitation(context: Context, inviteId: string, letter: Mail): Promise<void> {
   const { mailer } = context
   const wanted = { email: letter.to, returnTo: null, inviteId }
@@ -31,8 +31,8 @@ export async function mailInvitation(context: Context, inviteId: string, letter:
 }
 
 /**
- * Null for an address of nobody who is here or invited. The token is made by the job that mails it, and not where it was
- * asked for, so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
+ * Returns null for an address that belongs to no user and has no invitation. The job that mails the token creates it,
+ * not the request: the queue is in the database, which may contain only the hash of the token.
  */
 async function makeLink(context: Context, wanted: LinkRequest & { inviteId: string | null }): Promise<string | null> {
   const { db, config } = context
@@ -41,7 +41,7 @@ async function makeLink(context: Context, wanted: LinkRequest & { inviteId: stri
     return null
   const token = newSecret()
   await insertLink(db, { ...wanted, tokenHash: sha256(token), expiresAt: after(now, limits.magicLinkTtlSeconds) })
-  // After the mark, which browsers do not send: it reaches no log on the way.
+  // The token follows the `#`, which browsers do not send, so no log on the way contains it.
   return `${config.baseUrl}/sign-in/link#${token}`
 }
 

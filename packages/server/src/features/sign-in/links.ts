@@ -13,8 +13,8 @@ import { needBuiltIn, personOfAddress } from './person.ts'
 import { hasSecondFactor, isWelcome, takeLink } from './store.ts'
 
 /**
- * Whether anyone has the address is not looked up here: the same row is written and the same bytes are answered for all,
- * and a job finds out whether there is someone to write to (link-mail.ts).
+ * This does not look up whether anyone has the address. It writes the same row and sends the same answer for every
+ * address. A job finds out whether there is someone to write to (link-mail.ts).
  */
 export async function request(input: In<typeof signIn.requestLink>): Out<typeof signIn.requestLink> {
   const { db, context, body, now, enqueue } = input
@@ -26,7 +26,7 @@ export async function request(input: In<typeof signIn.requestLink>): Out<typeof 
   return { ok: true }
 }
 
-/** One message for a link that is wrong, spent or late, and for one whose person has been removed since. */
+/** A wrong, used or expired link gets the same message as the link of a person who has been removed since. */
 export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof signIn.redeemLink> {
   const { db, context, body, now, audit, origin, enqueue } = input
   needBuiltIn(context)
@@ -45,7 +45,7 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
     await enqueue(linkedNotice, { to: link.email, issuer: person.issuer })
   }
   const userId = samePersonId ?? (await makeUser(db, person, now, audit))
-  // Where a mailbox alone signs nobody in, it does not let them join either: the invitation waits.
+  // If a mailbox alone does not sign the person in, it does not let them join either, so the invitation waits.
   if (link.inviteId && !(await hasSecondFactor(db, userId))) await acceptInvite(input, userId, link.inviteId)
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })
   return new Reply(200, { ...answer, returnTo: link.returnTo }, headers)

@@ -12,7 +12,7 @@ export async function options(input: In<typeof signIn.passkeyOptions>): Out<type
   return assertionOptions(input, null)
 }
 
-/** The passkey asked for finger, face or PIN: with what it is kept on, that makes two factors. */
+/** The device asked for a fingerprint, face or PIN. The device and this check are two factors. */
 export async function signInWithPasskey(input: In<typeof signIn.passkey>): Out<typeof signIn.passkey> {
   const { db, context, body, now, origin } = input
   needBuiltIn(context)

@@ -3,7 +3,7 @@ import { ownIssuer } from '../../identity/session-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Person } from '../../model/people/users.ts'
 
-/** Whom the built-in sign-in knows by an address: for it the address, proven by a mail, is who they are. */
+/** The built-in sign-in identifies a person by an e-mail address that a mail has proven. */
 export function personOfAddress(address: string): Person {
   const email = address.toLowerCase()
   return { issuer: ownIssuer, subject: email, email, verifiedEmail: email, name: null }

@@ -20,13 +20,13 @@ const graceMs = 10_000
 type Request = In<typeof signIn.refresh>
 
 /**
- * A new session token, and the next refresh cookie. A cookie that was spent long ago comes from a thief with a copy, or from
- * its owner, after a thief has spent it: nobody can tell which, so the session ends.
+ * Returns a new session token and the next refresh cookie. A cookie that was used long ago comes from a thief with a
+ * copy, or from its owner, after a thief has used it. Nobody can tell which, so the session ends.
  *
- * Two tabs that wake up together both bring the same cookie, and a browser whose answer got lost brings a spent one. So
- * the cookie that was spent last gives its successor once more, for ten seconds and while that is unspent. A thief of the
- * cookie gains nothing by this: they could have spent it first anyway, and when two holders of one successor spend it at
- * different times, the session ends.
+ * Two tabs that wake up together send the same cookie. A browser that lost an answer sends a used one. So the cookie
+ * that was used last returns its successor once more, for ten seconds and while the successor is unused. A thief of the
+ * cookie gains nothing by this, because they could have used it first anyway. When two holders of one successor use it
+ * at different times, the session ends.
  */
 export async function refresh(input: Request): Out<typeof signIn.refresh> {
   const { db, context, headers, now } = input
@@ -38,7 +38,7 @@ export async function refresh(input: Request): Out<typeof signIn.refresh> {
     context.limiter.take('stranger', input.origin.ipAddress ?? '', input.origin)
     throw fail('unauthorized', 'no session: sign in')
   }
-  // Derived, so that it can be given twice although only its hash is stored.
+  // The successor is derived, so that it can be returned twice although only its hash is stored.
   const successors = serverKey.macs('refresh-token', token)
   let successor: string | undefined = successors[0]
   if (session.spentAt === null) {
@@ -52,7 +52,7 @@ export async function refresh(input: Request): Out<typeof signIn.refresh> {
   return new Reply(200, answer, sent)
 }
 
-/** The one that was given out, which may have been derived from the server key before this one. */
+/** Returns the successor that was issued, which may have been derived from the previous server key. */
 async function successorInGrace({ db, now }: Request, spentAt: string, successors: string[]) {
   if (Date.parse(now) - Date.parse(spentAt) > graceMs) return undefined
   for (const successor of successors) if (await isUnspent(db, sha256(successor))) return successor
@@ -65,7 +65,7 @@ async function endFamily(input: Request, session: RefreshedSession) {
   return refuseAndCommit('unauthorized', 'no session: sign in')
 }
 
-/** Whatever the cookie is worth, the browser is rid of it. */
+/** Deletes the cookie in the browser in any case, even if it belongs to no session. */
 export async function signOut(input: In<typeof signIn.signOut>): Out<typeof signIn.signOut> {
   const { db, context, headers, now } = input
   checkSameOrigin(context.config, headers)

@@ -14,7 +14,9 @@ afterAll(() => world.close())
 const first = await setUp(world)
 const orgId = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
 
-/** The one signed in last. The clock moves on each time, for a mailbox gets five links in a quarter of an hour. */
+/**
+ * The browser that signed in last. The clock moves on each time, because a mailbox gets only five links in 15 minutes.
+ */
 let turn: SignedInBrowser
 async function newBrowser(): Promise<SignedInBrowser> {
   world.clock.advance(901)
@@ -37,14 +39,14 @@ const endings = async (resourceId: string) => {
 }
 
 describe('the refresh cookie', () => {
-  test('is for this server’s sign-in and for no script', async () => {
+  test('is sent to this server only, and no script can read it', async () => {
     const answer = await refresh((await newBrowser()).cookie)
     const [line] = answer.headers.getSetCookie()
     expect(line).toMatch(/^skerry=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Strict$/)
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('gives a new token and is replaced', async () => {
+  test('returns a new token and is replaced', async () => {
     const browser = await newBrowser()
     world.clock.advance(601)
     expect(await statusOf(browser.as)).toBe(401)
@@ -54,7 +56,7 @@ describe('the refresh cookie', () => {
     expect(await statusOf(browserOf(answer).as)).toBe(200)
   })
 
-  test('gives two tabs that bring it at once the same successor', async () => {
+  test('sent twenty times at once returns one and the same successor', async () => {
     const browser = await newBrowser()
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(browser.cookie)))
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
@@ -62,7 +64,7 @@ describe('the refresh cookie', () => {
     expect((await refresh(cookieOf((answers[0] as (typeof answers)[0]).headers))).status).toBe(200)
   })
 
-  test('that was spent ends the session, for the holder of the next one too', async () => {
+  test('that was used before ends the session, for the holder of the next cookie too', async () => {
     const stolen = await newBrowser()
     const answer = await refresh(stolen.cookie)
     world.clock.advance(11)
@@ -72,7 +74,7 @@ describe('the refresh cookie', () => {
     expect(await endings(stolen.sessionId)).toEqual(['a spent refresh token came back'])
   })
 
-  test('ends the session at once where its successor has been spent as well', async () => {
+  test('ends the session at once if its successor has been used as well', async () => {
     const stolen = await newBrowser()
     const next = await refresh(stolen.cookie)
     await refresh(cookieOf(next.headers))
@@ -80,7 +82,7 @@ describe('the refresh cookie', () => {
     expect(await statusOf(stolen.as)).toBe(401)
   })
 
-  test('from before is known after many turns', async () => {
+  test('from many renewals ago still ends the session', async () => {
     const browser = await newBrowser()
     let { cookie } = browser
     for (let round = 0; round < 5; round++) cookie = cookieOf((await refresh(cookie)).headers)
@@ -102,10 +104,10 @@ describe('the refresh cookie', () => {
     ['another origin of the same site', { 'sec-fetch-site': 'same-site' }],
     ['an address that somebody typed', { 'sec-fetch-site': 'none' }],
     ['another origin, in an older browser', { origin: 'https://evil.example' }],
-    ['no origin', { origin: 'null' }],
-    ['nobody says where', {}],
-    ['another site that claims an origin', { 'sec-fetch-site': 'cross-site', origin: 'own' }],
-  ])('is worth nothing from %s', async (_, given: Record<string, string>) => {
+    ['an opaque origin', { origin: 'null' }],
+    ['a browser that names no origin', {}],
+    ['another site that claims our origin', { 'sec-fetch-site': 'cross-site', origin: 'own' }],
+  ])('is refused from %s', async (_, given: Record<string, string>) => {
     const headers = given.origin === 'own' ? { ...given, origin: world.url } : given
     const { cookie, as } = turn
     for (const send of [refresh, signOut]) {
@@ -115,18 +117,18 @@ describe('the refresh cookie', () => {
     expect(await statusOf(as)).toBe(200)
   })
 
-  test('works from our own page in a browser that only says the origin', async () => {
+  test('works from our own page in a browser that sends the origin alone', async () => {
     expect((await refresh((await newBrowser()).cookie, { origin: world.url })).status).toBe(200)
   })
 
-  test('that is wrong, or missing, or many, is refused', async () => {
+  test('is refused if it is wrong or missing', async () => {
     for (const cookie of ['', 'skerry=', `skerry=${'A'.repeat(43)}`, `other=${turn.cookie}`, 'skerry=%'])
       expect((await refresh(cookie)).status).toBe(401)
   })
 })
 
 describe('a session', () => {
-  test('ends with signing out, token and cookie, on the next request', async () => {
+  test('ends at sign-out, token and cookie, on the next request', async () => {
     const { as, cookie, sessionId } = await newBrowser()
     const answer = await signOut(cookie)
     expect([answer.status, answer.headers.getSetCookie()[0]]).toEqual([
@@ -138,10 +140,10 @@ describe('a session', () => {
     expect((await signOut(cookie)).status).toBe(200)
   })
 
-  test('is listed for its person, newest first, and can be ended from another', async () => {
+  test('is listed for its person, newest first, and can be ended from another one', async () => {
     const old = await newBrowser()
     const current = await newBrowser()
-    // The first link’s token has run out meanwhile, not its session.
+    // The token of the first sign-in has expired meanwhile, but its session has not.
     const { body } = await world.call(sessions.list, { as: current.as })
     expect(body.currentSessionId).toBe(current.sessionId)
     const ids = body.sessions.map(({ id }) => id)
@@ -152,7 +154,7 @@ describe('a session', () => {
     expect((await refresh(old.cookie)).status).toBe(401)
   })
 
-  test('of someone else does not exist', async () => {
+  test('of someone else cannot be found', async () => {
     const browser = await newBrowser()
     const tenant = await signUp(world)
     await invitePerson(world, tenant, 'eve@example.com')
@@ -189,7 +191,7 @@ describe('a session', () => {
     expect(await statusOf(browserOf(last).as)).toBe(401)
   })
 
-  test('is gone with its person', async () => {
+  test('ends when its person is deleted', async () => {
     const tenant = await signUp(world)
     await invitePerson(world, tenant, 'gone@example.com')
     const { as } = await signInByLink(world, 'gone@example.com')
@@ -200,7 +202,7 @@ describe('a session', () => {
   })
 })
 
-test('over TLS the cookie is bound to the host and never sent in the clear', async () => {
+test('over TLS the cookie is bound to the host and never sent unencrypted', async () => {
   const secure = await openWorld({ ...builtIn, SKERRY_BASE_URL: 'https://skerry.example' })
   const token = secure.server.setUpLink?.split('#')[1] as string
   const body = { token, email: 'a@example.com', name: 'A', orgName: 'A', orgSlug: 'a' }

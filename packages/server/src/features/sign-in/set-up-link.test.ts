@@ -12,14 +12,15 @@ import { restore } from '../export/restoring.ts'
 import { linkPeople, makeOwner } from '../people/operating.ts'
 import { makeSetUpLink } from './set-up.ts'
 
-// The set-up link makes a first owner without proof of a mailbox. So it ends with the first owner, however that one came.
+// The set-up link makes a first owner without proof of a mailbox. It must stop working once there is an owner, in
+// whichever way that owner came.
 
 const { world } = await openTenant(builtIn)
 const { context } = world.server
 const { db, archiveSections } = context
 const operator = { db, now: () => new Date(), archiveSections }
 
-/** Two links, as two starts print them. */
+/** Two links, as two starts of the server print them. */
 let links: (string | null)[]
 let tenant: Tenant
 beforeEach(async () => {
@@ -51,7 +52,7 @@ async function firstAdmin(at: World, of: Tenant) {
 const roleOf = async (id: string) =>
   (await db.row<{ role: string }>('select role from memberships where user_id = $1', [id]))?.role
 
-/** Each path on which an owner comes to exist: it returns the new owner's id. */
+/** The ways in which an owner can come to exist. Each returns the new owner’s id. */
 const paths: [title: string, walk: () => Promise<string>][] = [
   [
     'an organization that a person makes',
@@ -121,7 +122,7 @@ const paths: [title: string, walk: () => Promise<string>][] = [
   ],
 ]
 
-test.each(paths)('%s retires the set-up link', async (_, walk) => {
+test.each(paths)('%s ends the set-up link', async (_, walk) => {
   expect(links).toEqual([expect.any(String), expect.any(String)])
   expect(await roleOf(await walk())).toBe('owner')
   expect(await db.rows('select 1 from set_up_links where used_at is null')).toEqual([])
@@ -132,7 +133,7 @@ test.each(paths)('%s retires the set-up link', async (_, walk) => {
   expect(await makeSetUpLink(context)).toBeNull()
 })
 
-test('a link that a server stores just after the first owner came does not work', async () => {
+test('a link that a server stores just after there is an owner does not work', async () => {
   const rows = await db.rows<{ tokenHash: string; expiresAt: string }>(
     'select token_hash, expires_at from set_up_links',
   )

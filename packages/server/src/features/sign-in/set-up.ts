@@ -33,7 +33,8 @@ export async function makeSetUpLink(context: Context): Promise<string | null> {
 
 /**
  * The person who reads the console owns the server, so their address needs no mail to prove it. An organization that a
- * program signed up stays as it is: this makes one more, with its owner. Invitations wait for a mail, which does prove it.
+ * program signed up stays as it is: this makes one more, with its owner. Invitations for the address wait until a mail
+ * has proven it.
  */
 export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.setUp> {
   const { db, context, body, now, newId, audit, origin } = input
@@ -48,7 +49,7 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
     )
   returnAttempt(db, 'sign_in', caller)
   const person = { ...personOfAddress(body.email), name: body.name }
-  // The console proves nothing about the mailbox of somebody who is here already.
+  // Access to the console proves nothing about the mailbox of an existing user.
   if (await hasUser(db, person.subject))
     throw fail('conflict', 'body.email: somebody signs in with this address already; name another one')
   await useSetUpLink(db, sha256(body.token), now)

@@ -27,7 +27,7 @@ let owner: SignedInBrowser
 const invite = (email: string, role = 'member') =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email, role } })
 const redeem = (token: string) => world.call(signIn.redeemLink, { body: { token } })
-/** The tables in which a text stands, those of the job queue among them. */
+/** The tables that contain a text, including those of the job queue. */
 const tablesWith = async (text: string) =>
   (await tableDump(world)).filter((table) => table.text.includes(text)).map(({ where }) => where)
 const invited = (email: string) => tokenOf(world, email, 'You are invited', () => invite(email))
@@ -38,19 +38,19 @@ const whoAmI = (as: string) => world.call(me.get, { as })
 describe('the first person', () => {
   const body = { email: 'First@example.com', name: 'First', orgName: 'First', orgSlug: 'first' }
 
-  test('is still to come on an empty database, whatever programs have signed up', async () => {
+  test('is still missing on an empty database, even if programs have signed up', async () => {
     const answer = await world.call(signIn.get)
     expect(answer.body).toEqual({ kind: 'built_in', available: true, setUpNeeded: true })
     expect(world.server.setUpLink).toMatch(new RegExp(`^${world.url}/set-up#[\\w-]{43}$`))
   })
 
-  test('comes in with a link of which the database has the hash alone', async () => {
+  test('gets a link of which the database has only the hash', async () => {
     const token = world.server.setUpLink?.split('#')[1] as string
     expect(await tablesWith(token)).toEqual([])
     expect(await tablesWith(sha256(token))).toEqual(['table public.set_up_links'])
   })
 
-  test('does not come in with another token', async () => {
+  test('cannot set the server up with another token', async () => {
     const { status, error } = await world.call(signIn.setUp, { body: { ...body, token: newSecret() } })
     expect([status, error?.code]).toEqual([401, 'unauthorized'])
   })
@@ -63,7 +63,7 @@ describe('the first person', () => {
     expect(session).toEqual({ kind: 'browser', id: owner.sessionId, secondFactor: false, mfaAt: null })
   })
 
-  test('is told of in the trail: the person, the organization, the session', async () => {
+  test('is recorded in the audit log, with the organization and the session', async () => {
     const entries = await auditRows(world)
     const { user, orgs } = (await whoAmI(owner.as)).body
     const [id, orgId] = [user?.id, orgs[0]?.id]
@@ -75,7 +75,7 @@ describe('the first person', () => {
     ])
   })
 
-  test('is the only one: the link is spent', async () => {
+  test('is the only one, because the link works once', async () => {
     const token = world.server.setUpLink?.split('#')[1] as string
     const answer = await world.call(signIn.setUp, { body: { ...body, token, orgSlug: 'second' } })
     expect(answer.status).toBe(401)
@@ -88,7 +88,7 @@ describe('the first person', () => {
 })
 
 describe('a magic link', () => {
-  test('brings an invited person in, with the address proven; the invitation waits for them', async () => {
+  test('signs an invited person in and proves their address; the invitation waits for them', async () => {
     await invite('ada@example.com', 'admin')
     const { as } = await signInByLink(world, 'Ada@Example.com')
     const { user, orgs } = (await whoAmI(as)).body
@@ -97,7 +97,7 @@ describe('a magic link', () => {
     expect((await whoAmI(as)).body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'owner']])
   })
 
-  test('comes with an invitation: hashed in the database, good once, and for nothing once that is revoked', async () => {
+  test('in an invitation is stored as a hash, works once, and not at all after the invitation was revoked', async () => {
     const token = await invited('grace@example.com')
     expect(await tablesWith(token)).toEqual([])
     const answer = await redeem(token)
@@ -113,7 +113,7 @@ describe('a magic link', () => {
     expect((await redeem(useless)).status).toBe(401)
   })
 
-  test('of an invitation takes that one, and leaves those of strangers', async () => {
+  test('of an invitation accepts that invitation only, and none of a stranger', async () => {
     const stranger = await signUp(world)
     await tokenOf(world, 'hedy@example.com', 'You are invited', () =>
       invitePerson(world, stranger, 'hedy@example.com', 'admin'),
@@ -125,7 +125,7 @@ describe('a magic link', () => {
     expect((await whoAmI(as)).body.orgs).toHaveLength(1)
   })
 
-  test('of an invitation takes nothing for a person who has a second factor, whom a mailbox alone does not sign in', async () => {
+  test('of an invitation accepts nothing for a person who has a second factor, because a mailbox alone does not sign them in', async () => {
     const { as } = await signInByLink(world, 'ada@example.com')
     const ada = (await whoAmI(as)).body
     const { db } = world.server.context
@@ -143,13 +143,13 @@ describe('a magic link', () => {
     expect((await world.call(ownInvites.list, { as })).body.invites).toMatchObject([{ orgSlug: stranger.slug }])
   })
 
-  test('knows its person again', async () => {
+  test('signs the same person in again', async () => {
     const ids = [await signInByLink(world, 'ada@example.com'), await signInByLink(world, 'ada@example.com')]
     const people = await Promise.all(ids.map(async ({ as }) => (await whoAmI(as)).body.principal.id))
     expect(people[0]).toBe(people[1])
   })
 
-  test('is in the database as a hash alone, in the queue as well', async () => {
+  test('is in the database only as a hash, and not in the queue', async () => {
     const token = await mailedToken(world, 'first@example.com')
     expect(await tablesWith(token)).toEqual([])
     expect(await tablesWith(sha256(token))).toEqual(['table public.magic_links'])
@@ -161,13 +161,13 @@ describe('a magic link', () => {
     expect((await redeem(token)).status).toBe(401)
   })
 
-  test('works once when it is brought fifty times at once', async () => {
+  test('works once even if it is sent fifty times at once', async () => {
     const token = await mailedToken(world, 'first@example.com')
     const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(token)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('works for fifteen minutes, and says afterwards what one that never was says', async () => {
+  test('expires after 15 minutes, with the same answer as an unknown link', async () => {
     const token = await mailedToken(world, 'first@example.com')
     world.clock.advance(901)
     const [late, unknown] = [await redeem(token), await redeem(newSecret())]
@@ -175,14 +175,14 @@ describe('a magic link', () => {
     expect(late.error).toEqual(unknown.error)
   })
 
-  test('leads back to where it was asked for, on this server alone', async () => {
+  test('returns to the page that it was requested for, on this server only', async () => {
     const token = await mailedToken(world, 'first@example.com', { returnTo: '/cli/BCDF-GHJK' })
     expect((await redeem(token)).body.returnTo).toBe('/cli/BCDF-GHJK')
     for (const returnTo of ['https://evil.example', '//evil.example', '/\\evil.example', 'evil'])
       expect((await world.call(signIn.requestLink, { body: { email: 'a@example.com', returnTo } })).status).toBe(400)
   })
 
-  test('is mailed to nobody who is neither here nor invited, and the answer does not tell', async () => {
+  test('is mailed only to users and invited people, and the answer does not reveal who they are', async () => {
     const before = (await outbox(world)).length
     const ask = (email: string) => world.call(signIn.requestLink, { body: { email } })
     const nobody = await ask('nobody@example.com')
@@ -196,7 +196,7 @@ describe('a magic link', () => {
 })
 
 describe('a server on which strangers came first', () => {
-  test('is set up all the same, by the console’s link, which signs in as nobody who is here', async () => {
+  test('can still be set up with the console’s link, which does not sign in as an existing person', async () => {
     const own = await openWorld(builtIn)
     const stranger = await signUp(own)
     await invitePerson(own, stranger, 'mallory@example.com', 'member')
@@ -219,7 +219,7 @@ describe('a server on which strangers came first', () => {
     await own.close()
   })
 
-  test('retires the console’s link with the first owner, and the operator signs up as everybody does', async () => {
+  test('ends the console’s set-up link with its first owner, and the operator then signs up like everybody else', async () => {
     const own = await openWorld(builtIn)
     const stranger = await signUp(own)
     expect(await makeSetUpLink(own.server.context)).not.toBeNull()

@@ -21,7 +21,7 @@ export const hasSetUpLink = async (db: Tx, tokenHash: string, now: string): Prom
     [tokenHash, now],
   )) !== undefined
 
-/** All others go: of two people at once with a link each, the second waits here and finds none. */
+/** Deletes all other links. If two people use a link each at the same time, the second waits here and finds none. */
 export async function useSetUpLink(db: Tx, tokenHash: string, now: string): Promise<void> {
   await db.rows('delete from set_up_links where token_hash <> $1', [tokenHash])
   await db.rows('update set_up_links set used_at = $2 where token_hash = $1', [tokenHash, now])
@@ -54,7 +54,7 @@ export const insertLink = (
     link.expiresAt,
   ])
 
-/** Of two that bring one link at once, the second finds it gone. */
+/** Takes a link. If it is sent twice at once, the second request finds it gone. */
 export const takeLink = (db: Tx, tokenHash: string, now: string) =>
   db.row<{ email: string; returnTo: string | null; inviteId: string | null }>(
     'delete from magic_links where token_hash = $1 and expires_at > $2 returning email, return_to, invite_id',

@@ -9,7 +9,7 @@ import { deleteExpired } from './store.ts'
 
 const keptSeconds = 86_400
 
-/** Removes what can be used no more. */
+/** Deletes what has expired: links, challenges, attempts, sessions and signing keys. */
 export async function sweepSignIn(context: Context): Promise<void> {
   const now = instant(context)
   await deleteExpired(context.db, now)

@@ -16,8 +16,8 @@ const signUp = (orgSlug: string, more = {}) =>
 const basic = ({ clientId, clientSecret }: { clientId: string; clientSecret: string }) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
 
-describe('what signing up gives', () => {
-  test('an organization under the wanted slug, without members', async () => {
+describe('signing up', () => {
+  test('makes an organization under the wanted slug, without members', async () => {
     const { status, body } = await signUp('memberless')
     expect(status).toBe(201)
     expect(body.org).toMatchObject({ name: 'Acme', slug: 'memberless', role: 'admin' })
@@ -25,7 +25,7 @@ describe('what signing up gives', () => {
     expect(list.members).toEqual([])
   })
 
-  test('a machine client with the admin role in that organization and in no other', async () => {
+  test('makes a machine client with the admin role in that organization and in no other', async () => {
     const own = (await signUp('reach-one')).body
     const other = (await signUp('reach-two')).body
     const body = { name: 'App', slug: 'app' }
@@ -34,7 +34,7 @@ describe('what signing up gives', () => {
     expect((await world.call(apps.create, { as, params: { orgId: other.org.id }, body })).status).toBe(404)
   })
 
-  test('a client secret that no later answer shows', async () => {
+  test('returns a client secret that no later answer shows', async () => {
     const { body } = await signUp('shown-once')
     const as = basic(body.m2m)
     const params = { orgId: body.org.id }
@@ -44,7 +44,7 @@ describe('what signing up gives', () => {
     expect(world.answers.filter((text) => text.includes(body.m2m.clientSecret))).toHaveLength(1)
   })
 
-  test('a client under the name that was asked for, else one that says what it is for', async () => {
+  test('names the client as requested, or else bootstrap', async () => {
     const named = (await signUp('named', { clientName: 'terraform' })).body
     const unnamed = (await signUp('unnamed')).body
     const names = await Promise.all(
@@ -62,7 +62,7 @@ describe('what signing up gives', () => {
   })
 })
 
-test('POST /signup signs up as /v1/signup does', async () => {
+test('POST /signup works like /v1/signup', async () => {
   const answer = await fetch(`${world.url}/signup`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -74,8 +74,8 @@ test('POST /signup signs up as /v1/signup does', async () => {
   ])
 })
 
-describe('a taken slug', () => {
-  test('is told apart by a number, then by random characters, as often as it is wanted', async () => {
+describe('a slug that is in use', () => {
+  test('gets a number, and after a few more organizations random characters', async () => {
     const slugs: string[] = []
     for (let round = 0; round < 24; round++) {
       const { status, body } = await signUp('crowded')
@@ -87,7 +87,7 @@ describe('a taken slug', () => {
     for (const slug of slugs) expect(slug).toMatch(/^crowded(-[a-z0-9]+)?$/)
   })
 
-  test('of 63 characters is shortened to make room, and stays a slug where the cut falls on a hyphen', async () => {
+  test('of 63 characters is shortened for the suffix, and stays valid if the cut falls on a hyphen', async () => {
     const wanted = `${'a'.repeat(60)}-bc`
     const slugs = [await signUp(wanted), await signUp(wanted), await signUp(wanted)].map(({ body }) => body.org.slug)
     expect(slugs).toEqual([wanted, `${'a'.repeat(60)}-2`, `${'a'.repeat(60)}-3`])
@@ -99,20 +99,20 @@ describe('a taken slug', () => {
     expect(slugs).toEqual(['q', 'q-2'])
   })
 
-  test('that belongs to a person’s organization counts as taken', async () => {
+  test('can also be the slug of a person’s organization', async () => {
     const owner = await newOwner(world)
     const { body } = await world.call(orgs.get, { as: owner.as, params: { orgId: owner.orgId } })
     expect((await signUp(body.org.slug)).body.org.slug).toBe(`${body.org.slug}-2`)
   })
 
-  test('wanted by thirty at once gives thirty organizations with thirty slugs', async () => {
+  test('requested by thirty at once gives thirty organizations with thirty slugs', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => signUp('stampede')))
     expect(answers.map((answer) => answer.status)).toEqual(Array(30).fill(201))
     expect(new Set(answers.map((answer) => answer.body.org.slug)).size).toBe(30)
   })
 })
 
-test('where it is closed nobody gets an organization by it, and the refusal names the setting', async () => {
+test('a server that is closed for signing up makes no organization, and the refusal names the setting', async () => {
   const closed = await openWorld({ SKERRY_SIGNUP: 'closed' })
   const { status, error } = await closed.call(signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
   expect([status, error?.code]).toEqual([403, 'forbidden'])
@@ -122,7 +122,7 @@ test('where it is closed nobody gets an organization by it, and the refusal name
 })
 
 test.each(['Acme', '-acme', 'acme-', 'ac_me', 'a b', '', 'a'.repeat(64)])(
-  'slug %j is refused, by name',
+  'the slug %j is refused, and the error names the field',
   async (slug) => {
     const { status, error } = await signUp(slug)
     expect([status, error?.code]).toEqual([400, 'invalid_request'])

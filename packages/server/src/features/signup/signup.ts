@@ -22,10 +22,10 @@ export async function create(input: In<typeof signup.create>): Out<typeof signup
   return { org: { ...org, role: 'admin' }, m2m: { clientId, clientSecret } }
 }
 
-/** `acme`, else `acme-2`, `acme-3`, ...: a stranger cannot be asked to guess what is free. */
+/** Tries `acme`, then `acme-2`, `acme-3`, ..., because a stranger cannot be asked to guess a free slug. */
 async function createUnderFreeSlug(input: { db: Tx; now: string }, org: { id: string; name: string }, wanted: string) {
   for (let attempt = 1; attempt <= slugAttempts; attempt++) {
-    // After a few taken ones the suffix comes from the id, which is random.
+    // From the sixth try on, the suffix comes from the id, which is random.
     const suffix = attempt === 1 ? '' : attempt < 6 ? `-${attempt}` : `-${org.id.slice(-6 - attempt).toLowerCase()}`
     const slug = wanted.slice(0, slugMax - suffix.length).replace(/-+$/, '') + suffix
     const inserted = await createOrg(input, { ...org, slug })

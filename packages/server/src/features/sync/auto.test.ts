@@ -31,18 +31,18 @@ const runsOf = async (bindingId: string) =>
 const bindingOf = async (bindingId: string) =>
   (await world.call(sync.bindings, inOrg())).body.bindings.find(({ id }) => id === bindingId)
 
-/** Has the changes of until now looked at, and waits for the last run that comes of them. */
+/** Processes all changes so far, and waits for the last run that they cause. */
 async function settled(bindingId: string): Promise<void> {
   await sweep(world.server.context)
   const { db } = world.server.context
-  // Where the server holds some of them itself, the sweep has passed them over.
+  // The sweep skips changes that the server is processing at this moment.
   await expect.poll(() => db.rows('select 1 from sync_changes where org_id = $1', [tenant.orgId])).toEqual([])
   await expect.poll(async () => (await runsOf(bindingId)).every(({ status }) => status === 'succeeded')).toBe(true)
 }
 
 const auto = { mode: 'auto' }
 
-/** The causes that admins were mailed about a connection. */
+/** The causes of the mails that admins got about a connection. */
 async function mailedOf(connectionId: string): Promise<{ cause: string }[]> {
   const rows = await world.server.context.db.rows<{ facts: { connectionId: string; cause: string } }>(
     `select data->'facts' as facts from jobs where name = 'events.notifications' and data->>'type' = 'sync.failed'
@@ -51,8 +51,8 @@ async function mailedOf(connectionId: string): Promise<{ cause: string }[]> {
   return rows.map(({ facts }) => facts).filter((facts) => facts.connectionId === connectionId)
 }
 
-describe('a binding that pushes by itself', () => {
-  test('begins with a push, follows every change, and makes one push of those that come during another', async () => {
+describe('an automatic binding', () => {
+  test('pushes at the start and after every change, and combines changes that arrive during a push', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -96,7 +96,7 @@ describe('a binding that pushes by itself', () => {
     expect(performance.now() - changedAt).toBeLessThan(5500)
   })
 
-  test('follows a composed group, the composition itself, a restore and a re-key', async () => {
+  test('follows changes of a composed group and of the composition, a restore and a re-key', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -114,7 +114,7 @@ describe('a binding that pushes by itself', () => {
     const inEnv = { orgId: tenant.orgId, envId: env.id }
     await world.call(composition.delete, { as: tenant.admin.as, params: { ...inEnv, groupId: group.groupId } })
     await expect.poll(() => held(app)).toEqual({})
-    // Re-keyed without it, the connection reads no longer, and says so.
+    // After a re-key without the connection, it can no longer read and reports the missing key.
     await write(world, tenant, env, 'OWN', 'value')
     await expect.poll(() => held(app)).toEqual({ OWN: 'value' })
     const [own] = await deksFor([env], connection)
@@ -129,7 +129,7 @@ describe('a binding that pushes by itself', () => {
     expect(held(app)).toEqual({ OWN: 'value' })
   })
 
-  test('makes no run for a change that it does not read', async () => {
+  test('makes no run for a change in an environment that it does not read', async () => {
     const [env, other] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
     const [connection, app] = [await connect(world, tenant, platform), newAppName()]
     await write(world, tenant, env, 'A', '1')
@@ -145,7 +145,7 @@ describe('a binding that pushes by itself', () => {
     expect(await runsOf(binding.id)).toEqual(before)
   })
 
-  test('tries again what failed, later each time, and mails the admins once after three times', async () => {
+  test('retries after ever longer pauses, and mails the admins once after three failures', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -174,7 +174,7 @@ describe('a binding that pushes by itself', () => {
     await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt).toBeNull()
   })
 
-  test('waits as long as the provider wants', async () => {
+  test('waits as long as the provider asks for', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -190,7 +190,7 @@ describe('a binding that pushes by itself', () => {
 })
 
 describe('admins are mailed', () => {
-  test('about a refused credential at once, once for all bindings of a connection, and again about a new one', async () => {
+  test('about a refused credential at once, once per connection, and again about a new credential', async () => {
     const connection = await connect(world, tenant, platform)
     const [one, other] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
     const bindings = []
@@ -200,7 +200,7 @@ describe('admins are mailed', () => {
     }
     const [first, second] = bindings as [{ id: string }, { id: string }]
     const app = (await bindingOf(first.id))?.destination as { appName?: string } | undefined
-    // A name of somebody else is left alone in every run, and hides nothing of what comes later.
+    // Every run skips a name that belongs to somebody else. It must not hide later failures.
     platform.values(app?.appName ?? '').set('A', 'theirs')
     for (let runs = 0; runs < 4; runs++) expect((await runNow(world, tenant, first)).status).toBe('succeeded')
     expect(await mailedOf(connection.id)).toEqual([])
@@ -214,7 +214,7 @@ describe('admins are mailed', () => {
     expect((await mailedOf(connection.id)).length).toBe(2)
   })
 
-  test('about a refused credential although they were mailed about another failure before', async () => {
+  test('about a refused credential even after a mail about another failure', async () => {
     const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
     await write(world, tenant, env, 'A', '${NOWHERE}')
     const binding = await bind(world, tenant, connection, [env], newAppName())
@@ -225,7 +225,7 @@ describe('admins are mailed', () => {
     expect((await mailedOf(connection.id)).map(({ cause }) => cause)).toEqual(['failure', 'credential'])
   })
 
-  test('about a name that cannot go, once until a run succeeds', async () => {
+  test('about a name that cannot be pushed, once until a run succeeds', async () => {
     const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
     await write(world, tenant, env, 'A', '${NOWHERE}')
     const binding = await bind(world, tenant, connection, [env], newAppName())
@@ -239,7 +239,7 @@ describe('admins are mailed', () => {
   })
 })
 
-test('writes to several environments in one statement are noted once for each', async () => {
+test('one statement that writes to several environments records one change for each', async () => {
   const [one, two] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
   for (const env of [one, two]) for (const name of ['A', 'B']) await write(world, tenant, env, name, '1')
   await bind(world, tenant, await connect(world, tenant, platform), [one], newAppName())
@@ -255,7 +255,7 @@ test('writes to several environments in one statement are noted once for each', 
   expect(noted.map(({ environmentId }) => environmentId).sort()).toEqual(rewritten)
 })
 
-test('two bindings of one destination run one after the other, and never closer than the provider allows', async () => {
+test('two bindings of one destination run one after the other, at the pace that the provider allows', async () => {
   const [connection, app] = [await connect(world, tenant, platform), newAppName()]
   const bindings = []
   for (const prefix of ['A_', 'B_', 'C_']) {

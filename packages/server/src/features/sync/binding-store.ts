@@ -11,7 +11,7 @@ export const listBindings = (db: Sql, org: Org, { at, id, take }: KeysetCursor) 
     [org.id, at, id, take],
   )
 
-/** Bindings of one organization are made and changed one after the other, so that two cannot meet unseen. */
+/** Locks the organization, so that bindings are created and changed one at a time and no conflict goes unnoticed. */
 export const lockBindings = (db: Tx, org: Pick<Org, 'id'>) =>
   db.row('select 1 from organizations where id = $1 for no key update', [org.id])
 
@@ -44,7 +44,7 @@ export const insertBinding = (
     [org.id, one.id, one.connectionId, one.environmentId, one.now, ...settingsOf(one)],
   )
 
-/** What was pushed under other settings says nothing any more, and what failed under them is tried anew. */
+/** Forgets what was pushed and what failed under the old settings, so that the next run starts afresh. */
 export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { now: string }) =>
   db.rows(
     `update sync_bindings
@@ -55,7 +55,7 @@ export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { 
     [orgId, id, one.now, ...settingsOf(one)],
   )
 
-/** Where a binding writes, as its destination says: no change of its settings. */
+/** Stores the places where a binding writes, as its destination reports them. The settings do not change. */
 export const updatePlaces = (db: Tx, { orgId, id, places }: Pick<Binding, 'orgId' | 'id' | 'places'>) =>
   db.rows('update sync_bindings set places = $3::text[] where org_id = $1 and id = $2', [orgId, id, places])
 
@@ -70,7 +70,9 @@ export const listBindingIds = async (db: Sql, orgId: string, connectionId: strin
     ])
   ).map(({ id }) => id)
 
-/** What failed is due now: the connection has a new credential, whose refusal would be news. */
+/**
+ * Makes failed bindings due now, because the connection has a new credential. If it fails too, admins are mailed again.
+ */
 export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string) =>
   db.rows(
     `update sync_bindings
@@ -79,7 +81,7 @@ export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string
     [orgId, connectionId, now],
   )
 
-/** Others that write into one of these places. */
+/** Lists other bindings that write into one of these places. */
 export const listNeighbours = (db: Sql, orgId: string, binding: { id: string; places: readonly string[] }) =>
   db.rows<Binding>(
     `select ${bindingColumns} from sync_bindings b where b.org_id = $1 and b.id <> $2 and b.places && $3::text[]
@@ -87,7 +89,7 @@ export const listNeighbours = (db: Sql, orgId: string, binding: { id: string; pl
     [orgId, binding.id, binding.places],
   )
 
-/** The names of secrets in every layer of a binding: names are no secret, so that needs no key. */
+/** Lists the names of secrets in every layer of a binding. Names are not encrypted, so no key is needed. */
 export const listSecretNames = async (db: Sql, orgId: string, bindingId: string): Promise<string[]> =>
   (
     await db.rows<{ name: string }>(
@@ -101,9 +103,9 @@ export const listSecretNames = async (db: Sql, orgId: string, bindingId: string)
 export interface LayerAccess {
   environmentId: string
   slug: string
-  /** Whether the caller holds its key. */
+  /** Whether the caller has the key of this environment. */
   isHeld: boolean
-  /** Any secret of it, to try a key on. */
+  /** Any secret of the environment, to test a key with. */
   name: string | null
   ciphertext: string | null
 }

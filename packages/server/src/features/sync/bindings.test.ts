@@ -50,7 +50,7 @@ const filled = async () => {
 }
 
 describe('a connection', () => {
-  test('is created under the id whose key was asked for, and never shows its credential', async () => {
+  test('is created with the requested id and key, and never shows its credential', async () => {
     const { key, body } = await connectionBody(world, tenant, platform.token, 'the shop')
     const answer = await world.call(sync.createConnection, { ...inOrg(), body })
     expect(answer.status).toBe(201)
@@ -61,8 +61,8 @@ describe('a connection', () => {
     expect((await world.call(sync.createConnection, { ...inOrg(), body: { ...body, name: 'x' } })).status).toBe(409)
   })
 
-  // An embedded database always has one.
-  test.runIf(engine() === 'postgres')('is refused by a server that has no server key', async () => {
+  // A server with the embedded database always has a server key.
+  test.runIf(engine() === 'postgres')('cannot be created on a server without a server key', async () => {
     const keyless = await openWorld({ ...platform.settings, SKERRY_SERVER_KEY: '' })
     try {
       const { orgId, admin } = await signUp(keyless)
@@ -79,7 +79,7 @@ describe('a connection', () => {
     }
   })
 
-  test('with a credential that is not wrapped to its key, or with no id, is refused', async () => {
+  test('is refused with a credential wrapped to another key, without an id, or with a wrong config', async () => {
     const { body } = await connectionBody(world, tenant, platform.token)
     const wrappedCredential = await wrapped(platform.token, await keyOf(world, tenant))
     const baseUrl = 'https://smith.example.com/api-host'
@@ -94,7 +94,7 @@ describe('a connection', () => {
     }
   })
 
-  test('that never was is forgotten a day after its key was made', async () => {
+  test('that was never created loses its key after a day', async () => {
     const [unused, used] = [await keyOf(world, tenant), await connect(world, tenant, platform)]
     world.clock.advance(86_401)
     await forget(world.server.context)
@@ -102,7 +102,7 @@ describe('a connection', () => {
     expect((await keyOf(world, tenant, used.id)).publicKeyJwk).toBe(used.publicKeyJwk)
   })
 
-  test('says whether its credential works at a destination, and 400 with ok: false where not', async () => {
+  test('reports whether its credential works at a destination, with 400 and ok: false if it does not', async () => {
     const { id } = await connect(world, tenant, platform)
     const verify = (appName = 'shop') =>
       world.call(sync.verifyConnection, {
@@ -119,7 +119,7 @@ describe('a connection', () => {
     expect((await verify('Not A Name')).error?.message).toMatch(/^body\.destination/)
   })
 
-  test('refuses a destination that contradicts itself in the same words when it is verified and when it is bound', async () => {
+  test('refuses an inconsistent destination with the same message when it is verified and when it is bound', async () => {
     const siteId = '11111111-2222-4333-8444-555555555555'
     const lacking = { provider: 'site-host', siteId, contexts: ['branch'] }
     const cases: [config: { provider: string }, destination: object, place: string][] = [
@@ -149,7 +149,7 @@ describe('a connection', () => {
     }
   })
 
-  test('takes a new credential under its key', async () => {
+  test('accepts a new credential under the same key', async () => {
     const key = await connect(world, tenant, { token: 'fm2_another' })
     const env = await filled()
     const binding = await bind(world, tenant, key, [env], newAppName())
@@ -159,7 +159,7 @@ describe('a connection', () => {
     expect((await runNow(world, tenant, binding)).status).toBe('succeeded')
   })
 
-  test('that is deleted takes its bindings, grants and keypair along, also during a run, which writes no more', async () => {
+  test('is deleted together with its bindings, grants and key pair, and a running push writes no more', async () => {
     const [connection, env, app] = [await connect(world, tenant, platform), await filled(), newAppName()]
     const binding = await bind(world, tenant, connection, [env], app)
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -188,7 +188,7 @@ describe('a connection', () => {
 })
 
 describe('a binding', () => {
-  test('is refused, and nothing changes, where its keys or words do not hold', async () => {
+  test('is refused without any change if its keys, acknowledgement or destination are wrong', async () => {
     const [env, connection] = [await filled(), await connect(world, tenant, platform)]
     const group = await composedGroup(world, tenant, env)
     await write(world, tenant, group, 'SHARED', 'value')
@@ -226,7 +226,7 @@ describe('a binding', () => {
     expect([await granted(env), await granted(group)].map((of) => of.length)).toEqual([1, 1])
   })
 
-  test('whose names would meet another’s at one destination is refused, naming the other', async () => {
+  test('is refused if it would write the same names as another at one destination, and the error names the other', async () => {
     const [one, other, connection] = [await filled(), await filled(), await connect(world, tenant, platform)]
     const app = newAppName()
     const first = await bind(world, tenant, connection, [one], app)
@@ -237,7 +237,7 @@ describe('a binding', () => {
     expect(apart.status).toBe(201)
     const body = { nameTransform: {} }
     expect((await world.call(sync.updateBinding, { ...onBinding(apart.body.binding.id), body })).status).toBe(409)
-    // Names that come later meet at the run.
+    // Names that are added later conflict only at the run.
     await runNow(world, tenant, first)
     await write(world, tenant, one, 'OTHER_API_KEY', 'mine')
     await runNow(world, tenant, first)
@@ -245,7 +245,7 @@ describe('a binding', () => {
     expect(run.failures).toEqual([{ name: 'OTHER_API_KEY', reason: `The binding ${first.id} writes this name.` }])
   })
 
-  test('that ends gives back the keys that no other binding of its connection needs', async () => {
+  test('that is deleted revokes the keys that no other binding of its connection needs', async () => {
     const [env, connection] = [await filled(), await connect(world, tenant, platform)]
     const group = await composedGroup(world, tenant, env)
     const one = await bind(world, tenant, connection, [env, group], newAppName())
@@ -256,7 +256,7 @@ describe('a binding', () => {
     expect([await granted(env), await granted(group)]).toEqual([[], []])
   })
 
-  test('ends with its environment, its branch or its application, and the trail says why', async () => {
+  test('is deleted with its environment, branch or application, and the audit log says why', async () => {
     const connection = await connect(world, tenant, platform)
     const [env, parent] = [await filled(), await filled()]
     const branch = await vaultedBranch(world, tenant, parent)
@@ -277,7 +277,7 @@ describe('a binding', () => {
     await expect.poll(async () => [await granted(group), await granted(parent)]).toEqual([[], []])
   })
 
-  test('without the key of a group that was composed later fails with that reason, until PATCH brings it', async () => {
+  test('fails with the reason if it lacks the key of a newly composed group, until PATCH adds the key', async () => {
     const [env, connection, app] = [await filled(), await connect(world, tenant, platform), newAppName()]
     const binding = await bind(world, tenant, connection, [env], app)
     const group = await composedGroup(world, tenant, env)
@@ -298,7 +298,7 @@ describe('a binding', () => {
     await expect.poll(() => granted(group)).toEqual([])
   })
 
-  test('that is not enabled does not run', async () => {
+  test('that is disabled does not run', async () => {
     const [env, connection] = [await filled(), await connect(world, tenant, platform)]
     const binding = await bind(world, tenant, connection, [env], newAppName(), { enabled: false, mode: 'auto' })
     expect((await world.call(sync.run, onBinding(binding.id))).status).toBe(409)

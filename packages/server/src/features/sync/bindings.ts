@@ -79,7 +79,7 @@ export async function update(input: In<typeof sync.updateBinding, OnBinding>): O
     if (before.revision !== binding.revision) throw fail('conflict', 'the binding was changed in the meantime')
     const moves = settings.places.join('\n') !== before.places.join('\n')
     await updateBinding(tx, before, { ...settings, now })
-    // What was written at another place is no longer this binding’s: it stays there.
+    // Secrets at the previous place no longer belong to this binding, so they stay there.
     if (moves) await resetLedger(tx, org.id, binding.id)
     const granted = wrappedDeks ? await giveKeys({ ...input, db: tx }, before, wrappedDeks, { complete: false }) : []
     const updated = (await findBinding(tx, org, binding.id)) as Binding
@@ -102,7 +102,7 @@ export async function remove(input: In<typeof sync.deleteBinding, OnBinding>): O
   return { ok: true }
 }
 
-/** Tells what a run would do, now or with other settings. A binding owns nothing yet at another place. */
+/** Plans a run with the current or with other settings. At a new place the binding owns no names yet. */
 export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof sync.plan> {
   const { context, db, org, body } = input
   const connection = (await findConnection(db, org, input.binding.connectionId)) as Connection
@@ -137,7 +137,7 @@ type Given = Partial<Omit<Settings, 'places'>>
 
 type Before = Omit<Settings, 'destination' | 'places'> & Partial<Pick<Settings, 'destination' | 'places'>>
 
-/** The settings after a change, from the request and the settings before it, with the limits of the destination. */
+/** Merges the request into the previous settings, and returns them with the limits of the destination. */
 async function settingsOf(
   context: Context,
   connection: Connection,
@@ -162,7 +162,7 @@ async function settingsOf(
   return { settings: { ...settings, nameTransform, include, exclude, onDelete, mode, adopt, enabled }, limits }
 }
 
-/** Asks a destination for its places. Every run asks again, so null is enough if it does not answer now. */
+/** Asks a destination for its places. Returns null if it does not answer now, because every run asks again. */
 async function placesNow(context: Context, connection: Connection, destination: Settings['destination']) {
   try {
     return await placesThere(await openDestination(context, connection, destination, []), destination)
@@ -183,7 +183,7 @@ async function pushSoon(
   await enqueue(performRun, { orgId: binding.orgId, runId })
 }
 
-/** The columns that only the server uses are in no answer. */
+/** Removes the columns that only the server uses. */
 function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...binding }: Binding) {
   return binding
 }
@@ -191,7 +191,7 @@ function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...bi
 type KeyGiver = Pick<In<typeof sync.createBinding>, 'context' | 'principal' | 'now' | 'newId'> & { db: Tx }
 type WrappedDeks = In<typeof sync.createBinding>['body']['wrappedDeks']
 
-/** A caller who wraps keys has to acknowledge it each time: from then on this server can read the environment. */
+/** A caller who wraps keys must acknowledge each time that this server can then read the environment. */
 function checkAcknowledged(acknowledged: boolean | undefined): void {
   if (acknowledged !== true)
     throw fail(
@@ -201,8 +201,8 @@ function checkAcknowledged(acknowledged: boolean | undefined): void {
 }
 
 /**
- * Gives the connection the keys of a binding’s layers. Each key has to be of a layer, held by the caller, and open a secret of
- * the environment: a wrong key would fail at every run.
+ * Gives the connection the keys of a binding’s layers. Each key must belong to a layer, the caller must hold it, and it
+ * must open a secret of the environment. A wrong key would fail at every run.
  */
 async function giveKeys(
   request: KeyGiver,

@@ -1,10 +1,10 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import { type Binding, bindingColumns } from './scope.ts'
 
-/** Few enough that the transaction stays short. */
+/** A batch is small, so that its transaction stays short. */
 export const changesAtOnce = 2000
 
-/** Changes to look at, each by one server. */
+/** Takes a batch of changes and deletes their rows. Each change is processed by one server. */
 export const takeChanges = (db: Tx) =>
   db.rows<{ orgId: string; environmentId: string | null }>(
     `with taken as (
@@ -15,7 +15,7 @@ export const takeChanges = (db: Tx) =>
     [changesAtOnce],
   )
 
-/** Bindings that push by themselves and read what has changed. */
+/** Lists automatic bindings that read an environment that has changed. */
 export const listConcerned = (db: Sql, orgId: string, environmentIds: readonly string[], all: boolean) =>
   db.rows<Binding>(
     `select ${bindingColumns} from sync_bindings b

@@ -8,9 +8,9 @@ import { insertOwnRun, performRun } from './run-job.ts'
 import { digestNow } from './state.ts'
 
 /**
- * Processes the changes since the last time: bindings that read something else now are pushed, keys that no binding needs any
- * more are revoked, and the audit log records the bindings that were deleted with their environment. The database writes a row
- * with every change, so that code that changes secrets does not know of sync.
+ * Processes the changes since the last time. It pushes bindings that now read something else, and revokes keys that no
+ * binding needs any more. It records in the audit log which bindings were deleted with their environment. The database
+ * writes a row with every change, so that code that changes secrets need not know about sync.
  */
 export async function processChanges(context: Context): Promise<void> {
   for (;;) {
@@ -79,8 +79,9 @@ export interface ChangeDebounce extends Evictions {
 }
 
 /**
- * Hears of every committed change where the resolve cache of this process does, and processes it soon after. Changes that come
- * together are one push. This is only a hint: a change that no process hears of is still a row, which the sweep finds.
+ * Receives the same notices of committed changes as the resolve cache of this process, and processes the changes soon
+ * after. Changes that come together make one push. A notice is only a hint: if no process receives it, the sweep finds
+ * the row of the change.
  */
 export function debounceChanges(): ChangeDebounce {
   let context: Context | null = null

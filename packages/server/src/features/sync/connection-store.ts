@@ -21,7 +21,7 @@ export interface NewConnection {
   now: string
 }
 
-/** False where the id or the name is taken. */
+/** Returns false if the id or the name is in use. */
 export const insertConnection = async (db: Tx, org: Org, one: NewConnection): Promise<boolean> =>
   (await db.row(
     `insert into sync_connections (org_id, id, name, provider, config, wrapped_credential, status, created_at, updated_at)
@@ -29,7 +29,7 @@ export const insertConnection = async (db: Tx, org: Org, one: NewConnection): Pr
     [org.id, one.id, one.name, one.provider, JSON.stringify(one.config), one.wrappedCredential, one.now],
   )) !== undefined
 
-/** False where it has been deleted, or another has the name. A new credential has proven nothing yet. */
+/** Returns false if the connection was deleted or another one has the name. A new credential makes it `unverified`. */
 export const updateConnection = async (
   db: Tx,
   { orgId, id, status }: Connection,
@@ -53,7 +53,7 @@ export const updateConnection = async (
     ],
   )) !== undefined
 
-/** What became of the last attempt to reach it. */
+/** Records whether the last call reached the destination. */
 export const recordReach = (db: Sql, { orgId, id, status }: Connection, lastError: string | null) =>
   db.rows('update sync_connections set status = $4, last_error = $3 where org_id = $1 and id = $2', [
     orgId,

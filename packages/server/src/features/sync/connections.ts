@@ -27,7 +27,7 @@ export async function list({ db, org, query }: In<typeof sync.connections, InOrg
   return { connections: page.rows.map(toResponse), nextCursor: page.nextCursor }
 }
 
-/** Before there is a connection as after: what it is given is wrapped to this key. */
+/** Returns the key to which the credential and environment keys are wrapped. It exists before the connection does. */
 export async function publicKey(input: In<typeof sync.publicKey, InOrg>): Out<typeof sync.publicKey> {
   const { context, db, org, params } = input
   return { publicKeyJwk: await context.keypairs.publicKey(db, syncOf(org.id, params.connectionId)) }
@@ -47,14 +47,14 @@ export async function create(input: In<typeof sync.createConnection, InOrg>): Ou
   return new Reply(201, { connection: toResponse((await findConnection(db, org, id)) as Connection) })
 }
 
-/** By the row of its provider: each field alone, then what stands between them. */
+/** Checks each field against the schema of the provider, and then how the fields fit together. */
 function checkConfig(config: Connection['config']): void {
   checkShape(syncProviders[config.provider].config, config, 'body.config')
   const problem = syncProblem(config as unknown as SyncConfig<SyncTag>)
   if (problem !== null) throw fail('invalid_request', `body.config.${problem}`)
 }
 
-/** One that does not open would only fail at the first push. */
+/** Refuses a credential that does not decrypt, because it would only fail at the first push. */
 async function checkCredential(context: Context, db: Tx, { orgId, id }: { orgId: string; id: string }, blob: string) {
   if (!(await context.keypairs.openWrapped(db, syncOf(orgId, id), blob)))
     throw fail('invalid_request', 'body.wrappedCredential: is not wrapped to the public key of this connection')
@@ -72,11 +72,11 @@ export async function update(input: In<typeof sync.updateConnection, OnConnectio
   return { connection: toResponse((await findConnection(db, org, connection.id)) as Connection) }
 }
 
-/** What the destination says is recorded either way. */
+/** Records the result, whether the destination was reached or not. */
 export async function verify(input: In<typeof sync.verifyConnection, OnConnection>): Out<typeof sync.verifyConnection> {
   const { context, connection, body, transaction } = input
   checkDestination(body.destination, connection.provider)
-  // What contradicts itself is refused here as it is where the destination is bound.
+  // A contradictory destination is refused here as it is when it is bound.
   await describe(connection.config, body.destination)
   const found = await reach(context, connection, body.destination)
   await transaction(async ({ db, audit }) => {
@@ -84,7 +84,7 @@ export async function verify(input: In<typeof sync.verifyConnection, OnConnectio
     audit('sync_connection.verified', connection.id, { ok: found.error === null })
   })
   if (found.error === null) return { ok: true }
-  // The one refusal with more in it than an error.
+  // This refusal has a body of its own, with more fields than an error.
   const refusal = { ok: false, error: { code: 'invalid_request', message: `target: ${found.error}` } }
   return new Reply(400, refusal as never)
 }
@@ -101,7 +101,7 @@ async function reach(context: Context, connection: Connection, destination: Para
   }
 }
 
-/** A run that is under way finds that it is gone before it writes anything more. */
+/** A run that is under way notices the deletion before its next write. */
 export async function remove(input: In<typeof sync.deleteConnection, OnConnection>): Out<typeof sync.deleteConnection> {
   const { context, db, org, connection, audit } = input
   const bindingIds = await listBindingIds(db, org.id, connection.id)

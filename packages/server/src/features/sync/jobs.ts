@@ -14,7 +14,7 @@ const sweepJob = job('sync.sweep', { schedule: everyMinutes(1) }, sweep)
 
 export const jobs = [performRun, sweepJob, job('sync.forget', { schedule: hourlyAt(17) }, forget)]
 
-/** Finds what a server that is gone has left: runs, waiting or half done, changes that nobody looked at, and tries that are due. */
+/** Finds the work that a stopped server left: waiting or interrupted runs, unprocessed changes, and due retries. */
 export async function sweep(context: Context): Promise<void> {
   const { db, queue } = context
   await processChanges(context)
@@ -27,8 +27,9 @@ export async function sweep(context: Context): Promise<void> {
 }
 
 /**
- * An embedded database had one server, and that is gone. On PostgreSQL another may be at work: what was cut off shows when its
- * places are no longer held, and is taken up then and not with the next minute.
+ * Cleans up at start. An embedded database had only one server, which has stopped, so all its places are free. With
+ * PostgreSQL another server may be at work. An interrupted run shows once its places are no longer renewed, so a sweep
+ * is queued for that moment.
  */
 export async function atStart(context: Context): Promise<void> {
   const { db, queue } = context

@@ -6,9 +6,9 @@ export interface LedgerRow {
   valueDigest: string | null
   revisionDigest: string | null
   memo: string | null
-  /** When this binding removed the name, where a removed name can be restored; null while the name is there. */
+  /** When this binding removed the name, at a destination that can restore it; null while the name exists. */
   deletedAt: string | null
-  /** The run that is sending something for the name: what is there is not known until it is done. */
+  /** The run that is sending this name. The value at the destination is unknown until the run has recorded it. */
   sendingRunId: string | null
 }
 
@@ -19,7 +19,7 @@ export const listLedger = (db: Sql, orgId: string, bindingId: string) =>
     [orgId, bindingId],
   )
 
-/** Names in a place of this binding that another one wrote. */
+/** Lists names that another binding wrote to a place of this one. */
 export const listForeignOwners = (db: Sql, orgId: string, binding: { id: string; places: readonly string[] }) =>
   db.rows<{ name: string; bindingId: string }>(
     `select l.name, l.binding_id from sync_bindings b
@@ -43,7 +43,7 @@ export interface Sent {
   memo: string | null
 }
 
-/** Where the ledger was begun anew meanwhile, for another place, none of these is noted. */
+/** Records nothing if the ledger was reset for another place meanwhile. */
 export const recordWritten = (
   db: Tx,
   run: { orgId: string; id: string; bindingId: string },
@@ -67,7 +67,7 @@ export const recordWritten = (
     ],
   )
 
-/** Of names that the other side has refused: what was known of them before is so still. */
+/** Ends the sending of names that the destination refused. What the ledger knew of them before is still true. */
 export const recordRefused = async (
   db: Tx,
   run: { orgId: string; id: string; bindingId: string },
@@ -103,7 +103,7 @@ export const recordDeleted = (db: Sql, orgId: string, bindingId: string, names: 
 export const resetLedger = (db: Tx, orgId: string, bindingId: string) =>
   db.rows('delete from sync_ledger where org_id = $1 and binding_id = $2', [orgId, bindingId])
 
-/** What a run that was cut off had under way. */
+/** Lists the names that an interrupted run was sending. */
 export const listUnderWay = async (db: Sql, orgId: string, bindingId: string, runId: string): Promise<string[]> =>
   (
     await db.rows<{ name: string }>(

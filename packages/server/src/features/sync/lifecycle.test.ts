@@ -29,7 +29,7 @@ await write(world, tenant, env, 'API_KEY', 'one')
 const connection = await connect(world, tenant, platform)
 const binding = await bind(world, tenant, connection, [env], 'shop')
 
-/** A run in this state; one that is running waits for its turn. */
+/** Makes a run in this state. A running one waits for its turn. */
 async function runIn(state: RunStatus): Promise<string> {
   const { id } = await runNow(world, tenant, binding)
   const ended = state === 'running' ? null : instant(context)
@@ -42,20 +42,23 @@ const statusOf = async (id: string) =>
 const entriesOf = async (resourceId: string) =>
   (await world.call(audit.list, { as, params: { orgId }, query: { resourceId } })).body.entries
 
-test.each(syncRunStatuses)('a run that is %s finishes where its table says, and nowhere else', async (from) => {
-  const id = await runIn(from)
-  for (const status of syncRunStatuses) {
-    await db.rows('update sync_runs set status = $2 where id = $1', [id, from])
-    const end = { status, skipped: [], failures: [], unchanged: 0, error: null, now: instant(context) }
-    const moved = await db.transaction((tx) => finishRun(tx, { orgId, id }, end))
-    const isRow = runLifecycle.moves.some((row) => row[0] === from && row[1] === 'finish' && row[2] === status)
-    expect([moved?.status, await statusOf(id)]).toEqual(isRow ? [status, status] : [undefined, from])
-  }
-  await db.rows(`update sync_runs set status = 'failed' where id = $1`, [id])
-})
+test.each(syncRunStatuses)(
+  'a run in the state %s can end only in the states that its lifecycle table allows',
+  async (from) => {
+    const id = await runIn(from)
+    for (const status of syncRunStatuses) {
+      await db.rows('update sync_runs set status = $2 where id = $1', [id, from])
+      const end = { status, skipped: [], failures: [], unchanged: 0, error: null, now: instant(context) }
+      const moved = await db.transaction((tx) => finishRun(tx, { orgId, id }, end))
+      const isRow = runLifecycle.moves.some((row) => row[0] === from && row[1] === 'finish' && row[2] === status)
+      expect([moved?.status, await statusOf(id)]).toEqual(isRow ? [status, status] : [undefined, from])
+    }
+    await db.rows(`update sync_runs set status = 'failed' where id = $1`, [id])
+  },
+)
 
 test.each(syncRunStatuses)(
-  'a run that is %s is taken up, or ended as cut off, only where its table says',
+  'a run in the state %s starts, or ends as interrupted, only if its lifecycle table allows it',
   async (from) => {
     for (const work of [perform, endCutOff]) {
       const id = await runIn(from)
@@ -75,7 +78,7 @@ const verify = () =>
     body: { destination: { provider: 'app-platform-c', appName: 'shop' } },
   })
 
-/** A verification and a run both say whether the destination was reached. */
+/** A verification and a run both report whether the destination was reached. */
 const onConnection: Record<ConnectionTrigger, (() => Promise<unknown>)[]> = {
   reach: [verify, () => runNow(world, tenant, binding)],
   miss: [verify, () => runNow(world, tenant, binding)].map((call) => async () => {
@@ -100,7 +103,7 @@ const pairs = (Object.keys(connectionStates) as ConnectionStatus[]).flatMap((sta
   ]),
 )
 
-test.each(pairs)('a connection that is %s moves by %s as its table says', async (state, trigger) => {
+test.each(pairs)('a connection in the state %s reacts to %s as its lifecycle table says', async (state, trigger) => {
   for (const way of onConnection[trigger]) {
     await db.rows('update sync_connections set status = $2 where id = $1', [connection.id, state])
     await way()

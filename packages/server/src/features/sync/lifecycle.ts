@@ -5,18 +5,18 @@ import { lifecycle } from '../../kernel/lifecycle.ts'
 export type RunStatus = (typeof syncRunStatuses)[number]
 export type RunTrigger = 'take' | 'finish'
 
-/** A run is `running` from when it is asked for, whether it waits or works. What has ended is not taken up again. */
+/** A run is `running` from its request on, whether it waits or works. A run that has ended cannot start again. */
 export const runLifecycle = lifecycle<RunStatus, RunTrigger>('run', [
   ['running', 'take', 'running'],
   ['running', 'finish', 'succeeded'],
-  ['running', 'finish', 'partial'], // something was done, or was there already
+  ['running', 'finish', 'partial'], // some names failed, or an error came after the first push
   ['running', 'finish', 'failed'],
 ])
 
 export type ConnectionStatus = Static<typeof SyncConnection>['status']
 export type ConnectionTrigger = 'reach' | 'miss' | 'replace'
 
-/** A connection is as the last call there has found it. Another credential has proven nothing yet. */
+/** The status of a connection is the result of its last call. A new credential is unverified. */
 export const connectionLifecycle = lifecycle<ConnectionStatus, ConnectionTrigger>('connection', [
   ['unverified', 'reach', 'ready'],
   ['unverified', 'miss', 'failing'],

@@ -6,7 +6,7 @@ import { protect } from '../../../test/guarded.ts'
 import { openSync } from '../../../test/scene.ts'
 import { bind, composedGroup, connect, deksFor, runNow, vaultedEnv, write } from '../../../test/sync-scene.ts'
 
-// What happens to an environment while it is bound, or while a run is at work.
+// These tests change an environment while it is bound, or during a run.
 
 const { platform, world, tenant } = await openSync()
 
@@ -16,7 +16,7 @@ const bindingOf = async (bindingId: string) => {
   return body.bindings.find(({ id }) => id === bindingId)
 }
 
-/** From now on, each call waits at the platform: `reached` is resolved by the first, and `goOn` lets all through. */
+/** From now on calls to the platform wait. `reached` resolves at the first call, and `goOn` lets all calls through. */
 function holdPlatform() {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   platform.answer(async () => {
@@ -27,8 +27,8 @@ function holdPlatform() {
   return { reached: reached.promise, goOn: gate.resolve }
 }
 
-describe('an environment that is bound', () => {
-  test('and becomes protected is pushed as before: a push changes nothing in it', async () => {
+describe('a bound environment', () => {
+  test('that becomes protected is still pushed', async () => {
     const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
     await write(world, tenant, env, 'A', 'one')
     const binding = await bind(world, tenant, connection, [env], 'protected')
@@ -37,7 +37,7 @@ describe('an environment that is bound', () => {
     expect([...platform.values('protected')]).toEqual([['A', 'one']])
   })
 
-  test('and loses a group during a run ends with what is left of it', async () => {
+  test('that loses a group during a run is pushed without that group afterwards', async () => {
     const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
     const group = await composedGroup(world, tenant, env)
     await write(world, tenant, env, 'OWN', 'one')
@@ -54,7 +54,7 @@ describe('an environment that is bound', () => {
     expect([...platform.values('uncomposed').keys()]).toEqual(['OWN'])
   })
 
-  test('and is re-keyed without the connection during a run is read no more, and the binding says so', async () => {
+  test('that is re-keyed without the connection during a run cannot be read any more, and the binding says so', async () => {
     const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
     await write(world, tenant, env, 'A', 'one')
     const binding = await bind(world, tenant, connection, [env], 're-keyed')
@@ -73,7 +73,7 @@ describe('an environment that is bound', () => {
     const params = { orgId: tenant.orgId, envId: env.id }
     expect((await world.call(rekey.run, { ...asAdmin(), params, body })).status).toBe(200)
     held.goOn()
-    // What this run had read before may still go; the next one reads nothing.
+    // This run may still push what it read before. The next run can read nothing.
     expect(['succeeded', 'failed']).toContain((await running).status)
     const again = await runNow(world, tenant, binding)
     expect([again.status, again.pushed, again.error]).toEqual(['failed', [], expect.stringMatching(/no key to/)])

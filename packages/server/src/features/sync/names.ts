@@ -5,8 +5,8 @@ import { fail } from '../../kernel/errors.ts'
 import { listNeighbours, listSecretNames } from './binding-store.ts'
 import type { Binding } from './scope.ts'
 
-// The names of secrets at a destination. One rule serves three: a plan, a run, and the check that two bindings do not write
-// the same name.
+// Computes the names of secrets at a destination. A plan, a run and the check for conflicting bindings share these
+// rules.
 
 type Filter = Pick<Binding, 'include' | 'exclude'>
 type Transform = Binding['nameTransform']
@@ -24,10 +24,10 @@ function destinationName(name: string, { prefix = '', suffix = '', case: letters
   return forms[rule.form](cased)
 }
 
-/** What names are compared by at a destination: some tell no case apart. */
+/** The form in which names are compared at a destination, because some destinations ignore case. */
 export const nameKey = (name: string, rule: NameRule): string => (rule.ignoresCase ? name.toLowerCase() : name)
 
-/** Why the destination takes no such name; null where it does. */
+/** Returns why the destination refuses this name, or null if it accepts it. */
 export function nameProblem(name: string, rule: NameRule): string | null {
   const whole = rule.prefix + name
   if (!new RegExp(rule.pattern).test(whole)) return `The destination takes names of ${rule.words}.`
@@ -39,7 +39,7 @@ export function nameProblem(name: string, rule: NameRule): string | null {
 const isReserved = (name: string, reserved: string): boolean =>
   reserved.endsWith('*') ? name.startsWith(reserved.slice(0, -1)) : name === reserved
 
-/** The names that a binding writes, each with the secrets that become it: more than one is a mistake of the transform. */
+/** The names that a binding writes, each with its secrets. Two secrets for one name are a mistake in the transform. */
 export function namesThere(
   secrets: Iterable<string>,
   binding: Filter & { nameTransform: Transform },

@@ -18,15 +18,15 @@ export interface Outcome {
   unchanged: number
   /** How many names it wrote or removed. */
   done: number
-  /** The error that ended it before all was done. */
+  /** The error that ended the run early. */
   error: string | null
-  /** Whether the destination answered; null where it was not asked. */
+  /** Whether the destination answered; null if it was not asked. */
   reached: boolean | null
   /** Whether the destination refused the credential. */
   denied: boolean
-  /** Set where another try may help, with what the provider asks to wait. */
+  /** Set if a retry may help, with the pause that the provider asks for. */
   retry: { afterMs: number } | null
-  /** The digest of the values that it set out to push; null if it did not get so far. */
+  /** The digest of the values that the run was to push; null if it failed before it computed that. */
   digest: string | null
 }
 
@@ -44,7 +44,7 @@ export const nothingDone = (): Outcome => ({
 
 const firstPauseSeconds = 10
 const pauseMaxSeconds = 3600
-/** Admins are mailed about a failure that may pass by itself once it has happened so often in a row. */
+/** After this many failures in a row, admins are mailed even about a failure that a retry may fix. */
 const failuresToTell = 3
 
 interface Ran {
@@ -69,7 +69,7 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
     await freePlaces(db, orgId, run.id)
     if (!ended) return []
     const lastError = error ?? failures[0]?.reason ?? null
-    // It locks the connection, so that of two bindings only one tells of its credential.
+    // It locks the connection, so that only one of two bindings mails about its credential.
     if (connection && outcome.reached !== null)
       await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
     const noted =
@@ -110,9 +110,9 @@ function statusOf({ error, failures, done }: Outcome) {
 }
 
 /**
- * Decides whether admins are mailed, and what is recorded of it. They are mailed when a person is needed: at once for a refused
- * credential and for an error that no retry can fix, otherwise after several failures in a row. Until a run succeeds they are
- * mailed once, but a refused credential is always told.
+ * Decides whether to mail admins, and what to record about it. Admins are mailed when a person is needed. That is at
+ * once for a refused credential and for an error that no retry can fix, and otherwise after several failures in a row.
+ * They get one mail until a run succeeds, and one more if the credential is refused.
  */
 function tellingOf(
   { denied, retry }: Outcome,
@@ -128,7 +128,7 @@ function tellingOf(
 /** The pause doubles each time, with jitter, and is never shorter than the provider asks. A manual binding is not retried. */
 function retryOf(context: Context, { mode, enabled, failureStreak }: Binding, { retry }: Outcome, always: boolean) {
   if (retry === null || !enabled || (mode !== 'auto' && !always)) return null
-  // A run that was cut off is no fault of the destination.
+  // If a server stopped during the run, the destination is not at fault, so the pause is short.
   const firstSeconds = always ? 1 : firstPauseSeconds
   const backoff = Math.min(pauseMaxSeconds, firstSeconds * 2 ** Math.min(failureStreak, 10))
   const jitter = 1 + (context.now().getTime() % 100) / 500

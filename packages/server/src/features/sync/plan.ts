@@ -4,7 +4,7 @@ import { nameProblem, namesThere } from './names.ts'
 import type { Binding } from './scope.ts'
 
 // A plan says for every name what a run does with it. It follows from the values that should be at the destination, the
-// entries that are there and the ledger. Pure, so that an admin who asks for a plan sees what a run would do.
+// entries that are there and the ledger. The functions are pure, so an admin’s plan shows what a run would do.
 
 export interface Refused {
   name: string
@@ -66,9 +66,9 @@ export interface State {
   /** Whether a name that somebody else wrote may be overwritten. */
   adopts: (name: string) => boolean
   onDelete: Binding['onDelete']
-  /** Whether a digest in the ledger is that of this value of the name, under the rules that hold now. */
+  /** Whether a ledger digest matches this value of the name under the current rules. */
   isValue: (digest: string | null, name: string, value: string) => boolean
-  /** Whether it is that of what the destination showed as the name’s revision. */
+  /** Whether a ledger digest matches the revision that the destination showed for the name. */
   isRevision: (digest: string | null, name: string, revision: string) => boolean
 }
 
@@ -81,7 +81,7 @@ export interface Plan {
   /** Names that are no longer wanted and stay there, because somebody else has changed them. */
   kept: Refused[]
   refused: Refused[]
-  /** Names that are no longer there, and that the ledger need not know. */
+  /** Names that this binding no longer owns at the destination, so that the ledger can forget them. */
   forget: string[]
 }
 
@@ -119,15 +119,15 @@ function planWrite(state: State, plan: Plan, name: string, value: string): void 
 }
 
 /**
- * Whether this binding wrote what is there. A name that it removed is its own for as long as it stays deleted: a live one was
- * made or restored by somebody else.
+ * Whether this binding wrote the entry. A name that it removed stays its own while it is deleted. If the name is live
+ * again, somebody else made or restored it.
  */
 function isOwn(state: State, row: LedgerRow | undefined, entry: SyncEntry): boolean {
   if (!row) return false
   return row.deletedAt === null || (entry.deleted === true && isUntouched(state, row, entry))
 }
 
-/** Whether what is there is what this binding last wrote, as far as that can be seen. */
+/** Whether the entry is still what this binding last wrote, as far as the destination shows. */
 const isUntouched = ({ isRevision }: State, row: LedgerRow, { name, revision }: SyncEntry): boolean =>
   row.sendingRunId === null &&
   (revision === null || row.revisionDigest === null || isRevision(row.revisionDigest, name, revision))
@@ -148,7 +148,7 @@ function planRemoval(state: State, plan: Plan, row: LedgerRow): void {
   }
 }
 
-/** A value is removed only where nobody else can have changed it, as far as the destination shows it. */
+/** Returns why a value is not removed: somebody else has changed it, or may have. Returns null if it can be removed. */
 function reasonToKeep(state: State, row: LedgerRow, entry: SyncEntry): string | null {
   if (entry.revision !== null && row.revisionDigest === null)
     return 'It is not known whether somebody else has changed it there, so it was not removed.'

@@ -17,11 +17,11 @@ export class Stopped extends Error {
   }
 }
 
-/** A name to write, or to remove where the value is null. */
+/** A name to write, or to remove if the value is null. */
 interface Change {
   name: string
   value: string | null
-  /** Whether the name was not there when the list was read. If it is there by now, somebody else made it. */
+  /** True if the name did not exist when the list was read. If it exists by now, somebody else made it. */
   isNew: boolean
 }
 
@@ -32,7 +32,7 @@ interface Push {
   memoOf: (name: string) => string | null
 }
 
-/** A longer pause that a provider asks for is left to the next run. */
+/** If a provider asks for a longer pause, the next run continues instead. */
 const pauseMaxMs = 10_000
 const triesMax = 3
 
@@ -80,8 +80,8 @@ async function pushBatch(
 }
 
 /**
- * Records the names that are about to be sent, and checks that they still may be. If the run is cut off from here on, the next
- * one knows that these names are ours, and that the values there are unknown.
+ * Records the names that are about to be sent, and checks that this run may still send them. If the run is cut off
+ * afterwards, the next run knows that the binding owns these names and that their values are unknown.
  */
 async function begin(context: Context, { run, binding }: TakenRun, changes: readonly Change[]): Promise<void> {
   const { orgId, id } = binding
@@ -106,7 +106,7 @@ async function begin(context: Context, { run, binding }: TakenRun, changes: read
 
 type Answer = SyncOutcome | { refused: { error: unknown; isLost: boolean; pauseMs: number } }
 
-/** After a lost answer, the value that is there may be the one that was sent. */
+/** After a lost answer, the destination may already have the value that was sent. */
 const maybeOurs = (change: Change): Change => ({ ...change, isNew: false })
 
 /** Throws an error that another try would not fix. */
@@ -166,7 +166,7 @@ async function record(
   return { left, pauseMs: Math.max(answer.retryAfterMs ?? 0, 0, ...pauses) }
 }
 
-/** The changes that are left have failed in this run. The next one begins with them. */
+/** Records the remaining changes as failed. The next run begins with them. */
 async function giveUp(
   context: Context,
   { run }: TakenRun,
@@ -184,17 +184,20 @@ async function giveUp(
 }
 
 /**
- * The longest pause before the first push of a run. A push is to begin within 5 seconds of a change, also right after another
- * one. Where that is too early for the service, it says so, and the pause that it asks for is kept.
+ * The longest pause before the first push of a run. A push must begin within 5 seconds of a change, even right after
+ * another push. If that is too early for the service, it asks for a pause, and the run waits that long.
  */
 export const firstPauseMaxMs = 2000
 
-/** The pause before a push, by the time since the last one to the same place. Pure, so that a test can ask for every destination. */
+/**
+ * Returns the pause before a push, from the time since the last push to the same place. It is pure, so that a test can
+ * check every destination.
+ */
 export function pauseBefore({ pushIntervalMs }: SyncLimits, sinceLastMs: number, isFirst: boolean): number {
   const left = Math.max(0, pushIntervalMs - sinceLastMs)
   return isFirst ? Math.min(left, firstPauseMaxMs) : left
 }
 
-/** How much of the pause a push need not wait for, because it used only a part of the names that it may have. */
+/** Returns how much of the pause is skipped after a push that used only a part of the names allowed in one push. */
 export const spared = ({ pushIntervalMs, pushNamesMax }: SyncLimits, names: number): number =>
   pushNamesMax === null ? 0 : pushIntervalMs * Math.max(0, 1 - names / pushNamesMax)

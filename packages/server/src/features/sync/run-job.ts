@@ -43,10 +43,10 @@ export const insertOwnRun = (
     now: instant(context),
   })
 
-/** A run that waits, or a binding whose last run failed and is to be tried again. */
+/** A waiting run, or a binding whose last run failed and is to be retried. */
 type Data = { orgId: string } & ({ runId: string } | { bindingId: string })
 
-/** Queued with every run that is asked for. The sweep finds a run that failed here without an outcome. */
+/** Queued with every requested run. If this job fails without an outcome, the sweep finds the run. */
 export const performRun: Job<Data, Context> = job(
   'sync.run',
   { concurrency: 8, deadLetter: false },
@@ -60,7 +60,7 @@ export const performRun: Job<Data, Context> = job(
   },
 )
 
-/** Lets a run that waits for the same place begin now, and not only when it looks again by itself. */
+/** Starts runs that wait for the same place at once, before they try again by themselves. */
 async function wakeWaiting({ db, queue }: Context, orgId: string, endedId: string): Promise<void> {
   const waiting = await listWaitingFor(db, orgId, endedId)
   for (const { id } of waiting) await queue.enqueue(db, performRun, { orgId, runId: id })
@@ -102,7 +102,7 @@ export async function perform(context: Context, orgId: string, runId: string): P
   }
 }
 
-/** Well within the time for which places are held. */
+/** Well below `heldSeconds`, after which another run may take the places over. */
 const renewMs = 2500
 
 class Busy extends Error {}
@@ -131,11 +131,11 @@ async function take(
   }
 }
 
-/** The outcome of a run. A failure of any kind is one, too. */
+/** Returns the outcome of a run. Any kind of failure is an outcome too. */
 async function outcomeOf(context: Context, taken: TakenRun): Promise<Outcome> {
   const outcome = nothingDone()
   try {
-    // The digest comes before the values, so that a change in between is pushed again and not missed.
+    // The digest is computed before the values are read, so that a change in between is pushed again and not missed.
     outcome.digest = await digestNow(context.db, taken.binding, instant(context))
     await planAndPush(context, taken, outcome)
   } catch (error) {
@@ -180,7 +180,7 @@ async function planAndPush(context: Context, asked: TakenRun, outcome: Outcome):
   const writes = [...plan.create, ...plan.update].map((name) => ({
     name,
     value: state.wanted.values.get(name) as string,
-    // A name that an earlier run was sending when it was cut off may be there by that run.
+    // A new name may exist already if an earlier run was cut off while it was sending the name.
     isNew: !state.entries.has(name) && (state.ledger.get(name)?.sendingRunId ?? null) === null,
   }))
   const memoOf = (name: string) => state.ledger.get(name)?.memo ?? null
@@ -211,8 +211,9 @@ const patient = (session: SyncSession): SyncSession => ({
 })
 
 /**
- * Asks a destination that has several names for its places, before anything is written. A name may lead to another app than
- * last time, because the first one was renamed. Then this binding owns nothing there, and another binding may write there.
+ * Asks a destination that knows a place by several names for its current places, before anything is written. A name may
+ * now lead to another app, because the first one was renamed. Then this binding owns nothing there, and another binding
+ * may write there.
  */
 async function settlePlaces(
   context: Context,
@@ -232,7 +233,8 @@ async function settlePlaces(
     const met = await findMeeting(tx, moved, facts.limits)
     if (met) throw new Unreadable(`The binding ${met.bindingId} writes ${met.name} to the same destination.`)
     await updatePlaces(tx, moved)
-    // Where only the words of the binding were known until now, they still lead to the same place.
+    // If the previous places came only from the binding’s settings, the destination has not moved, so its ledger is
+    // kept.
     if (!isSame(binding.places, facts.places)) await resetLedger(tx, binding.orgId, binding.id)
   })
   return { ...taken, binding: moved }

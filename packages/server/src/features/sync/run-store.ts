@@ -31,12 +31,14 @@ export interface NewRun {
   now: string
 }
 
-/** Who asked, as the trail will tell; the server itself for what it does by itself. */
+/**
+ * The caller who requested a run, for the audit log. If the server itself starts a run, the actor is the connection.
+ */
 type StoredOrigin = Pick<Origin, 'ipAddress' | 'userAgent' | 'requestId'> & {
   actor: { type: string; id: string }
 }
 
-/** Where one waits already that one does it, and is then the one that was asked for -> its id. */
+/** Returns the id of the new run, or of a waiting run of the same binding, which then serves this request too. */
 export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<string> =>
   (
     (await db.row<{ id: string }>(
@@ -64,16 +66,16 @@ export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<str
 
 export type OpenRun = Run & { adopt: string[]; origin: StoredOrigin; takenAt: string | null }
 
-/** A run that holds its places, so that no other one writes there. */
+/** A run that has locked its places, so that no other run writes there. */
 export interface TakenRun {
   run: OpenRun
   binding: Binding
   connection: Connection
-  /** Since the last push to one of these places. */
+  /** The time since the last push to one of these places. */
   idleMs: number
 }
 
-/** Undefined where it has ended. */
+/** Returns undefined if the run has ended. */
 export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
   db.row<OpenRun>(
     `select ${runColumns}, r.adopt, r.origin, r.taken_at from sync_runs r
@@ -84,10 +86,13 @@ export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
 export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
   db.rows('update sync_runs set taken_at = $3 where org_id = $1 and id = $2', [orgId, runId, now])
 
-/** How long a place stays held by a server that no longer says so. */
+/** A place becomes free this long after its server last renewed it. */
 export const heldSeconds = 10
 
-/** The places in one go, or fewer where another run holds some. By the database's clock, which all servers share. */
+/**
+ * Locks the places in one statement, and returns fewer of them if another run has locked some. It uses the database’s
+ * clock, which all servers share.
+ */
 export const holdPlaces = (db: Tx, orgId: string, places: readonly string[], runId: string) =>
   db.rows<{ idleMs: number | null }>(
     `insert into sync_places as p (org_id, place, run_id, held_until)
@@ -99,7 +104,7 @@ export const holdPlaces = (db: Tx, orgId: string, places: readonly string[], run
     [orgId, places, runId, heldSeconds],
   )
 
-/** -> how many it still held. */
+/** Returns how many places the run still has. */
 export const renewPlaces = async (db: Sql, orgId: string, runId: string): Promise<number> =>
   (
     await db.rows(
@@ -109,7 +114,7 @@ export const renewPlaces = async (db: Sql, orgId: string, runId: string): Promis
     )
   ).length
 
-/** The pause after a push counts from `sparedMs` before it: a push of a few names is followed sooner than a full one. */
+/** Starts the pause after a push `sparedMs` early: a push of a few names needs a shorter pause than a full one. */
 export const notePushed = (db: Tx, orgId: string, runId: string, sparedMs: number) =>
   db.rows(
     `update sync_places set last_pushed_at = clock_timestamp() - make_interval(secs => $3::float8 / 1000)
@@ -120,7 +125,7 @@ export const notePushed = (db: Tx, orgId: string, runId: string, sparedMs: numbe
 export const freePlaces = (db: Tx, orgId: string, runId: string) =>
   db.rows('update sync_places set run_id = null, held_until = null where org_id = $1 and run_id = $2', [orgId, runId])
 
-/** For an embedded database at its start: it had one server, which is gone. */
+/** Frees all places at the start of an embedded database, because its only server had stopped. */
 export const freeAllPlaces = (db: Sql) => db.rows('update sync_places set run_id = null, held_until = null')
 
 export const recordProgress = (
@@ -133,7 +138,7 @@ export const recordProgress = (
     [orgId, id, JSON.stringify(done.pushed), JSON.stringify(done.deleted)],
   )
 
-/** Undefined where it has ended before. */
+/** Returns undefined if the run had already ended. */
 export const finishRun = (
   db: Tx,
   { orgId, id }: Pick<Run, 'orgId' | 'id'>,
@@ -159,14 +164,14 @@ export interface Noted {
   failureStreak: number
   /** What admins were last mailed about. */
   told: 'credential' | 'failure' | null
-  /** Whether they were mailed about the credential for another binding of the connection. */
+  /** Whether admins were mailed about the credential for another binding of the connection. */
   toldElsewhere: boolean
 }
 
 export const recordTold = (db: Tx, orgId: string, bindingId: string, told: Noted['told']) =>
   db.rows('update sync_bindings set told = $3 where org_id = $1 and id = $2', [orgId, bindingId, told])
 
-/** What a run has come to, as far as it concerns the next one. */
+/** Records the results of a run that the next run needs. */
 export const recordOutcome = (
   db: Tx,
   orgId: string,
@@ -184,7 +189,7 @@ export const recordOutcome = (
     [orgId, id, revision, outcome.takenDigest, outcome.failed, outcome.lastError, outcome.nextTryAt],
   )
 
-/** Runs that nobody works on any more: their places are held by no one, or by another. */
+/** Lists runs that no server works on any more, because their places have expired or belong to another run. */
 export const listCutOff = (db: Sql) =>
   db.rows<{ orgId: string; id: string }>(
     `select r.org_id, r.id from sync_runs r

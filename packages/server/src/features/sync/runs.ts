@@ -18,7 +18,7 @@ export async function list({ db, org, query }: In<typeof sync.runs, InOrg>): Out
   return { runs: page.rows.map(toResponse), nextCursor: page.nextCursor }
 }
 
-/** Asks for a run, and waits for it. One that takes longer goes on, and is in the history. */
+/** Requests a run and waits for it. A run that takes longer continues, and its result is in the history. */
 export async function run(input: In<typeof sync.run, OnBinding>): Out<typeof sync.run> {
   const { context, org, binding, body, principal, origin, now, newId, transaction } = input
   if (context.serverKey === null) throw fail('conflict', 'this server has no server key')

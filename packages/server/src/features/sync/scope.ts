@@ -8,7 +8,7 @@ import type { Sql } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'
 import { type InOrg, type Org, within } from '../orgs/scope.ts'
 
-/** With what only the server uses: the wrapped credential is in no answer. */
+/** Includes the fields that only the server uses. No answer contains the wrapped credential. */
 export type Connection = Checked<Static<typeof ConnectionRow> & { orgId: string; wrappedCredential: string }>
 
 export type Binding = Checked<
@@ -29,7 +29,7 @@ export type OnBinding = InOrg & { binding: Binding }
 export const connectionColumns = `c.org_id, c.id, c.name, c.provider, c.config, k.public_key_jwk, c.wrapped_credential, c.status,
   c.last_error, c.created_at, c.updated_at`
 
-/** Of `sync_connections c`, which has its keypair for as long as it is there. */
+/** Joins the key pair of `sync_connections c`, which exists as long as the connection. */
 export const withKeypair = `join server_keypairs k on k.org_id = c.org_id and k.purpose = 'sync' and k.owner_id = c.id`
 
 export const bindingColumns = `b.org_id, b.id, b.connection_id, b.environment_id, b.destination, b.places, b.name_transform,
@@ -46,7 +46,7 @@ export const bindingColumns = `b.org_id, b.id, b.connection_id, b.environment_id
      from sync_runs r where r.org_id = b.org_id and r.binding_id = b.id order by r.started_at desc, r.id desc limit 1)
     as last_run`
 
-/** An instant inside of JSON, in the form that all others have. */
+/** Formats an instant inside JSON like all other instants. */
 function json(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }

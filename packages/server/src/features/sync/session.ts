@@ -13,14 +13,14 @@ import type { Binding, Connection } from './scope.ts'
 
 type Destination = Binding['destination']
 
-/** Checks a destination by the row of its provider, which has to be the connection’s. */
+/** Checks a destination against the schema of its provider, which must be the connection’s provider. */
 export function checkDestination(destination: Destination, provider: SyncTag): void {
   if (destination.provider !== provider)
     throw fail('invalid_request', `body.destination.provider: the connection is one of ${provider}`)
   checkShape(destinationSchema(destination), destination, 'body.destination')
 }
 
-/** Of several kinds the one that the destination says it is, so that a refusal names the place inside of it. */
+/** Picks the schema of the destination’s kind if the provider has several, so that a refusal names a field of it. */
 function destinationSchema(destination: Destination): TObject {
   const schema = syncProviders[destination.provider].destination as TObject | { anyOf: TObject[] }
   if (!('anyOf' in schema)) return schema
@@ -34,13 +34,13 @@ function destinationSchema(destination: Destination): TObject {
 const withProvider = (provider: SyncTag, places: readonly string[]) =>
   [...new Set(places)].sort().map((place) => `${provider} ${place}`)
 
-/** The places of a session’s destination as that names them itself; null where the binding’s own words are enough. */
+/** Returns the places under the destination’s own names, or null if the binding’s settings name them well enough. */
 export async function placesThere(session: SyncSession, { provider }: Destination): Promise<string[] | null> {
   const places = await session.places?.()
   return places === undefined ? null : withProvider(provider, places)
 }
 
-/** What holds for a destination, with places that name the kind of destination, too. */
+/** Returns the facts about a destination. Each of its places begins with the provider’s tag. */
 export async function describe(config: Connection['config'], destination: Destination): Promise<SyncFacts> {
   const provider = await syncProvider(destination.provider)
   try {
@@ -56,8 +56,8 @@ export async function describe(config: Connection['config'], destination: Destin
 }
 
 /**
- * A session on the destination. The credential is opened for it and for nothing else, and whatever the other side says comes
- * out of it without a value: there is no other way for its words into a run, an answer or a row.
+ * Opens a session on the destination. The credential is decrypted for this session only. Every text from the
+ * destination is redacted here, so that no secret value gets into a run, an answer or a row.
  */
 export async function openDestination(
   context: Context,
@@ -112,19 +112,19 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
   }
 }
 
-/** What a provider, or the way to it, has refused. */
+/** A failed call to a provider: the provider refused it, or the network failed. */
 export interface Refusal {
   message: string
   /** True if the destination rejects the credential, or the credential lacks a permission. */
   denied: boolean
-  /** Whether the request may have been done, because its answer was lost. */
+  /** True if the answer was lost, so that the request may have been done. */
   isLost: boolean
-  /** Whether it may be over in a moment, or by itself at all. */
+  /** Whether a retry may help: soon, later, or never. */
   when: 'soon' | 'later' | 'never'
   retryAfterMs: number
 }
 
-/** Undefined for what is a fault of ours. */
+/** Returns undefined for an error in our own code. */
 export function providerError(error: unknown): Refusal | undefined {
   if (error instanceof OutboundError)
     return { message: error.message, denied: false, isLost: true, when: 'soon', retryAfterMs: 0 }
@@ -135,7 +135,7 @@ export function providerError(error: unknown): Refusal | undefined {
   return { ...known, when: reason === 'invalid' ? 'never' : 'later' }
 }
 
-/** What a provider refused, as an answer to the caller; another error stays as it is. */
+/** Turns a provider’s refusal into an error for the caller. Returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
   const known = providerError(error)
   return known ? fail('conflict', `target: ${known.message}`) : error

@@ -12,7 +12,7 @@ import type { Binding } from './scope.ts'
 
 // A plan follows from three things: the values of the environment, the entries at the destination and the ledger.
 
-/** Why an environment cannot be read for a binding. What helps is a change, so it is not tried again by itself. */
+/** Why an environment cannot be read for a binding. Only a change helps, so there is no automatic retry. */
 export class Unreadable extends Error {
   constructor(reason: string) {
     super(reason)
@@ -23,14 +23,17 @@ export class Unreadable extends Error {
 const layersOf = (db: Sql, { orgId, connectionId, environmentId }: Binding, now: string) =>
   layersFor(db, { type: 'sync_connection', id: connectionId, orgId }, environmentId, now)
 
-/** A digest of what a binding would push, without opening anything. The same digest again means that nothing has to be done. */
+/**
+ * Returns a digest of what a binding would push, without decrypting anything. An unchanged digest means that there is
+ * nothing to push.
+ */
 export async function digestNow(db: Sql, binding: Binding, now: string): Promise<string> {
   const layers = await layersOf(db, binding, now)
   const parts = layers.map(({ environmentId, wrappedDek, secrets }) => [environmentId, wrappedDek, secrets])
   return sha256(JSON.stringify([binding.revision, ...parts]))
 }
 
-/** Reads an environment as `skerry run` would, and opens it. The values live for one run. */
+/** Reads an environment as `skerry run` would, and decrypts it. The values are kept for one run only. */
 export async function readValues(context: Context, binding: Binding, now: string): Promise<Resolved> {
   const layers = await layersOf(context.db, binding, now)
   if (layers.length === 0) throw new Unreadable('The environment is gone, or its time is up.')
@@ -49,8 +52,9 @@ function sealedLayer({ source, environmentId, slug, groupSlug, wrappedDek, secre
 }
 
 /**
- * Digests by which the ledger knows a value or a revision. They are keyed and bound to the name, so that equal values do not
- * show. The digest of a value is also bound to the rules it was written under: when hosts or visibility change, it differs.
+ * Digests that identify a value or a revision in the ledger. They are keyed and bound to the name, so that equal values
+ * do not show. The digest of a value also covers the rules that it was written under, so it differs when hosts or
+ * visibility change.
  */
 export function digestsOf({ serverKey }: Context, { orgId, id }: Binding, { rules }: Pick<SyncFacts, 'rules'>) {
   if (serverKey === null) throw new Error('who has opened an environment has a server key')
@@ -68,7 +72,7 @@ export function digestsOf({ serverKey }: Context, { orgId, id }: Binding, { rule
   }
 }
 
-/** Everything that a plan follows from. Asks the destination for its names, once. */
+/** Collects everything that a plan depends on. Lists the names at the destination once. */
 export async function stateOf(
   context: Context,
   {
@@ -113,7 +117,7 @@ export async function stateOf(
   }
 }
 
-/** Where case makes no difference, a name keeps the spelling in which it came first. */
+/** If a destination ignores case, a name keeps its first spelling. */
 function spelling(rule: NameRule, names: readonly string[]): (name: string) => string {
   const byKey = new Map<string, string>()
   for (const name of names) {
@@ -123,7 +127,9 @@ function spelling(rule: NameRule, names: readonly string[]): (name: string) => s
   return (name) => byKey.get(nameKey(name, rule)) ?? name
 }
 
-/** Names of this binding that are to be removed, or that the list does not show as live. A closer look decides about them. */
+/**
+ * Names of this binding that are to be removed, or that the list does not show as existing. They need a closer look.
+ */
 function namesToLookAt(
   { values, refused }: Wanted,
   listed: ReadonlyMap<string, SyncEntry>,
@@ -137,7 +143,7 @@ function namesToLookAt(
   })
 }
 
-/** The list, with a closer look at some names where the destination offers one. */
+/** Returns the list, with more details of some names if the destination offers them. */
 async function lookCloser(
   { look }: SyncSession,
   listed: ReadonlyMap<string, SyncEntry>,

@@ -32,7 +32,7 @@ const lastRun = async (bindingId: string) => {
   return (await world.call(sync.runs, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })).body.runs[0]
 }
 
-/** An environment with a secret, bound to an app of its own. */
+/** Makes an environment with secrets that is bound to an app of its own. */
 async function bound(more: object = {}, values: Record<string, string> = { API_KEY: 'one' }) {
   const env = await vaultedEnv(world, tenant)
   for (const [name, value] of Object.entries(values)) await write(world, tenant, env, name, value)
@@ -43,7 +43,7 @@ async function bound(more: object = {}, values: Record<string, string> = { API_K
 }
 
 describe('a run', () => {
-  test('pushes what skerry run would show: groups under the environment, references expanded', async () => {
+  test('pushes the same values as skerry run: groups below the environment, references expanded', async () => {
     const env = await vaultedEnv(world, tenant)
     const group = await composedGroup(world, tenant, env)
     await write(world, tenant, group, 'HOST', 'db.shared')
@@ -58,7 +58,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ HOST: 'db.shared', LEVEL: 'from the app', URL: 'postgres://db.shared/x?${y}' })
   })
 
-  test('sends no write for what is unchanged, and puts right what was changed there', async () => {
+  test('does not write unchanged values, and corrects values that were changed at the destination', async () => {
     const { app, binding, env } = await bound({}, { A: '1', B: '2' })
     await runNow(world, tenant, binding)
     const before = platform.pushes.length
@@ -70,7 +70,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ A: '1', B: 'new' })
   })
 
-  test('of a branch pushes it over its parent', async () => {
+  test('of a branch pushes the branch’s values over its parent’s', async () => {
     const env = await vaultedEnv(world, tenant)
     await write(world, tenant, env, 'A', 'parent')
     await write(world, tenant, env, 'B', 'parent')
@@ -82,7 +82,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ A: 'parent', B: 'branch' })
   })
 
-  test('names what cannot go, with the reason, and pushes the rest', async () => {
+  test('reports names that cannot be pushed, with the reason, and pushes the rest', async () => {
     const { app, binding } = await bound({ nameTransform: { suffix: '-x' }, include: ['*'] }, { GOOD: 'a' })
     expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'partial', pushed: [] })
     expect(held(app)).toEqual({})
@@ -97,7 +97,7 @@ describe('a run', () => {
     expect(held(other.app)).toEqual({ GOOD: 'a' })
   })
 
-  test('takes the names that its filters let through, as the binding spells them', async () => {
+  test('pushes the names that pass its filters, spelled as the binding says', async () => {
     const values = { APP_A: '1', APP_B: '2', APP_LOCAL: '3', OTHER: '4' }
     const transform = { prefix: 'p_', case: 'lower' as const }
     const { app, binding } = await bound({ include: ['APP_*'], exclude: ['*LOCAL'], nameTransform: transform }, values)
@@ -105,7 +105,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ p_app_a: '1', p_app_b: '2' })
   })
 
-  test('leaves what somebody else wrote, unless the run or the binding adopts it', async () => {
+  test('skips names that somebody else wrote, unless the run or the binding adopts them', async () => {
     const { app, binding } = await bound({}, { A: 'ours', B: 'ours' })
     platform.values(app).set('A', 'theirs').set('B', 'theirs').set('C', 'theirs')
     const run = await runNow(world, tenant, binding)
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ A: 'ours', B: 'ours', C: 'theirs' })
   })
 
-  test('removes only what it wrote and nobody has changed since, and only when told to', async () => {
+  test('removes only what it wrote and nobody has changed since, and only if onDelete says so', async () => {
     const { env, app, binding } = await bound({}, { A: '1', B: '2', C: '3' })
     platform.values(app).set('FOREIGN', 'x')
     await runNow(world, tenant, binding)
@@ -138,7 +138,7 @@ describe('a run', () => {
     expect(held(app)).toEqual({ B: 'by hand', C: '3', FOREIGN: 'x' })
   })
 
-  test('at another destination begins with an empty ledger, and leaves the first one as it is', async () => {
+  test('at a new destination starts with an empty ledger, and leaves the old destination unchanged', async () => {
     const { app, binding } = await bound({ onDelete: 'delete' }, { A: '1' })
     await runNow(world, tenant, binding)
     const other = newAppName()
@@ -150,7 +150,7 @@ describe('a run', () => {
     expect([held(app), held(other)]).toEqual([{ A: '1' }, { A: 'theirs' }])
   })
 
-  test('is in the history with names and counts, newest first, by pages', async () => {
+  test('appears in the history, newest first, in pages', async () => {
     const { binding } = await bound()
     const ids = []
     for (let count = 0; count < 3; count++) ids.unshift((await runNow(world, tenant, binding)).id)
@@ -163,7 +163,7 @@ describe('a run', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  test('that takes longer than a caller waits is answered as running, and goes on', async () => {
+  test('that takes longer than a caller waits is answered as running, and continues', async () => {
     const { app, binding } = await bound()
     const gate = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
@@ -185,7 +185,7 @@ describe('a run', () => {
 describe('a provider that fails', () => {
   const cases: [string, (asked: Asked) => Answered, RegExp][] = [
     ['is down', () => ({ status: 503, body: { error: 'maintenance' } }), /HTTP 503: maintenance/],
-    ['no longer takes the credential', () => ({ status: 401, body: { error: 'revoked' } }), /HTTP 401: revoked/],
+    ['no longer accepts the credential', () => ({ status: 401, body: { error: 'revoked' } }), /HTTP 401: revoked/],
     ['answers 200 with an error inside', () => ({ status: 200, body: { error: 'no' } }), /no list of secrets/],
     ['redirects elsewhere', () => ({ status: 302, headers: { location: 'https://evil.example/' } }), /HTTP 302/],
   ]
@@ -199,9 +199,9 @@ describe('a provider that fails', () => {
     expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'succeeded', pushed: ['API_KEY'] })
   })
 
-  test('in the middle of a run leaves names that the next run knows for its own', async () => {
+  test('in the middle of a run does not make its names foreign to the next run', async () => {
     const { app, binding } = await bound()
-    // Stored, and the answer lost.
+    // The platform stores the value, but its answer is lost.
     platform.answer(({ method, app: of }) => {
       if (method === 'GET') return undefined
       platform.values(of).set('API_KEY', 'one')
@@ -213,7 +213,7 @@ describe('a provider that fails', () => {
     expect(held(app)).toEqual({ API_KEY: 'one' })
   })
 
-  test('and repeats values in its errors is not quoted', async () => {
+  test('and repeats secret values in its errors has them redacted', async () => {
     const value = 'correct-horse-battery-staple-4711'
     const { binding } = await bound({}, { API_KEY: value })
     for (const echo of [value, encodeURIComponent(value), value.slice(3, 25), Buffer.from(value).toString('base64')]) {
@@ -226,7 +226,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  test('is asked again at once where it was only busy', async () => {
+  test('is retried at once if it was only busy', async () => {
     const { app, binding } = await bound()
     let calls = 0
     platform.answer(({ method }) => {
@@ -238,7 +238,7 @@ describe('a provider that fails', () => {
   })
 })
 
-test('values that are pushed, and the credential, are in no row, job, log or answer', async () => {
+test('no row, job, log line or answer contains a pushed value or the credential', async () => {
   const value = `canary ${crypto.randomUUID()} in the clear`
   const { app, binding } = await bound({}, { CANARY: value, ALSO: 'see ${CANARY}' })
   platform.answer(({ method, body }) => (method === 'GET' ? undefined : { status: 500, body: { error: body } }))

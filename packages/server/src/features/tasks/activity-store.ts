@@ -6,7 +6,7 @@ import type { Agent } from '../agents/scope.ts'
 
 export type ReportedCell = Body<typeof tasks.report>['entries'][number]
 
-/** What is answered of many hours. */
+/** One set of dimensions, with its count over many hours. */
 export interface Cell extends Pick<ReportedCell, 'host' | 'method' | 'decision' | 'ruleIndex'> {
   policyVersion: number | null
   count: number
@@ -14,7 +14,7 @@ export interface Cell extends Pick<ReportedCell, 'host' | 'method' | 'decision' 
   lastAt: string
 }
 
-/** Counts by name that an update adds up. */
+/** Adds up the counts by name in an update. */
 const added = (column: 'secrets' | 'redactions') =>
   `(select coalesce(jsonb_object_agg(s.name, s.total), '{}')
       from (select name, sum(n::bigint) as total
@@ -55,7 +55,7 @@ export const countCells = async (db: Tx, { orgId, id }: Agent, hour: string): Pr
 const dimensions = 'a.host, a.method, a.decision, a.rule_index, a.policy_version'
 const ofAgentSince = 'a.org_id = $1 and a.agent_id = $2 and a.last_at >= $3'
 
-/** The most frequent; the sums beside them are of all. */
+/** Lists the most frequent cells. The sums in the answer include all cells. */
 export const listCells = (db: Sql, { orgId, id }: Agent, since: string) =>
   db.rows<Cell>(
     `select ${dimensions}, sum(a.count)::float8 as count, min(a.first_at) as first_at, max(a.last_at) as last_at
@@ -93,7 +93,7 @@ export const listUsedRules = (db: Sql, { orgId, id }: Agent, since: string) =>
     [orgId, id, since],
   )
 
-/** Of the busiest hosts, how often which decision came in which hour or day of UTC. */
+/** Lists, for the busiest hosts, how often each decision came in each hour or day of UTC. */
 export const listTimeline = (db: Sql, { orgId, id }: Agent, since: string, unit: 'hour' | 'day') =>
   db.rows<Pick<ReportedCell, 'host' | 'decision'> & { startsAt: string; count: number }>(
     `with busiest as (select a.host from agent_activity a where ${ofAgentSince}
@@ -104,7 +104,7 @@ export const listTimeline = (db: Sql, { orgId, id }: Agent, since: string, unit:
     [orgId, id, since, limits.activityTimelineHosts, unit],
   )
 
-/** How many went. */
+/** Returns how many rows were deleted. */
 export const deleteActivity = async (db: Sql, before: string, atOnce: number): Promise<number> =>
   (
     await db.rows(

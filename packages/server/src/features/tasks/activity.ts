@@ -17,7 +17,7 @@ import {
   sumCells,
 } from './activity-store.ts'
 
-/** Counts are added to what is there. Of a disabled agent, too: what it did before is evidence all the same. */
+/** Adds counts to the stored ones. A disabled agent may report too, because what it did before is still evidence. */
 export async function report(input: In<typeof tasks.report, OnAgent>): Out<typeof tasks.report> {
   const { db, agent, body, now } = input
   const { windowStart, entries, policyVersion = null } = body
@@ -33,7 +33,7 @@ export async function report(input: In<typeof tasks.report, OnAgent>): Out<typeo
   return { accepted: entries.length }
 }
 
-/** One for each set of dimensions: a statement may touch a row once. */
+/** Merges entries with the same dimensions, because a statement may change a row only once. */
 function sumUp(entries: ReportedCell[]): ReportedCell[] {
   const cells = new Map<string, ReportedCell>()
   for (const { host, method, decision, ruleIndex, count, secrets = {}, redactions = {} } of entries) {
@@ -84,7 +84,7 @@ export async function activity(input: In<typeof tasks.activity, OnAgent>): Out<t
   }
 }
 
-/** Rules that let something pass, whatever their place was in the policy of that time. */
+/** Returns the rules that let something pass, whatever their index was in the policy of that time. */
 async function usedRules(
   { db, agent }: Pick<In<typeof tasks.activity, OnAgent>, 'db' | 'agent'>,
   since: string,
@@ -95,7 +95,7 @@ async function usedRules(
   return new Set(found.filter((rule) => rule !== undefined).map(keyOf))
 }
 
-/** What a rule matches: a label or another secret does not make it another rule. */
+/** Identifies a rule by what it matches. Another label or secret does not make it another rule. */
 const keyOf = ({ host, methods, paths }: PolicyRule): string =>
   JSON.stringify([host, [...methods].sort(), [...paths].sort()])
 

@@ -6,10 +6,10 @@ import { deleteActivity } from './activity-store.ts'
 
 export const jobs = [job('agents.sweep_activity', { schedule: hourlyAt(17) }, sweepActivity)]
 
-/** Few enough that no statement takes long. */
+/** A batch is small, so that no statement takes long. */
 const atOnce = 5000
 
-/** What no view can show any more goes. */
+/** Deletes activity that is too old for any view. */
 export async function sweepActivity(context: Context): Promise<void> {
   const before = new Date(context.now().getTime() - (limits.activityDaysMax * 86_400_000 + 3_600_000)).toISOString()
   while ((await deleteActivity(context.db, before, atOnce)) === atOnce);

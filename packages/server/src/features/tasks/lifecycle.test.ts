@@ -21,14 +21,17 @@ const expire = async () => {
   return { status: 200 }
 }
 
-/** How a task comes into each state. */
+/** How a task gets into each state. */
 const into: Record<Status, (task: Dispatched) => Promise<unknown>> = {
   active: async () => {},
   expired: expire,
   revoked: revoke,
 }
 
-/** What happens to it, and how that is answered where no row allows it: revoking again like the first time. */
+/**
+ * The call that triggers a change, and the status of its answer if no row allows it. Revoking again is answered like
+ * the first time.
+ */
 const triggers: Record<Trigger, { by: (task: Dispatched) => Promise<{ status: number }>; refused: number }> = {
   use: { by: ({ token }) => world.call(tasks.introspect, { as, body: { token } }), refused: 403 },
   time: { by: expire, refused: 200 },
@@ -39,7 +42,7 @@ const pairs = (Object.keys(into) as Status[]).flatMap((state) =>
   (Object.keys(triggers) as Trigger[]).map((trigger): [Status, Trigger] => [state, trigger]),
 )
 
-test.each(pairs)('a task that is %s moves by %s as its table says, or stays', async (state, trigger) => {
+test.each(pairs)('a task in the state %s reacts to %s as its lifecycle table says', async (state, trigger) => {
   const { task, token } = await newTask(world, tenant, agent.slug, { ttlSeconds: 60 })
   const dispatched = { taskId: task.id, token }
   await into[state](dispatched)

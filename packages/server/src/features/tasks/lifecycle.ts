@@ -6,7 +6,7 @@ import type { Task } from './scope.ts'
 export type Status = Static<typeof AgentTask>['status']
 export type Trigger = 'use' | 'time' | 'revoke'
 
-/** What is revoked stays so when its time is up. */
+/** A revoked task stays revoked when its time is up. */
 export const taskLifecycle = lifecycle<Status, Trigger>('task', [
   ['active', 'use', 'active'],
   ['active', 'time', 'expired'],
@@ -14,7 +14,7 @@ export const taskLifecycle = lifecycle<Status, Trigger>('task', [
   ['expired', 'revoke', 'revoked'],
 ])
 
-/** That a task was revoked is stored; that it has expired, the clock says. */
+/** A revocation is stored. Expiry follows from the clock. */
 export function statusOf({ revokedAt, expiresAt }: Pick<Task, 'revokedAt' | 'expiresAt'>, now: string): Status {
   const stored = revokedAt === null ? 'active' : 'revoked'
   return expiresAt > now ? stored : (taskLifecycle.next(stored, 'time') ?? stored)

@@ -8,16 +8,16 @@ import type { Principal } from '../../kernel/principal.ts'
 import { ofPrincipal, reachOf } from '../agents/scope.ts'
 import { type InOrg, isAdmin, member } from '../orgs/scope.ts'
 
-/** Its status is a matter of the clock, so it is not stored. */
+/** The status depends on the clock, so it is not stored. */
 export type Task = Checked<Omit<Static<typeof AgentTask>, 'status'> & { orgId: string }>
 
 export type OnTask = InOrg & { task: Task }
 
-/** Of `agent_tasks t`. Never the hash. */
+/** Columns of `agent_tasks t`. They include no hash. */
 export const taskColumns = `t.org_id, t.id, t.task_ref, t.agent_id, t.scopes, t.label, t.proof_thumbprint,
   t.dispatched_by_type, t.dispatched_by_id, t.created_at, t.expires_at, t.last_seen_at, t.revoked_at`
 
-/** Of the caller's organizations the first that has it: references are as random as ids. */
+/** Returns the first match in the caller’s organizations, because references are as random as ids. */
 const findTask = (db: Sql, principal: Principal, taskId: string) =>
   db.row<Task>(
     `select ${taskColumns} from agent_tasks t
@@ -25,7 +25,7 @@ const findTask = (db: Sql, principal: Principal, taskId: string) =>
     [taskId, ...reachOf(principal)],
   )
 
-/** A task by its id, or by the public segment of its token. */
+/** Finds a task by its id, or by the public segment of its token. */
 export const task = accessOf<OnTask, 'taskId'>(
   'task',
   'A caller who belongs to the organization of the task',

@@ -12,7 +12,7 @@ export const listTasks = (db: Sql, { orgId, id }: Agent) =>
     [orgId, id, limits.agentTasksListed],
   )
 
-/** Undefined where the organization has a task of this reference or token. */
+/** Returns undefined if the organization has a task with this reference or token. */
 export const insertTask = (
   db: Tx,
   { orgId, id: agentId }: Agent,
@@ -49,7 +49,7 @@ export const insertTask = (
     ],
   )
 
-/** A task whose token was presented, with its agent, and what its organization asks of people. */
+/** A task whose token was presented, with its agent and the second-factor rule of its organization. */
 export type Presented = Task & {
   slug: string
   name: string
@@ -68,7 +68,7 @@ export const findPresented = (db: Sql, principal: Principal, tokenHash: string) 
     [tokenHash, ...reachOf(principal)],
   )
 
-/** At most once a minute: proxies ask for every run. */
+/** Notes a use at most once a minute, because proxies ask on every run. */
 export const noteSeen = (db: Sql, { orgId, id }: Task, now: string) =>
   db.row(
     `update agent_tasks set last_seen_at = $3 where org_id = $1 and id = $2
@@ -77,7 +77,7 @@ export const noteSeen = (db: Sql, { orgId, id }: Task, now: string) =>
     [orgId, id, now],
   )
 
-/** Undefined where it is in no state in which it is revoked. */
+/** Returns undefined if the task cannot be revoked in its state. */
 export const revokeTask = (db: Tx, { orgId, id }: Task, now: string) =>
   db.row<Task>(
     `update agent_tasks t set revoked_at = $3

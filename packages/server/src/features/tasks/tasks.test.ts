@@ -18,7 +18,7 @@ const dispatch = (agentRef: string, more: object, by = as) => {
   return world.call(tasks.dispatch, { as: by, params: { agentRef }, body: { taskRef, tokenHash, ...more } })
 }
 
-test('a task only narrows the policy, and a name that the policy does not permit is refused by name', async () => {
+test('a task only narrows the policy, and the error names a secret that the policy does not permit', async () => {
   const { agent } = await newWorkingAgent(world, tenant)
   expect((await dispatch(agent.slug, { scopes: ['API_KEY', 'NOT_THERE'] })).error?.message).toContain('NOT_THERE')
   for (const ttlSeconds of [59, 43_201]) expect((await dispatch(agent.slug, { ttlSeconds })).status).toBe(400)
@@ -36,7 +36,7 @@ test('a task only narrows the policy, and a name that the policy does not permit
   ).toEqual([])
 })
 
-test('a task that was revoked, has expired, or is of a disabled agent is good for nothing', async () => {
+test('the server refuses a task that was revoked, has expired, or belongs to a disabled agent', async () => {
   const { agent } = await newWorkingAgent(world, tenant)
   const [revoked, late, third] = [1, 2, 3].map(() => newTask(world, tenant, agent.slug, { ttlSeconds: 60 }))
   const { task, token } = await revoked!
@@ -65,7 +65,7 @@ test('a token of another organization finds no task, by token or by id', async (
   expect((await introspect(token, tenant.machine.as)).status).toBe(403)
 })
 
-test('reports are added up by the hour, and say what the policy permits and nobody used', async () => {
+test('reports are added up by the hour, and the view lists permitted secrets that nobody used', async () => {
   const { agent, person } = await newWorkingAgent(world, tenant)
   const windowStart = world.clock.now().toISOString()
   const report = (entries: object[], more: object = {}, by = member.as) =>

@@ -15,10 +15,10 @@ import { statusOf, taskLifecycle } from './lifecycle.ts'
 import type { OnTask, Task } from './scope.ts'
 import { findPresented, insertTask, listTasks, noteSeen, type Presented, revokeTask } from './store.ts'
 
-/** The name that published proxies read; ours take `x-skerry-ticket`, too. */
+/** Published proxies read this name. Ours accept `x-skerry-ticket`, too. */
 const header = 'x-seekrit-ticket'
 
-/** The caller made the token and keeps it. What is registered only ever takes something away from the policy. */
+/** Registers a token that the caller made and keeps. A task can only narrow the policy. */
 export async function dispatch(input: In<typeof tasks.dispatch, OnAgent>): Out<typeof tasks.dispatch> {
   const { db, agent, principal, body, now, newId, audit } = input
   if (!agent.enabled) throw fail('forbidden', 'this agent is disabled')
@@ -37,7 +37,7 @@ export async function dispatch(input: In<typeof tasks.dispatch, OnAgent>): Out<t
   })
   if (!task) throw fail('conflict', 'body.taskRef: registered already')
   const metadata = { agentId: agent.id, taskRef, scopes, ttlSeconds, label }
-  // The path names no organization.
+  // The path names no organization, so the entry does.
   audit('agent.task_dispatched', task.id, metadata, { orgId: agent.orgId })
   return { task: toResponse(task, now), header }
 }

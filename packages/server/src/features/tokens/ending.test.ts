@@ -37,7 +37,7 @@ describe('revoking', () => {
     expect((await shown(token))?.revokedAt).toEqual(expect.any(String))
   })
 
-  test('again is fine: the first instant stays, and so does the one entry', async () => {
+  test('a second time succeeds, and keeps the first time and the one audit entry', async () => {
     const token = await newToken(world, tenant)
     await revoke(token)
     const first = (await shown(token))?.revokedAt
@@ -47,14 +47,14 @@ describe('revoking', () => {
     expect(await trail('token.revoked', token)).toHaveLength(1)
   })
 
-  test('by ten at once leaves one entry', async () => {
+  test('ten times at once leaves one audit entry', async () => {
     const token = await newToken(world, tenant)
     const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(token)))
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
     expect(await trail('token.revoked', token)).toHaveLength(1)
   })
 
-  test('is for admins of the organization', async () => {
+  test('is allowed only to admins of the organization', async () => {
     const token = await newToken(world, tenant)
     expect((await revoke(token, await newToken(world, tenant))).status).toBe(403)
     const stranger = await signUp(world)
@@ -63,7 +63,7 @@ describe('revoking', () => {
     expect(await statusOf(token)).toBe(200)
   })
 
-  test('leaves the grants, so that what the token could read is still told', async () => {
+  test('keeps the grants, so that the environments that the token could read stay known', async () => {
     const token = await newToken(world, tenant)
     const grant = await grantKey(world, tenant, envId, token)
     await revoke(token)
@@ -75,7 +75,7 @@ describe('revoking', () => {
 })
 
 describe('deleting for good', () => {
-  test('is refused while the token is in force, and changes nothing', async () => {
+  test('is refused while the token is valid, and changes nothing', async () => {
     const token = await newToken(world, tenant)
     const { status, error } = await remove(token)
     expect([status, error?.code]).toEqual([409, 'conflict'])
@@ -83,14 +83,14 @@ describe('deleting for good', () => {
     expect(await shown(token)).toBeDefined()
   })
 
-  test('is refused for one that has merely expired', async () => {
+  test('is refused for a token that has only expired', async () => {
     const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
     const token = await newToken(world, tenant, { expiresAt })
     world.clock.advance(61)
     expect((await remove(token)).status).toBe(409)
   })
 
-  test('hides a revoked token, drops its grants, and it never works again', async () => {
+  test('hides a revoked token and deletes its grants, and the token never works again', async () => {
     const token = await newToken(world, tenant)
     await grantKey(world, tenant, envId, token)
     await revoke(token)
@@ -102,7 +102,7 @@ describe('deleting for good', () => {
     expect(await trail('token.deleted', token)).toHaveLength(1)
   })
 
-  test('makes it not found on every route of its own', async () => {
+  test('makes every route of the token answer 404', async () => {
     const token = await newToken(world, tenant)
     await revoke(token)
     await remove(token)
@@ -133,7 +133,7 @@ describe('deleting for good', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  test('is for admins', async () => {
+  test('is allowed only to admins', async () => {
     const token = await newToken(world, tenant)
     await revoke(token)
     expect((await remove(token, await newToken(world, tenant))).status).toBe(403)
@@ -148,7 +148,7 @@ describe('lastUsedAt', () => {
       return at != null && at !== than && at
     })
 
-  test('is null until the first use, and then says when', async () => {
+  test('is null until the first use, and then has its time', async () => {
     const token = await newToken(world, tenant)
     expect((await shown(token))?.lastUsedAt).toBeNull()
     const before = world.clock.now().toISOString()
@@ -164,7 +164,7 @@ describe('lastUsedAt', () => {
       world.clock.advance(seconds)
       await statusOf(token)
     }
-    // A use by another token is noted after those, so nothing of them is still on its way.
+    // A use by another token is recorded after those uses, so none of them is still to be recorded.
     const other = await newToken(world, tenant)
     await statusOf(other)
     await noted(other)
@@ -174,7 +174,7 @@ describe('lastUsedAt', () => {
     expect((await noted(token, first)) > first).toBe(true)
   })
 
-  test('is noted when the first use after a pause is a write, of one secret or of anything else, made or refused', async () => {
+  test('is updated if the first use after a pause is a write, of a secret or of anything else, successful or refused', async () => {
     const token = await newToken(world, tenant, { role: 'admin' })
     await grantKey(world, tenant, envId, token)
     await statusOf(token)
@@ -199,7 +199,7 @@ describe('lastUsedAt', () => {
     }
   })
 
-  test('is not moved by a token that is refused', async () => {
+  test('is not updated by a token that is refused', async () => {
     const token = await newToken(world, tenant)
     await statusOf(token)
     const last = await noted(token)
@@ -212,7 +212,7 @@ describe('lastUsedAt', () => {
     expect((await shown(token))?.lastUsedAt).toBe(last)
   })
 
-  test('is not moved by a token that memory knows and that is refused', async () => {
+  test('is not updated by a token that is cached in memory and refused', async () => {
     const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
     const token = await newToken(world, tenant, { role: 'admin', expiresAt })
     await statusOf(token)

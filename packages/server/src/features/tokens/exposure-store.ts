@@ -17,7 +17,7 @@ export const findByHash = (db: Sql, tokenHashes: string[], now: string) =>
 
 const pauseMinutes = 60
 
-/** False where the last time is not an hour ago. */
+/** Returns false if the last report was less than an hour ago. */
 export const upsertExposure = async (db: Tx, token: { orgId: string; id: string }, now: string): Promise<boolean> =>
   (await db.row(
     `insert into token_exposures as e (org_id, token_id, told_at) values ($1, $2, $3)

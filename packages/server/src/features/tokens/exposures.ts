@@ -8,8 +8,9 @@ import { type Exposed, findByHash, upsertExposure } from './exposure-store.ts'
 type Exposure = Exposed & { seen: RejectedToken }
 
 /**
- * The tokens in force of which the whole text was presented, instead of what is derived from it: a program that does not know
- * the format sends the seed of the key along. It was refused; anyone who saw it on the way can open what the token can.
+ * Finds the valid tokens that were sent whole, instead of the bearer that is derived from them. A program that does not
+ * know the format sends the seed of the key too. The request was refused, but anyone who saw it on the way can open
+ * what the token can.
  */
 export async function findExposed({ db, now }: Context, rejectedTokens: RejectedToken[]): Promise<Exposure[]> {
   const byHash = new Map(
@@ -20,7 +21,7 @@ export async function findExposed({ db, now }: Context, rejectedTokens: Rejected
   return tokens.map((token) => ({ ...token, seen: byHash.get(token.tokenHash) as RejectedToken }))
 }
 
-/** Told once an hour for each token, however often it is sent. */
+/** Records and mails an exposure once an hour for each token, however often it is sent. */
 export async function recordExposure(context: Context, tx: Tx, { orgId, id, name, seen }: Exposure): Promise<void> {
   if (!(await upsertExposure(tx, { orgId, id }, instant(context)))) return
   const { at, ipAddress, userAgent, requestId } = seen

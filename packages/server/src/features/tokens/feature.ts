@@ -12,7 +12,7 @@ export const feature: Descriptor = {
           expires_at_given, revoked_at`,
         order: 'id',
         withheld: { token_hash: 'a hash that signs somebody in', deleted_at: 'deleted tokens are left out' },
-        // No hash has this form: the holder registers the token again.
+        // No hash has this form, so a restored token works only after its holder has registered it again.
         filled: { columns: 'token_hash', sql: `'unregistered ' || id` },
         // Decoys and tokens that were deleted for good are left out.
         where: 't.deleted_at is null',

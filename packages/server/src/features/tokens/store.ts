@@ -14,7 +14,7 @@ export const listTokens = (db: Sql, org: Org, cursor: KeysetCursor) =>
     [org.id, cursor.at, cursor.id, cursor.take],
   )
 
-/** The environments whose key was wrapped to the token. */
+/** Lists the environments whose key is wrapped to the token. */
 export const listGrantedEnvironments = async (db: Sql, token: Token): Promise<string[]> => {
   const rows = await db.rows<{ environmentId: string }>(
     `select environment_id from key_grants

@@ -20,7 +20,7 @@ const whoAmI = (bearer: string) => world.call(me.get, { as: `Bearer ${bearer}` }
 const inSeconds = (seconds: number) => new Date(world.clock.now().getTime() + seconds * 1000).toISOString()
 
 describe('registering', () => {
-  test('stores what is public about a token; what was presented cannot be got back', async () => {
+  test('stores only public facts about a token, and its stored hash does not work as a token', async () => {
     const { bearer, body } = made()
     const { status, body: answer } = await register(body)
     expect(status).toBe(201)
@@ -41,21 +41,21 @@ describe('registering', () => {
     expect((await whoAmI(`${body.tokenId}_${body.tokenHash}`)).status).toBe(401)
   })
 
-  test('takes a token that carries its whole key, as published clients make them', async () => {
+  test('accepts a token that contains its whole key, as published clients make them', async () => {
     const { body } = made()
     const classic = `${body.tokenId}_${Buffer.alloc(138, 7).toString('base64url')}_with_underscores`
     await register({ ...body, tokenHash: sha256(classic) })
     expect((await whoAmI(classic)).body.principal.id).toBe(body.tokenId)
   })
 
-  test('makes a member unless admin is asked for, and never an owner', async () => {
+  test('makes a member unless admin is requested, and never an owner', async () => {
     expect((await register({ role: 'admin' })).body.token.role).toBe('admin')
     expect((await register({ role: 'member' })).body.token.role).toBe('member')
     const { status, error } = await register({ role: 'owner' })
     expect([status, error?.code]).toEqual([400, 'invalid_request'])
   })
 
-  test('is for admins: not for members and member tokens', async () => {
+  test('is allowed to admins, and not to members and member tokens', async () => {
     expect((await register({}, tenant.machine)).status).toBe(201)
     expect((await register({}, await newMember(world, tenant, 'admin'))).status).toBe(201)
     for (const actor of [await newMember(world, tenant), await newToken(world, tenant)]) {
@@ -64,7 +64,7 @@ describe('registering', () => {
     }
   })
 
-  test('an id or a hash that is registered is a conflict, in any organization', async () => {
+  test('an id or a hash that is registered in any organization is a conflict', async () => {
     const { body } = made()
     await register(body)
     const stranger = await signUp(world)
@@ -79,13 +79,13 @@ describe('registering', () => {
     }
   })
 
-  test('of ten at once under one id, one succeeds', async () => {
+  test('ten times at once under one id succeeds once', async () => {
     const { body } = made()
     const answers = await Promise.all(Array.from({ length: 10 }, () => register(body)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  test('takes no private key: a JWK with one is refused before anything is stored', async () => {
+  test('refuses a JWK with a private key before anything is stored', async () => {
     const jwk = { ...JSON.parse(publicKeyJwk()), d: 'cHJpdmF0ZSBhbmQgbm90IGZvciB0aGUgc2VydmVyLg' }
     const { status, error } = await register({ publicKeyJwk: JSON.stringify(jwk) })
     expect([status, error?.message]).toEqual([400, 'body.publicKeyJwk: has a member that a public key does not have'])
@@ -105,7 +105,7 @@ describe('registering', () => {
 })
 
 describe('binding', () => {
-  test('is to an environment of an application: one of a group is refused, one elsewhere not found', async () => {
+  test('is possible only to an environment of an application, in the same organization', async () => {
     expect((await register({ environmentId: envId })).body.token.environmentId).toBe(envId)
     expect((await register({ environmentId: null })).body.token.environmentId).toBeNull()
     const ofGroup = await newGroupEnv(world, tenant, (await newGroup(world, tenant)).id)
@@ -118,7 +118,7 @@ describe('binding', () => {
 })
 
 describe('expiry', () => {
-  test('is an instant to come, and one that exists', async () => {
+  test('must be an instant that exists and is in the future', async () => {
     const expiresAt = inSeconds(60)
     expect((await register({ expiresAt })).body.token.expiresAt).toBe(expiresAt)
     const refused = [inSeconds(-1), '2001-01-01T00:00:00.000Z', '2999-02-30T00:00:00.000Z', '2999-13-01T00:00:00.000Z']
@@ -142,7 +142,7 @@ describe('expiry', () => {
     }
   })
 
-  test('is taken in every form of RFC 3339 and answered as it was sent, by every route', async () => {
+  test('is accepted in every form of RFC 3339 and answered as it was sent, by every route', async () => {
     const forms = [
       '2999-01-01T00:00:00Z',
       '2999-01-01T00:00:00.5Z',
@@ -162,7 +162,7 @@ describe('expiry', () => {
     }
   })
 
-  test('with an offset means the instant, not the letters', async () => {
+  test('with an offset is compared as an instant, not as text', async () => {
     const at = new Date(world.clock.now().getTime() + 60_000)
     const shifted = (hours: number) => new Date(at.getTime() + hours * 3_600_000).toISOString().slice(0, 19)
     expect((await register({ expiresAt: `${shifted(-9)}-09:00` })).status).toBe(201)
@@ -175,7 +175,7 @@ describe('expiry', () => {
     expect((await whoAmI(bearer)).status).toBe(401)
   })
 
-  test('ends the token at that instant, in the words of a token that never was', async () => {
+  test('ends the token at that instant, with the same answer as for an unknown token', async () => {
     const { bearer, body } = made()
     await register({ ...body, expiresAt: inSeconds(60) })
     expect((await whoAmI(bearer)).status).toBe(200)
@@ -188,11 +188,11 @@ describe('expiry', () => {
   })
 })
 
-describe('what is fixed', () => {
+describe('updating a token', () => {
   const rename = (tokenId: string, body: Record<string, unknown>, by: Actor = tenant.admin) =>
     world.call(tokens.update, { as: by.as, params: { orgId: tenant.orgId, tokenId }, body })
 
-  test('is everything but the name', async () => {
+  test('changes only its name, and every other field is refused', async () => {
     const { token } = (await register()).body
     const { status, body } = await rename(token.id, { name: 'renamed' })
     expect([status, body.token]).toEqual([200, { ...token, name: 'renamed' }])
@@ -217,7 +217,7 @@ describe('roles', () => {
     expect(await build(await newToken(world, tenant))).toBe(403)
   })
 
-  test('neither is a person: routes of a person refuse both', async () => {
+  test('a token of either role is refused on routes for people', async () => {
     for (const role of ['admin', 'member'] as const) {
       const token = await newToken(world, tenant, { role })
       expect((await world.call(me.getKeys, { as: token.as })).status).toBe(403)

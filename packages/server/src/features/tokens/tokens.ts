@@ -20,7 +20,9 @@ export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): O
   return { tokens: page.rows, nextCursor: page.nextCursor }
 }
 
-/** The caller made the token; what arrives here cannot be presented as one. Everything but the name is fixed from now on. */
+/**
+ * Registers a token that the caller made. The values sent here do not work as a token. Only the name can change later.
+ */
 export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof tokens.create> {
   const { context, db, org, principal, origin, body, now, audit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
@@ -57,7 +59,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
   return { token }
 }
 
-/** A token of an archive, which lacks its hash alone. All else stays: the caller who registers it cannot give it more rights. */
+/** Registers a token from an archive, which lacks only its hash. All else stays, so the token gets no more rights. */
 async function registerAgain(input: In<typeof tokens.create, InOrg>) {
   const { db, org, body, audit } = input
   const restored = await findRestored(db, org, body.tokenId)
@@ -72,7 +74,7 @@ async function registerAgain(input: In<typeof tokens.create, InOrg>) {
   return token
 }
 
-/** The same point, however its JSON is spelt. */
+/** Compares the points, because one key can be written in many ways as JSON. */
 function isSameKey(one: string, other: string): boolean {
   const [a, b] = [JSON.parse(one), JSON.parse(other)]
   return a.x === b.x && a.y === b.y
@@ -94,7 +96,9 @@ export async function revoke({ db, token, now, audit }: In<typeof tokens.revoke,
   return { ok: true }
 }
 
-/** Hides the token and drops the key grants wrapped to it. Only what is revoked, so that nothing in use vanishes by slip. */
+/**
+ * Hides the token and deletes its key grants. It must be revoked first, so that no token in use vanishes by mistake.
+ */
 export async function remove(input: In<typeof tokens.delete, OnToken>): Out<typeof tokens.delete> {
   const { db, token, now, audit } = input
   await recordDroppedGrants(input, { principalType: 'service_token', principalId: token.id }, 'token.deleted')

@@ -25,7 +25,7 @@ import { thumbprintOf } from '../agents/bundle.ts'
 
 const { world, tenant } = await openTenant()
 
-test('a credential is in no row, log or answer, and opens for the executor alone; tokens are kept as hashes', async () => {
+test('no row, log line or answer contains a credential, only the executor can open it, and tokens are stored as hashes', async () => {
   const canary = `canary ${randomBytes(12).toString('hex')} in the clear`
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const person = await newMember(world, tenant, 'admin')
@@ -44,7 +44,7 @@ test('a credential is in no row, log or answer, and opens for the executor alone
   const { credential } = await sent(world, vaultExecutor.release, { as: executor.as, params })
   expect(await openCredential(credential, credential, privateKey)).toBe(canary)
 
-  // In every place where it does not belong, too.
+  // The test also sends the credential in fields where it does not belong, such as a slot name or a provider id.
   const manage = await open(world, await newManageLink(world, vault))
   await world.call(vaultConnect.claim, { body: { token: canary } })
   await world.call(vaultConnect.submit, { as, body: { slots: [{ slot: canary, revision: 1, ...sealed }] } })

@@ -39,7 +39,7 @@ export const feature: Descriptor = {
   },
   usage: {
     'vault.projects': 'select count(*) from vault_projects where org_id = $1',
-    // A link that can still be used counts already, so that everyone who follows one finds room.
+    // A usable link already counts as a connection, so that the quota cannot run out for a person who follows it.
     'vault.connections.max': `select (select count(*) from vault_connections where org_id = $1 and status <> 'revoked')
                                    + (select count(*) from vault_sessions where org_id = $1 and status = 'pending'
                                          and purpose = 'connect' and expires_at > $2)`,

@@ -35,15 +35,15 @@ const vault = await newVault(world, tenant)
 const byPlatform = { as: vault.platform.as }
 const byExecutor = { as: vault.executor.as }
 
-/** What a table names, so that a suite leaves none out. */
+/** The triggers of a lifecycle table. A suite that leaves one out does not compile. */
 type TriggerOf<L extends { check: (from: never, trigger: never) => void }> = Parameters<L['check']>[1]
 
-/** Every state with every trigger. */
+/** Pairs every state with every trigger. */
 function pairs<S extends string, T extends string>(states: readonly S[], triggers: Record<T, unknown>): [S, T][] {
   return states.flatMap((state) => (Object.keys(triggers) as T[]).map((trigger): [S, T] => [state, trigger]))
 }
 
-/** A connection in this state, with a link to repair it that was opened while it worked. */
+/** Makes a connection in this state, with a repair link that was opened while the connection was active. */
 async function connectionIn(state: ConnectionStatus) {
   const vaultConnectionId = await newConnection(world, vault)
   const repair = await consented(world, vault, { purpose: 'reconnect', connectionId: vaultConnectionId })
@@ -71,7 +71,7 @@ const connectionTriggers = {
 } satisfies Record<TriggerOf<typeof connectionLifecycle>, unknown>
 
 test.each(pairs(vaultConnectionStatuses, connectionTriggers))(
-  'a connection that is %s moves by %s as its table says, or stays',
+  'a connection in the state %s reacts to %s as its lifecycle table says',
   async (state, trigger) => {
     const on = await connectionIn(state)
     const { status } = await connectionTriggers[trigger](on)
@@ -84,11 +84,11 @@ test.each(pairs(vaultConnectionStatuses, connectionTriggers))(
   },
 )
 
-/** A session in this state, to repair a connection, with what is left of its link and claim. */
+/** Makes a session in this state that repairs a connection, together with its link token or its claim. */
 async function sessionIn(state: SessionStatus, trigger: SessionTrigger) {
   const connectionId = await newConnection(world, vault)
   const reconnect = { purpose: 'reconnect', connectionId }
-  // A link is opened once. What is completed was opened.
+  // A link can be opened only once, and a completed session was opened.
   const session =
     trigger === 'claim' && state !== 'completed'
       ? { ...(await newLink(world, vault, reconnect)), as: '', claimToken: '' }
@@ -104,7 +104,7 @@ async function sessionIn(state: SessionStatus, trigger: SessionTrigger) {
 type InSession = Awaited<ReturnType<typeof sessionIn>>
 type SessionTrigger = TriggerOf<typeof sessionLifecycle>
 
-/** Links live for an hour, and claims for half of one. */
+/** Links expire after an hour, and claims after half an hour. */
 const expireAll = () => world.clock.advance(3601)
 
 const sessionTriggers = {
@@ -116,7 +116,7 @@ const sessionTriggers = {
     world.call(vaultConnect.submit, { as, body: { slots: [slotOf(vault, 'api_key', 2)] } }),
   cancel: ({ connectionId }: InSession) =>
     world.call(vaultPlatform.revoke, { ...byPlatform, params: { vaultConnectionId: connectionId } }),
-  // Which is no request, and so refuses nothing.
+  // Expiry is not a request, so nothing can refuse it.
   expire: async () => {
     expireAll()
     return { status: 200 }
@@ -124,15 +124,15 @@ const sessionTriggers = {
 } satisfies Record<SessionTrigger, unknown>
 
 function refusalOf(state: SessionStatus, trigger: SessionTrigger): number {
-  // The connection itself may end in any state of a session.
+  // The connection itself can be revoked in any state of the session.
   if (trigger === 'cancel' || trigger === 'expire') return 200
   if (state !== 'expired' || trigger === 'claim') return 409
-  // With the session the claim has expired, too, so nobody knows it any more.
+  // The claim expires with the session, so the server no longer knows its token.
   return trigger === 'verify' ? 404 : 401
 }
 
 test.each(pairs(vaultSessionStatuses, sessionTriggers))(
-  'a session that is %s moves by %s as its table says, or stays',
+  'a session in the state %s reacts to %s as its lifecycle table says',
   async (state, trigger) => {
     const on = await sessionIn(state, trigger)
     const { status } = await sessionTriggers[trigger](on)
@@ -155,7 +155,7 @@ const projectTriggers = {
 } satisfies Record<TriggerOf<typeof projectLifecycle>, unknown>
 
 test.each(pairs(vaultProjectStatuses, projectTriggers))(
-  'a project that is %s moves by %s as its table says, or stays',
+  'a project in the state %s reacts to %s as its lifecycle table says',
   async (state, trigger) => {
     const own = await newVault(world, tenant)
     await setProject(own, state)
@@ -173,7 +173,7 @@ const executorTriggers = {
 } satisfies Record<TriggerOf<typeof executorLifecycle>, unknown>
 
 test.each(pairs(vaultExecutorStatuses, executorTriggers))(
-  'an executor that is %s moves by %s as its table says, or stays',
+  'an executor in the state %s reacts to %s as its lifecycle table says',
   async (state, trigger) => {
     const own = await newVault(world, tenant)
     if (state === 'disabled') await executorTriggers.disable(own)
@@ -184,7 +184,7 @@ test.each(pairs(vaultExecutorStatuses, executorTriggers))(
       own.executor.id,
     ])
     expect(rows).toEqual([{ status: next ?? state }])
-    // Its credential ends with it.
+    // The credential of a disabled executor is refused.
     expect((await world.call(vaultExecutor.me, { as: own.executor.as })).status).toBe(401)
   },
 )

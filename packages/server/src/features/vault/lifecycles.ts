@@ -16,8 +16,8 @@ export type WebhookStatus = (typeof vaultWebhookStatuses)[number]
 export type DeliveryStatus = (typeof vaultDeliveryStatuses)[number]
 
 /**
- * A disabled project releases nothing and opens no link. What it has stays, and can be revoked. A change that gives the
- * status which it has already is done.
+ * A disabled project releases no credential and opens no link. Its connections stay and can be revoked. Setting the
+ * status that a project already has succeeds.
  */
 export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 'use'>('project', [
   ['active', 'use', 'active'],
@@ -27,10 +27,15 @@ export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 
   ['disabled', 'disable', 'disabled'],
 ])
 
-/** One that is disabled stays so. Another takes over what is wrapped to the keys that it registers. */
+/**
+ * A disabled executor stays disabled. Another one can read credentials that are wrapped to keys that it registers too.
+ */
 export const executorLifecycle = lifecycle<ExecutorStatus, 'disable'>('executor', [['active', 'disable', 'disabled']])
 
-/** A session expires by the clock: no row says so. Its person cancels it, or the end of the connection that it is to repair. */
+/**
+ * A session expires by the clock, and its row stays `pending`. It is cancelled by its person, or when the connection
+ * that it would repair is revoked.
+ */
 export const sessionLifecycle = lifecycle<
   SessionStatus,
   'claim' | 'verify' | 'consent' | 'complete' | 'cancel' | 'expire'
@@ -43,7 +48,7 @@ export const sessionLifecycle = lifecycle<
   ['pending', 'expire', 'expired'],
 ])
 
-/** What is revoked stays so: nothing is left of its credentials. */
+/** A revoked connection stays revoked, because its credentials are deleted. */
 export const connectionLifecycle = lifecycle<
   ConnectionStatus,
   'release' | 'write' | 'capture' | 'require_reauth' | 'reactivate' | 'revoke'
@@ -59,7 +64,7 @@ export const connectionLifecycle = lifecycle<
   ['reauth_required', 'revoke', 'revoked'],
 ])
 
-/** One that is disabled is sent nothing. */
+/** A disabled webhook is sent nothing. */
 export const webhookLifecycle = lifecycle<WebhookStatus, 'send' | 'disable' | 'enable'>('webhook', [
   ['active', 'send', 'active'],
   ['active', 'enable', 'active'],
@@ -68,7 +73,7 @@ export const webhookLifecycle = lifecycle<WebhookStatus, 'send' | 'disable' | 'e
   ['disabled', 'disable', 'disabled'],
 ])
 
-/** What is dead was tried as often as there are pauses, and stays until someone has it sent again. */
+/** A delivery is dead after its last retry. It stays dead until someone asks to send it again. */
 export const deliveryLifecycle = lifecycle<DeliveryStatus, 'accept' | 'retry' | 'give_up' | 'redeliver'>('delivery', [
   ['pending', 'accept', 'delivered'],
   ['pending', 'retry', 'pending'],

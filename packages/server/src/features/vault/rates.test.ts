@@ -16,7 +16,10 @@ interface Sent {
   error: { code: string } | undefined
 }
 
-/** How many are answered before one is refused. A few more than the burst come through, for what trickles back meanwhile. */
+/**
+ * Counts the requests that are answered before one is refused. A few more than the burst get through, because the
+ * limiter refills meanwhile.
+ */
 async function answeredBefore(send: () => Promise<Sent>, rate: RateName): Promise<number> {
   const { burst, perSecond } = rates[rate]
   for (let count = 0; count < burst * 3; count++) {
@@ -45,15 +48,18 @@ describe('guesses', () => {
       (address: string) =>
         world.call(vaultExecutor.register, { ...from(address), body: registration(`vrc_${bearerSecret()}`) }),
     ],
-  ] as const)('of %s are ten a minute for an address, and others are not held up', async (rate, send) => {
-    expect(rates[rate]).toEqual({ burst: 10, perSecond: 10 / 60 })
-    const address = rate === 'vaultClaim' ? '192.0.2.1' : '192.0.2.2'
-    expect(await answeredBefore(() => send(address), rate)).toBeGreaterThanOrEqual(10)
-    expect((await send('198.51.100.1')).status).not.toBe(429)
-  })
+  ] as const)(
+    'of %s are limited to ten a minute for each IP address, without limiting other addresses',
+    async (rate, send) => {
+      expect(rates[rate]).toEqual({ burst: 10, perSecond: 10 / 60 })
+      const address = rate === 'vaultClaim' ? '192.0.2.1' : '192.0.2.2'
+      expect(await answeredBefore(() => send(address), rate)).toBeGreaterThanOrEqual(10)
+      expect((await send('198.51.100.1')).status).not.toBe(429)
+    },
+  )
 })
 
-/** Many at once, when what may come at once has been used up. */
+/** Uses up the burst, then sends many requests at once and returns a refused one. */
 async function refusedWhenUsedUp(rate: RateName, key: string, send: () => Promise<Sent>): Promise<Sent> {
   const { limiter } = world.server.context
   for (let tries = 0; tries < 10; tries++) {
@@ -65,7 +71,7 @@ async function refusedWhenUsedUp(rate: RateName, key: string, send: () => Promis
   throw new Error('never refused')
 }
 
-test('a person on the Connect page has sixty requests a minute, and the next person their own', async () => {
+test('a person on the Connect page has 60 requests a minute, and the next person has their own 60', async () => {
   expect(rates.vaultConnect).toEqual({ burst: 60, perSecond: 1 })
   const ask = (as: string) => () => world.call(vaultConnect.session, { as })
   const { as, session } = await consented(world, vault)
@@ -73,7 +79,7 @@ test('a person on the Connect page has sixty requests a minute, and the next per
   expect((await ask(vault.connects)()).status).toBe(200)
 })
 
-test('a platform has 600 requests a minute for a key', async () => {
+test('a platform key has 600 requests a minute', async () => {
   expect(rates.vaultPlatform).toEqual({ burst: 600, perSecond: 10 })
   const { id, as } = vault.platform
   const list = () => world.call(vaultPlatform.connections, { as })
@@ -81,7 +87,7 @@ test('a platform has 600 requests a minute for a key', async () => {
   expect(Number(refused.headers.get('retry-after'))).toBe(1)
 })
 
-test('an executor has 1,200 releases a minute, and what else it does is counted apart', async () => {
+test('an executor has 1,200 releases a minute, and its other calls are counted separately', async () => {
   expect(rates.vaultRelease).toEqual({ burst: 1200, perSecond: 20 })
   const { id, as } = vault.executor
   const { params } = vault

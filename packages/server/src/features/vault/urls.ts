@@ -1,7 +1,7 @@
 import { isLoopback } from '@skerry/contract/loopback'
 import { fail } from '../../kernel/errors.ts'
 
-/** https; for development on one machine also http on the loopback interface. Without a user in it. */
+/** Accepts https, and for development on one machine http on the loopback interface. Refuses a URL with credentials. */
 function readUrl(text: string, place: string): URL {
   const url = URL.parse(text)
   if (!url) throw fail('invalid_request', `${place}: is not a URL`)
@@ -11,7 +11,7 @@ function readUrl(text: string, place: string): URL {
   return url
 }
 
-/** An origin in its one spelling, with nothing behind it. */
+/** Accepts an origin without a path, and returns it in its canonical spelling. */
 export function readOrigin(text: string, place: string): string {
   const url = readUrl(text, place)
   if (text !== url.origin && text !== `${url.origin}/`)
@@ -19,14 +19,14 @@ export function readOrigin(text: string, place: string): string {
   return url.origin
 }
 
-/** Where a person is sent back to: as it was given, on an origin that the project has registered. */
+/** Checks the URL to which a person is sent back: its origin must be registered on the project. */
 export function readReturnUrl(text: string, origins: readonly string[], place: string): string {
   const { origin, href } = readUrl(text, place)
   if (!origins.includes(origin)) throw fail('invalid_request', `${place}: its origin is not registered on the project`)
   return href
 }
 
-/** For links that people are shown. */
+/** Checks a link that people are shown. */
 export function checkHttps(text: string | undefined, place: string): void {
   if (text !== undefined && readUrl(text, place).protocol !== 'https:')
     throw fail('invalid_request', `${place}: must start with https://`)

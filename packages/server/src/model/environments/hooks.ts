@@ -4,8 +4,9 @@ import type { Origin } from '../../kernel/audit.ts'
 import type { KernelContext } from '../../kernel/context.ts'
 
 /**
- * Ends what stood on environments that were deleted in this transaction, of one organization or, with null, of all. Each
- * place that deletes environments calls it, so that the entries name the cause; a job finds what nobody called it for.
+ * Ends everything that depends on environments that were deleted in this transaction: those of one organization or,
+ * with null, of all. All code that deletes environments calls it, so that the audit entries name the cause. A job
+ * cleans up after deletions that did not call it.
  */
 export type EnvironmentsEnded = (
   context: KernelContext,

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 
-// `applications` and `groups`. Both own environments, and their rows have the same columns, so they share their statements.
+// The tables `applications` and `groups`. Both own environments, and their rows have the same columns, so they share
+// their statements.
 
 /** The columns of both tables. */
 export const ownerColumns = 'id, org_id, name, slug, created_at, updated_at'
@@ -11,7 +12,7 @@ export interface Owner {
   orgId: string
 }
 
-/** The place where a page of a list begins, as `pageFrom` of http/page.ts reads it. */
+/** The start of a page of a list, from `pageFrom` in http/page.ts. */
 interface Page {
   at: string | null
   id: string | null
@@ -33,7 +34,7 @@ export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
   const remove = `delete from ${table} where org_id = $1 and id = $2 returning id`
   return {
     list: (db: Sql, org: { id: string }, { at, id, take }: Page) => db.rows<Row>(list, [org.id, at, id, take]),
-    /** Returns undefined if the slug is taken. */
+    /** Returns undefined if the slug is in use. */
     insert: (db: Tx, org: { id: string }, row: { id: string; name: string; slug: string; now: string }) =>
       db.row<Row>(insert, [org.id, row.id, row.name, row.slug, row.now]),
     /** Returns undefined if somebody else has deleted the row since it was found. */

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import { type EnvironmentRow, environmentColumns, isUnprotected, type OfEnvironment, type Protection } from './table.ts'
 
-// Every statement that changes `environments`. The caller records the entry, because it knows what the change is: an
+// All statements that change `environments`. The caller writes the audit entry, because it knows what the change is: an
 // environment, a branch, the end of a branch or of its application.
 
 export interface NewEnvironment {
@@ -17,7 +17,7 @@ export interface NewEnvironment {
   now: string
 }
 
-/** A row to which nobody has the key yet. Throws a unique violation where the slug is taken. */
+/** Inserts an environment to which nobody has the key yet. Throws a unique violation if the slug is in use. */
 export async function insertEnvironment(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
   const row = await db.row<EnvironmentRow>(
     `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
@@ -40,14 +40,14 @@ export async function insertEnvironment(db: Tx, env: NewEnvironment): Promise<En
   return row as EnvironmentRow
 }
 
-/** Undefined where it has been deleted since it was found. */
+/** Renames an environment. Returns undefined if it has been deleted since it was found. */
 export const renameEnvironment = (db: Tx, env: OfEnvironment, name: string, now: string) =>
   db.row<EnvironmentRow>(
     `update environments e set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${environmentColumns}`,
     [env.orgId, env.id, name, now],
   )
 
-/** Lock the row before, so that the protection is what was looked at. */
+/** Sets the protection. Lock the row first, so that the protection is still the one that was checked. */
 export const putProtection = (db: Tx, env: OfEnvironment, protection: Protection | null) =>
   db.rows('update environments set required_approvals = $3, allow_self_approval = $4 where org_id = $1 and id = $2', [
     env.orgId,
@@ -56,14 +56,14 @@ export const putProtection = (db: Tx, env: OfEnvironment, protection: Protection
     protection?.allowSelfApproval ?? null,
   ])
 
-/** Undefined where it has ended by other hands since it was found. */
+/** Deletes an environment. Returns undefined if somebody else has deleted it since it was found. */
 export const deleteEnvironment = (db: Tx, env: OfEnvironment) =>
   db.row<{ isProtected: boolean }>(
     `delete from environments e where org_id = $1 and id = $2 returning not (${isUnprotected}) as is_protected`,
     [env.orgId, env.id],
   )
 
-/** Ends a branch that still has the slug although its time is up: no route shows it, so it must not stand in the way. */
+/** Deletes an expired branch that still has the slug. No route shows it any more, so it must not block the slug. */
 export const deleteExpiredBranch = (db: Tx, parent: OfEnvironment, slug: string, now: string) =>
   db.row<{ id: string; expiresAt: string }>(
     `delete from environments
@@ -72,7 +72,9 @@ export const deleteExpiredBranch = (db: Tx, parent: OfEnvironment, slug: string,
     [parent.orgId, parent.id, slug, now],
   )
 
-/** Ends branches whose time is up, a few at a time. Several servers may do this at once: each takes others. */
+/**
+ * Deletes expired branches, a few at a time. Several servers may do this at once, because each takes different rows.
+ */
 export const deleteExpiredBranches = (db: Sql, now: string, limit: number) =>
   db.rows<{ orgId: string; id: string; slug: string; parentEnvironmentId: string; expiresAt: string }>(
     `delete from environments where (org_id, id) in (

@@ -3,9 +3,9 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { OfEnvironment } from '../environments/table.ts'
 
-// `key_grants`: the key of an environment, wrapped to one principal. Only write.ts changes its rows.
+// The table `key_grants`: the key of an environment, wrapped to one principal. Only write.ts changes its rows.
 
-/** The row as answers show it. */
+/** The row in the form of the API. */
 export type GrantRow = Static<typeof KeyGrant>
 
 export interface Holder {
@@ -13,7 +13,7 @@ export interface Holder {
   principalId: string
 }
 
-/** The one rotator of an organization, as a holder. */
+/** The only rotator of an organization, as a holder. */
 export const rotatorHolder = (orgId: string): Holder => ({ principalType: 'rotator', principalId: orgId })
 
 export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
@@ -30,8 +30,8 @@ export const findGrant = (db: Sql, env: OfEnvironment, grantId: string) =>
   ])
 
 /**
- * The key as it is wrapped to this holder, undefined where there is none. It stays so until commit: a re-key waits. Lock the
- * environment first, as a re-key does.
+ * Returns the key that is wrapped to this holder, or undefined. The lock lasts until commit, and a re-key waits for it.
+ * Lock the environment first, like a re-key does.
  */
 export const lockGrant = async (db: Tx, env: OfEnvironment, holder: Holder): Promise<string | undefined> =>
   (
@@ -42,6 +42,6 @@ export const lockGrant = async (db: Tx, env: OfEnvironment, holder: Holder): Pro
     )
   )?.wrappedDek
 
-/** Waits for every grant that a person is being given, in all organizations, and keeps new ones out until commit. */
+/** Waits for all running grants to a person in all organizations, and blocks new ones until commit. */
 export const lockPerson = (db: Tx, userId: string) =>
   db.rows(`select 1 from principals where type = 'user' and id = $1 order by org_id for update`, [userId])

@@ -3,10 +3,10 @@ import type { Metadata } from '../../kernel/audit.ts'
 import type { OfEnvironment } from '../environments/table.ts'
 import { type GrantRow, grantColumns, type Holder } from './table.ts'
 
-// Every statement that changes `key_grants`. A grant is given or revoked with its audit entry, or as a part of a change whose
-// own entry names the holders; each function says which.
+// All statements that change `key_grants`. A grant is given or revoked with its own audit entry, or as part of a change
+// whose entry names the holders. Each function states which.
 
-/** The giver and the instant. A handler passes its input. */
+/** The principal who gives the grant, and the instant. A handler passes its input. */
 export interface Giving {
   db: Tx
   principal: { type: string; id: string }
@@ -21,7 +21,7 @@ export interface Key extends Holder {
   wrappedDek: string
 }
 
-/** The fate of a grant that the holder has already. */
+/** What happens to a grant that the holder already has. */
 const onHeld = {
   keep: 'do nothing',
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
@@ -29,9 +29,9 @@ const onHeld = {
 }
 
 /**
- * The grants that were made or replaced, in any order. Who was removed or deleted since it was looked at gets none: what it
- * held went then, and a key that came after would be there when it comes back. So the holder’s row is locked first, and stays
- * until commit.
+ * Returns the new and replaced grants, in any order. A holder who was removed meanwhile gets none: their grants were
+ * deleted then, and a later one would still be there if they came back. So the row of the holder is locked first, until
+ * commit.
  */
 const insertGrants = (
   { db, principal, now, newId }: Giving,
@@ -62,7 +62,7 @@ const insertGrants = (
     ],
   )
 
-/** Undefined where the holder has a grant already, or is no longer there to hold one. Records `key.granted`. */
+/** Gives a grant and records `key.granted`. Returns undefined if the holder already has a grant, or was removed. */
 export async function giveGrant(
   giving: Giving & Audited<'key.granted'>,
   env: OfEnvironment & { slug?: string },
@@ -73,7 +73,10 @@ export async function giveGrant(
   return grant
 }
 
-/** Gives the key of a new environment to several holders. Returns the grants. The entry of the environment names the holders. */
+/**
+ * Gives the key of a new environment to several holders. Returns the grants. The audit entry of the environment names
+ * the holders.
+ */
 export const giveFirstGrants = (giving: Giving, env: OfEnvironment, keys: readonly Omit<Key, 'environmentId'>[]) =>
   insertGrants(
     giving,
@@ -83,8 +86,8 @@ export const giveFirstGrants = (giving: Giving, env: OfEnvironment, keys: readon
   )
 
 /**
- * Gives the keys of several environments to one holder; a grant that it has gets the new key in place of the old one. False
- * where the holder is no longer there. The entry of the caller’s change names the environments.
+ * Gives the keys of several environments to one holder. An existing grant gets the new key. Returns false if the holder
+ * was removed. The audit entry of the caller’s change names the environments.
  */
 export async function putGrants(
   giving: Giving,
@@ -97,7 +100,10 @@ export async function putGrants(
   return (await insertGrants(giving, orgId, all, 'replace')).length === keys.length
 }
 
-/** A re-key, whose entry names who lost the key: these holders keep their grants with another key, all others lose theirs. */
+/**
+ * Re-keys the grants of an environment: these holders get the new key, and all others lose their grants. The audit
+ * entry of the re-key names who lost it.
+ */
 export async function rewrapGrants(
   { db, principal }: Pick<Giving, 'db' | 'principal'>,
   env: OfEnvironment,
@@ -119,7 +125,7 @@ export async function rewrapGrants(
   ])
 }
 
-/** Records `key.revoked`. */
+/** Revokes a grant and records `key.revoked`. */
 export async function revokeGrant(
   { db, audit }: { db: Tx } & Audited<'key.revoked'>,
   env: OfEnvironment & { slug?: string },
@@ -133,7 +139,7 @@ export async function revokeGrant(
   audit('key.revoked', grant.id, about(env, grant))
 }
 
-/** False where the rotator holds none. Records `key.revoked` with the cause. */
+/** Revokes the grant of the rotator and records `key.revoked` with the cause. Returns false if it has none. */
 export async function revokeRotatorGrant(
   { db, audit }: { db: Tx } & Audited<'key.revoked'>,
   env: OfEnvironment,
@@ -148,7 +154,7 @@ export async function revokeRotatorGrant(
   return grant !== undefined
 }
 
-/** A grant of a connection on an environment that none of its bindings reads. */
+/** A grant of a sync connection to an environment that none of its bindings reads. */
 export interface UnreadGrant extends Holder {
   orgId: string
   id: string
@@ -156,8 +162,8 @@ export interface UnreadGrant extends Holder {
 }
 
 /**
- * Takes from connections the keys of environments that none of their bindings reads. The caller records them: one by one, or
- * in the entry of the binding that ended.
+ * Deletes grants of sync connections to environments that none of their bindings reads. The caller records them: one by
+ * one, or in the entry of the binding that ended.
  */
 export const deleteUnreadGrants = (db: Tx, orgIds: readonly string[], connectionId: string | null) =>
   db.rows<UnreadGrant>(
@@ -171,7 +177,7 @@ export const deleteUnreadGrants = (db: Tx, orgIds: readonly string[], connection
     [orgIds, connectionId],
   )
 
-/** Every grant of a person whose keypair is replaced. The entry `user.keys_replaced` names the environments. */
+/** Deletes all grants of a person whose keypair is replaced. The entry `user.keys_replaced` names the environments. */
 export const deleteGrantsOfPerson = (db: Tx, userId: string) =>
   db.rows(
     `delete from key_grants where principal_type = 'user' and principal_id = $1

@@ -1,4 +1,4 @@
-// `organizations`. Only write.ts changes its rows.
+// The table `organizations`. Only write.ts changes its rows.
 
 export interface StoredOrg {
   id: string

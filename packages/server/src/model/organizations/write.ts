@@ -1,9 +1,9 @@
 import type { Tx } from '../../db/database.ts'
 import type { StoredOrg } from './table.ts'
 
-// Every statement that changes `organizations`.
+// All statements that change `organizations`.
 
-/** Undefined where the slug is taken. */
+/** Returns undefined if the slug is in use. */
 export const insertOrganization = (db: Tx, org: { id: string; name: string; slug: string; now: string }) =>
   db.row<StoredOrg>(
     `insert into organizations (id, name, slug, created_at, updated_at) values ($1, $2, $3, $4, $4)
@@ -12,7 +12,7 @@ export const insertOrganization = (db: Tx, org: { id: string; name: string; slug
     [org.id, org.name, org.slug, org.now],
   )
 
-/** Inserts an organization of an archive, under the id that it had. */
+/** Inserts an organization from an archive, with its former id. */
 export const restoreOrganization = (db: Tx, row: Record<string, unknown>) =>
   db.rows(
     `insert into organizations (id, name, slug, mfa_required, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)`,
@@ -22,7 +22,7 @@ export const restoreOrganization = (db: Tx, row: Record<string, unknown>) =>
 export const renameOrganization = (db: Tx, org: { id: string }, name: string, now: string) =>
   db.rows('update organizations set name = $2, updated_at = $3 where id = $1', [org.id, name, now])
 
-/** False where it was so already. */
+/** Returns false if the setting already had this value. */
 export const updateMfaRequired = async (
   db: Tx,
   org: { id: string },

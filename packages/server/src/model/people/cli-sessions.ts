@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Session } from '../../kernel/principal.ts'
 
-// Every statement that changes `cli_sessions`.
+// All statements that change `cli_sessions`.
 
 interface Device {
   sessionId: string
@@ -35,7 +35,7 @@ export const insertCliSession = (
     ],
   )
 
-/** False where it was revoked before: the first instant counts. */
+/** Returns false if it was already revoked. The first instant is kept. */
 export const revokeCliSession = async (db: Tx, id: string, now: string): Promise<boolean> =>
   (await db.row('update cli_sessions set revoked_at = $2 where id = $1 and revoked_at is null returning id', [
     id,

@@ -2,7 +2,7 @@ import type { Member } from '@skerry/contract/members/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 
-// Every statement that changes `memberships`. Triggers keep `principals` in step.
+// All statements that change `memberships`. Triggers update `principals`.
 
 export type Role = Static<typeof Member>['role']
 
@@ -18,7 +18,7 @@ export const insertMembership = (db: Tx, orgId: string, userId: string, role: Ro
     now,
   ])
 
-/** The role afterwards: an invitation raises a member to what it offers, and never lowers anyone. */
+/** Adds a member or raises the role -> the role afterwards. An invitation never lowers a role. */
 export async function acceptMembership(
   db: Tx,
   org: OfOrganization,
@@ -40,6 +40,6 @@ export async function acceptMembership(
 export const putRole = (db: Tx, org: OfOrganization, userId: string, role: Role) =>
   db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
 
-/** Then the person is no principal here any longer, and the grants go. */
+/** Deletes a membership. The person is then no longer a principal here, and the grants are deleted. */
 export const deleteMembership = (db: Tx, org: OfOrganization, userId: string) =>
   db.rows('delete from memberships where org_id = $1 and user_id = $2', [org.id, userId])

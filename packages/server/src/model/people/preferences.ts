@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 
-// Every statement that changes `notification_preferences`.
+// All statements that change `notification_preferences`.
 
 export const upsertPreferences = (db: Tx, userId: string, types: string[], wanted: boolean[]) =>
   db.rows(

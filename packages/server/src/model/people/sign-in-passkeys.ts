@@ -2,13 +2,13 @@ import type { SignInPasskey } from '@skerry/contract/sign-in-passkeys/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 
-// Every statement that changes `sign_in_passkeys`, which are second factors and ways to sign in.
+// All statements that change `sign_in_passkeys`. These passkeys are second factors and ways to sign in.
 
 export type SignInPasskeyRow = Static<typeof SignInPasskey>
 
 export const signInPasskeyColumns = 'id, credential_id, label, created_at, last_used_at'
 
-/** Undefined where the credential is registered already, by this person or another. */
+/** Returns undefined if this person or another one has already registered the credential. */
 export const insertSignInPasskey = (
   db: Tx,
   passkey: {

@@ -3,9 +3,9 @@ import { deleteCliSessions } from './cli-sessions.ts'
 import { deletePasskeys } from './passkeys.ts'
 import { deletePreferences } from './preferences.ts'
 
-// Every statement that changes `users`.
+// All statements that change `users`.
 
-/** Whom an issuer tells of. */
+/** A person as an identity provider describes them. */
 export interface Person {
   issuer: string
   subject: string
@@ -19,8 +19,9 @@ export interface Person {
 type ArchiveRow = Record<string, unknown>
 
 /**
- * Two first requests of one person at once make one user: the second takes the row of the first. Others know a person by
- * the address, so it gives way to none but a verified one; and one that the issuer no longer vouches for is verified no more.
+ * Inserts or updates a person. If the first two requests of a person arrive together, the second one uses the row of
+ * the first. A person's e-mail address changes only to one that the identity provider reports as verified. An address
+ * that it no longer confirms is no longer verified.
  */
 export const upsertUser = (db: Tx, user: Person & { id: string; now: string }) =>
   db.row<{ id: string; created: boolean }>(
@@ -45,7 +46,7 @@ export const updateIdentity = (
     name,
   ])
 
-/** False where keys are there already; of two uploads at once, one wins. */
+/** Returns false if the person already has keys. If two uploads arrive together, one wins. */
 export const setKeys = async (db: Tx, userId: string, publicKeyJwk: string, encryptedPrivateKey: string) =>
   (await db.row(
     `update users set public_key_jwk = $2, encrypted_private_key = $3
@@ -53,7 +54,7 @@ export const setKeys = async (db: Tx, userId: string, publicKeyJwk: string, encr
     [userId, publicKeyJwk, encryptedPrivateKey],
   )) !== undefined
 
-/** False without keys, or where the public key is not the one that is named. */
+/** Returns false if the person has no keys, or another public key than the given one. */
 export const resealKeys = async (db: Tx, userId: string, encryptedPrivateKey: string, publicKeyJwk: string | null) =>
   (await db.row(
     `update users set encrypted_private_key = $2
@@ -61,7 +62,7 @@ export const resealKeys = async (db: Tx, userId: string, encryptedPrivateKey: st
     [userId, encryptedPrivateKey, publicKeyJwk],
   )) !== undefined
 
-/** False without keys, or where the public key is the one that is there. */
+/** Returns false if the person has no keys, or already has this public key. */
 export const replaceKeys = async (db: Tx, userId: string, publicKeyJwk: string, encryptedPrivateKey: string) =>
   (await db.row(
     `update users set public_key_jwk = $2, encrypted_private_key = $3
@@ -69,7 +70,7 @@ export const replaceKeys = async (db: Tx, userId: string, publicKeyJwk: string, 
     [userId, publicKeyJwk, encryptedPrivateKey],
   )) !== undefined
 
-/** A person of an archive, under the id that they had. */
+/** Inserts a person from an archive, with their former id. */
 export const restoreUser = (db: Tx, row: ArchiveRow) =>
   db.rows(
     `insert into users (id, issuer, subject, email, verified_email, name, public_key_jwk, encrypted_private_key, created_at)
@@ -87,7 +88,7 @@ export const restoreUser = (db: Tx, row: ArchiveRow) =>
     ],
   )
 
-/** Gives the keys of an archive to a person who is known here without keys. */
+/** Gives the keys from an archive to a person who has no keys here. */
 export const restoreKeys = (db: Tx, row: ArchiveRow) =>
   db.rows(
     `update users set public_key_jwk = $2, encrypted_private_key = coalesce($3, encrypted_private_key)

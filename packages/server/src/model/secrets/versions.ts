@@ -3,18 +3,19 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import type { OfEnvironment } from '../environments/table.ts'
 
-// Changes of `secrets` and `secret_versions` that are no writes of a new value: write.ts has those.
+// Statements that change `secrets` and `secret_versions` without writing a new value. Those for new values are in
+// write.ts.
 
 type SecretRow = Static<typeof Secret>
 
 export interface StoredSecret {
   id: string
   currentVersion: number
-  /** Earlier versions were sealed under keys that the environment no longer has. */
+  /** Earlier versions were encrypted with keys that the environment no longer has. */
   keySinceVersion: number
 }
 
-/** Makes an earlier ciphertext the current version again. Lock the secret before. */
+/** Makes an earlier ciphertext the current version again. Lock the secret first. */
 export async function appendVersion(
   db: Tx,
   env: OfEnvironment,
@@ -81,10 +82,10 @@ const resealOnce = (
     ],
   )
 
-/** What one statement carries: the embedded database holds each in memory several times over. */
+/** The maximum size of one statement: the embedded database keeps each in memory several times. */
 const statementCharacters = 4 * 1024 * 1024
 
-/** A new version for each, the first one under the new key. */
+/** Writes a new version of each secret, the first one under the new key. */
 export function resealSecrets(
   db: Tx,
   env: OfEnvironment,

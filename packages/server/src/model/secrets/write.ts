@@ -4,13 +4,13 @@ import { isUnprotected, notExpired, type OfEnvironment } from '../environments/t
 import { ownGrant } from '../grants/table.ts'
 import { tokenInForce } from '../tokens/table.ts'
 
-// A write alone and a group of writes are one statement: they differ in what they select as `allowed`.
+// A single write and a group of writes are one statement each. They differ only in the query for `allowed`.
 
 interface Write {
   orgId: string
   environmentId: string
   name: string
-  /** Of the secret, where this write makes it. */
+  /** The id of the secret if this write creates it. */
   newId: string
   ciphertext: string
   expectedVersion: number | null
@@ -23,7 +23,7 @@ interface SingleWrite extends Pick<Write, 'name' | 'newId' | 'ciphertext' | 'exp
   now: string
 }
 
-/** A write as a group takes it along: with all that its checks and its audit entry need. */
+/** A write in a group, with all facts for its checks and its audit entry. */
 export interface GroupedWrite extends Write {
   authorType: 'service_token'
   tokenHash: string
@@ -44,7 +44,7 @@ export interface WrittenRow {
   updatedAt: string
 }
 
-/** Column and type of each field; parameters have this order. */
+/** Column and type of each field, in the order of the parameters. */
 type Columns<W> = Record<keyof W, readonly [column: string, type: 'text' | 'int']>
 
 const writeColumns: Columns<Write> = {
@@ -68,27 +68,27 @@ const groupedColumns: Columns<GroupedWrite> = {
 }
 
 const keysOf = <W extends object>(columns: Columns<W>) => Object.keys(columns) as (keyof W)[]
-/** The parameter after those of the columns. */
+/** The parameter after the columns: the instant. */
 const instantOf = (columns: object): `$${number}` => `$${Object.keys(columns).length + 1}`
 
-/** A write `w` of which each column is a parameter. */
+/** SQL for one write `w`, with a parameter for each column. */
 const oneOf = (columns: Columns<Write>) =>
   `(select ${Object.values(columns).map(([column, type], at) => `$${at + 1}::${type} as ${column}`)}) w`
 
-/** Writes `w` of which each column is a parameter with the values of all. */
+/** SQL for many writes `w`, with an array parameter for each column. */
 const manyOf = (columns: Columns<GroupedWrite>) =>
   `unnest(${Object.values(columns).map(([, type], at) => `$${at + 1}::${type}[]`)})
      as w (${Object.values(columns).map(([column]) => column)})`
 
-/** Of `secrets s` and a write `w`. */
+/** SQL condition on `secrets s` and a write `w`: the write is to this secret. */
 const ofSameName = 's.org_id = w.org_id and s.environment_id = w.environment_id and s.name = w.name'
 
-/** Of a write `w` where there is no secret of that name. */
+/** SQL condition on a write `w`: it may create the secret. */
 const mayBegin = 'coalesce(w.expected_version, 0) = 0'
 
 /**
- * Writes what `allowed` selects, each with its version, and does `also` with what is `done`. A write is done that expects
- * no version, or the one at which the secret is, which is 0 where there is none.
+ * SQL that makes the writes in `allowed`, each with its version, and then runs `also` with the writes in `done`. A
+ * write is done if it expects no version, or the current version of the secret, which is 0 for a new one.
  */
 const writing = (allowed: string, now: string, also = '') => `
   with allowed as (
@@ -120,8 +120,8 @@ const oneWrite = writing(
 )
 
 /**
- * One round trip for a create or an update. Undefined where the secret is not at the expected version. Writers of one name
- * wait for each other at the row; writers of others do not.
+ * Creates or updates a secret in one round trip. Returns undefined if the secret is not at the expected version.
+ * Writers of the same name wait for each other at the row; writers of other names do not.
  */
 export function writeSecret(
   db: Tx,
@@ -158,14 +158,13 @@ const manyWrites = writing(
 )
 
 /**
- * Writes by service tokens, each with its version and its audit entry, in one statement that commits by itself. Answers
- * with those that were made; of the others nothing is left. Their token is not in force or holds no key, their environment
- * is gone or protected, they expected another version, or all would have had to wait for them, as while the environment
- * is being deleted.
+ * Makes writes by service tokens, each with its version and its audit entry, in one statement that commits by itself.
+ * Returns the writes that were made. The others leave no trace: the token is not valid or has no key, the environment
+ * is deleted or protected, the expected version differs, or the write would have had to wait, for example while the
+ * environment is being deleted.
  *
- * What is looked up stands in subqueries that are not joined, so it is found by the whole key whatever the statistics say.
- * The insert waits only for another that is just making a secret of that name, in the order of the keys: groups do not
- * deadlock.
+ * The look-ups are subqueries without joins, so that they use the whole key whatever the statistics of the planner. The
+ * insert waits only for another insert of the same name, in the order of the keys. So groups do not deadlock.
  */
 export const writeBatch = (db: Sql, writes: readonly GroupedWrite[], now: string) =>
   db.rows<WrittenRow>(manyWrites, [...keysOf(groupedColumns).map((key) => writes.map((write) => write[key])), now])

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { type TokenRow, tokenColumns } from './table.ts'
 
-// Every statement that changes `service_tokens`: tokens, and the rows of decoys, which look like revoked tokens.
+// All statements that change `service_tokens`: tokens, and the rows of decoys, which look like revoked tokens.
 
 interface OfOrganization {
   id: string
@@ -24,7 +24,10 @@ export interface NewToken {
   now: string
 }
 
-/** Undefined where the id or the hash is registered, in any organization: a hidden token's id is never given out again. */
+/**
+ * Returns undefined if the id or the hash is registered in any organization. The id of a hidden token is never used
+ * again.
+ */
 export const insertToken = (db: Tx, org: OfOrganization, token: NewToken) =>
   db.row<TokenRow>(
     `with t as (
@@ -53,14 +56,17 @@ export const insertToken = (db: Tx, org: OfOrganization, token: NewToken) =>
 export const renameToken = (db: Tx, token: OfToken, name: string) =>
   db.rows('update service_tokens set name = $3 where org_id = $1 and id = $2', [token.orgId, token.id, name])
 
-/** False where it was revoked before: the first instant counts. */
+/** Returns false if the token was already revoked. The first instant is kept. */
 export const revokeToken = async (db: Tx, token: OfToken, now: string): Promise<boolean> =>
   (await db.row(
     'update service_tokens set revoked_at = $3 where org_id = $1 and id = $2 and revoked_at is null returning id',
     [token.orgId, token.id, now],
   )) !== undefined
 
-/** False unless it is revoked. Then it is no principal any longer, and its grants go. */
+/**
+ * Hides a revoked token. It is then no longer a principal, and its grants are deleted. Returns false if it is not
+ * revoked.
+ */
 export const hideToken = async (db: Tx, token: OfToken, now: string): Promise<boolean> =>
   (await db.row(
     `update service_tokens set deleted_at = $3
@@ -68,10 +74,12 @@ export const hideToken = async (db: Tx, token: OfToken, now: string): Promise<bo
     [token.orgId, token.id, now],
   )) !== undefined
 
-/** SQL condition: an archive brought the token, and nobody has registered it since. No hash begins like this. */
+/**
+ * SQL condition: the token comes from an archive, and nobody has registered it since. No real hash begins like this.
+ */
 export const isUnregistered = `token_hash like 'unregistered %' and deleted_at is null`
 
-/** Undefined where the hash is registered for another, or somebody was faster. */
+/** Returns undefined if the hash belongs to another token, or the token was registered meanwhile. */
 export const registerRestored = (db: Tx, org: OfOrganization, id: string, tokenHash: string) =>
   db.row<TokenRow>(
     `with t as (
@@ -83,7 +91,7 @@ export const registerRestored = (db: Tx, org: OfOrganization, id: string, tokenH
     [org.id, id, tokenHash],
   )
 
-/** The row of a service token that was dead from the beginning. False where a token or a decoy has its id or hash. */
+/** Inserts the row of a token that was never valid. Returns false if a token or a decoy already has its id or hash. */
 export const insertDeadToken = async (
   db: Tx,
   org: OfOrganization,
@@ -97,7 +105,7 @@ export const insertDeadToken = async (
     [org.id, token.id, token.tokenHash, token.createdBy.type, token.createdBy.id, token.now],
   )) !== undefined
 
-/** The row of a decoy, which goes with it. False where somebody else has deleted it since it was found. */
+/** Deletes the row of a decoy. Returns false if somebody else has deleted it since it was found. */
 export const deleteDeadToken = async (db: Tx, org: OfOrganization, tokenId: string): Promise<boolean> =>
   (await db.row('delete from service_tokens where org_id = $1 and id = $2 returning id', [org.id, tokenId])) !==
   undefined

@@ -77,7 +77,7 @@ function CliSessions() {
   )
 }
 
-/** Why a session no longer works; null while it does. */
+/** Returns why a session no longer works, or null while it works. */
 function endOf({ revokedAt, expiresAt }: Session): 'revoked' | 'expired' | null {
   if (revokedAt !== null) return 'revoked'
   return Date.parse(expiresAt) < Date.now() ? 'expired' : null

@@ -13,7 +13,7 @@ import { Loaded } from '../../../ui/loaded.tsx'
 import { Section } from '../../../ui/page.tsx'
 import { useDialog } from '../../../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Each dialog is loaded when it first opens.
 const ChangePassphrase = lazy(async () => ({
   default: (await import('../../../account/change-keys.tsx')).ChangePassphrase,
 }))
@@ -21,7 +21,7 @@ const ReplaceKeypair = lazy(async () => ({
   default: (await import('../../../account/change-keys.tsx')).ReplaceKeypair,
 }))
 const CreateKeys = lazy(async () => ({ default: (await import('../../../account/create-keys.tsx')).CreateKeys }))
-// Fetched by itself: it draws a QR code, which is much of this page's code.
+// Loaded separately, because its QR code is a large part of this page's code.
 const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
 
 export const Route = createFileRoute('/_app/account/keyring')({
@@ -61,7 +61,7 @@ function Keyring() {
   )
 }
 
-/** What a guesser of the passphrase would try first. */
+/** Returns texts about the person that an attacker would guess first as a passphrase. */
 const aboutOf = (user: { email: string | null; name: string | null } | null) =>
   [user?.email, user?.name].filter((text): text is string => Boolean(text))
 
@@ -98,7 +98,7 @@ function Changes(props: { userId: string; about: string[]; publicKeyJwk: string 
   const { publicKeyJwk, ...person } = props
   const changing = useDialog()
   const replacing = useDialog()
-  // First, because what is sealed anew must be there.
+  // The keyring is unlocked first, because its key is sealed again.
   const change = useAction(async () => {
     await keyring.unlock()
     changing.open()

@@ -8,7 +8,7 @@ export const Route = createFileRoute('/_app/cli/')({ component: EnterCode })
 
 function EnterCode() {
   const navigate = Route.useNavigate()
-  // A person types the code as the terminal shows it, in whatever case.
+  // The code is typed from the terminal, in upper or lower case.
   const form = useApiForm('cliLogin', 'poll', { code: '' }, ({ code }) => ({ code: code.toUpperCase() }))
   const open = useSubmit(form, ({ code }) => navigate({ to: '/cli/$code', params: { code } }))
   return (

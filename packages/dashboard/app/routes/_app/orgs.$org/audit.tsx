@@ -17,7 +17,7 @@ import { MenuItems } from '../../../ui/menu-items.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
-// Fetched by themselves: the list is there sooner.
+// These load separately, so that the list appears sooner.
 const Filters = lazy(async () => ({ default: (await import('../../../audit/filters.tsx')).Filters }))
 const Proof = lazy(async () => ({ default: (await import('../../../audit/proof.tsx')).Proof }))
 const Timeline = lazy(async () => ({ default: (await import('../../../audit/timeline.tsx')).Timeline }))
@@ -26,7 +26,8 @@ export const Route = createFileRoute('/_app/orgs/$org/audit')({
   validateSearch: filterOf,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient, org }, deps }) => {
-    // The page drops names that do not exist. Their table is loaded with the page, so a filter by name waits for it.
+    // The page drops unknown names of actions and types. The table of known names loads with the page, so a filter by
+    // name waits for it.
     const isByName = deps.action !== undefined || deps.resourceType !== undefined
     if (org.role !== 'member' && !isByName) void queryClient.prefetchInfiniteQuery(auditQuery(org.id, deps))
   },
@@ -92,7 +93,7 @@ function commandOf(slug: string, { action }: { action?: string }): string {
   return `skerry audit ${action === undefined ? '' : `--action ${action} `}--org ${slug}`
 }
 
-/** `names` are those that came with the entries: of things, too, and not of people alone. */
+/** Returns the columns. `names` came with the entries, and names resources as well as people. */
 function useColumns(
   names: Record<string, string>,
   environments: Record<string, EntryEnvironment>,

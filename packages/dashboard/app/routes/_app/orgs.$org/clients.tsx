@@ -12,7 +12,7 @@ import { Empty } from '../../../ui/empty.tsx'
 import { List, type RowAction } from '../../../ui/list.tsx'
 import { useDialog } from '../../../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Each dialog is loaded when it first opens.
 const CreateClientDialog = lazy(async () => ({
   default: (await import('../../../tokens/client-dialogs.tsx')).CreateClientDialog,
 }))

@@ -17,7 +17,7 @@ import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 import { useDialog } from '../../../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Each dialog is loaded when it first opens.
 const InviteDialog = lazy(async () => ({ default: (await import('../../../people/invite-dialog.tsx')).InviteDialog }))
 const MemberDialog = lazy(async () => ({ default: (await import('../../../people/member-dialogs.tsx')).MemberDialog }))
 

@@ -16,7 +16,7 @@ import { ProblemAlert } from '../../../ui/problem.tsx'
 import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
 import { useDialog } from '../../../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Each dialog is loaded when it first opens.
 const CreateTokenDialog = lazy(async () => ({
   default: (await import('../../../tokens/create-dialog.tsx')).CreateTokenDialog,
 }))

@@ -24,14 +24,14 @@ import { nextRevisions } from './view.ts'
 
 type Captured = Static<typeof VaultExecutorCapture>
 type Slots = Captured['slots']
-/** Who brings it: a browser what a person typed in, an executor what a provider gave it. */
+/** Says who captured a slot: the browser, if a person typed the value, or the executor, if a provider returned it. */
 type From = 'browser' | 'executor'
 type Capturing = Pick<
   Work<'vault.connection.created' | 'vault.connection.reactivated' | 'vault.credential.written'>,
   'db' | 'audit' | 'emit'
 > & { now: string }
 
-/** Stores what was captured in a session, which completes it. */
+/** Stores the captured slots and completes the session. */
 export async function capture(input: Capturing, session: CaptureSession, from: From, body: Captured) {
   const { db, audit, emit, now } = input
   const held = (await lockSession(db, session, now)) as CaptureSession
@@ -58,7 +58,10 @@ export async function capture(input: Capturing, session: CaptureSession, from: F
   return { connectionId, returnUrl: held.returnUrl }
 }
 
-/** What the project offers now: it may have been disabled, or have given up the provider, since the link was made. */
+/**
+ * Reads the executor and the provider that the project offers now. Since the link was created, the project may have
+ * been disabled or the provider removed.
+ */
 export async function offered(db: Tx, { orgId, projectId, provider: { id } }: CaptureSession) {
   const project = await lockProject(db, { orgId, id: projectId })
   projectLifecycle.check(project.status, 'use')
@@ -74,7 +77,7 @@ function checkConsent({ consentVersion }: CaptureSession, provider: Provider): v
     throw fail('conflict', 'the person consented to another version of the text')
 }
 
-/** All that this side captures has to be there. An executor may pass on what the person typed in. */
+/** Requires every slot that this side captures. An executor may also pass on slots that the person typed in. */
 function checkSlots(given: Slots, provider: Provider, from: From): void {
   const names = given.map(({ slot }) => slot)
   for (const [index, slot] of names.entries()) {
@@ -106,7 +109,10 @@ async function lockRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Pr
   return before
 }
 
-/** -> whether it is another account. Nobody can tell of an API key, and of a provider that gives no id token. */
+/**
+ * Returns whether the person signed in with another account. It returns false if nobody can tell: for an API key, or a
+ * provider that gives no id token.
+ */
 async function checkAccount(
   db: Tx,
   before: Connection,

@@ -34,7 +34,7 @@ const sessionOf = async (connectSessionId: string) =>
 const connectionOf = async (vaultConnectionId: string) =>
   (await sent(world, vaultPlatform.connection, { as: platform.as, params: { vaultConnectionId } })).connection
 
-test('a person opens a link, sees who asks for what, agrees, and connects an API key', async () => {
+test('a person opens a link, reads who asks for which credential, consents, and connects an API key', async () => {
   const link = await newLink(world, vault)
   expect(link).toMatchObject({ method: 'api_key', token: expect.stringMatching(/^vct_[\w-]{43}$/) })
   expect(await sessionOf(link.id)).toMatchObject({ status: 'pending', claimedAt: null, connectionId: null })
@@ -61,7 +61,7 @@ test('a person opens a link, sees who asks for what, agrees, and connects an API
   for (const entry of entries) expect(entry).toMatchObject(actor)
 })
 
-test('a link is spent by the first browser that opens it, however many try at once', async () => {
+test('only the first browser that opens a link can use it, even if several try at once', async () => {
   const { token } = await newLink(world, vault)
   const claim = () => world.call(vaultConnect.claim, { body: { token } })
   const answers = await Promise.all([claim(), claim(), claim()])
@@ -71,7 +71,7 @@ test('a link is spent by the first browser that opens it, however many try at on
   expect(unknown.status).toBe(404)
 })
 
-test('a link that nobody opened in time has expired, and so has what was opened half an hour ago', async () => {
+test('a link that nobody opens in time expires, and an opened session expires after half an hour', async () => {
   const link = await newLink(world, vault, { expiresInSeconds: 60 })
   const opened = await consented(world, vault)
   world.clock.advance(61)
@@ -93,14 +93,14 @@ test.each([
   ['https://app.example.com.evil.example/', 'its origin is not registered'],
   ['//app.example.com/', 'is not a URL'],
   ['http://app.example.com/', 'must start with https://'],
-])('a person is not sent back to %s', async (returnUrl, message) => {
+])('the server refuses the return URL %s', async (returnUrl, message) => {
   const { status, error } = await asPlatform({ returnUrl })
   expect([status, error?.message]).toEqual([400, expect.stringContaining(message)])
 })
 
-test('a link is refused that names an e-mail address, an unknown provider or executor, or a connection that it cannot repair', async () => {
+test('the server refuses a link that names an e-mail address, an unknown provider or executor, or a connection that it cannot repair', async () => {
   const connectionId = await newConnection(world, vault)
-  // Of the same person, and with the same provider, but of another project.
+  // This connection has the same person and the same provider, but belongs to another project.
   const foreign = await newConnection(world, await newVault(world, tenant))
   const repair = { purpose: 'reconnect', userRef: 'user-1' }
   const executorNow = { origin: 'https://executor.example.com', thumbprint: executor.key.thumbprint }
@@ -125,7 +125,7 @@ test('a link is refused that names an e-mail address, an unknown provider or exe
   expect((await asPlatform({ ...repair, connectionId })).error?.message).toBe('the connection is revoked')
 })
 
-test('a session is shown to the platform that made its link, and to no other', async () => {
+test('only the project that created a link can read its session', async () => {
   const { id } = await newLink(world, vault)
   const params = { connectSessionId: id }
   const other = await newVault(world, tenant)
@@ -153,7 +153,7 @@ test('a person who cancels ends the session, for the page, the executor and the 
   expect((await world.call(vaultConnect.cancel, { as: manages.as })).status).toBe(403)
 })
 
-test('nothing is captured without consent, nor with consent to an older text', async () => {
+test('the server stores no credential without consent, or with consent to an older text', async () => {
   const { as } = await open(world, await newLink(world, vault))
   expect((await submit(as, slotOf(vault))).error?.message).toBe('the person has not consented')
   const agree = (consentVersion: number) => world.call(vaultConnect.consent, { as, body: { consentVersion } })
@@ -175,10 +175,11 @@ test('nothing is captured without consent, nor with consent to an older text', a
   await offer(catalog as never)
 })
 
-test('slots that are missing, there twice, of another method, revision or key are refused, and nothing is stored', async () => {
+test('the server refuses missing and duplicate slots, slots of another method, and wrong revisions or keys, and stores nothing', async () => {
   const { as, id, connectionId } = await consented(world, vault)
   const stranger = { executor: { ...executor, key: { ...executor.key, thumbprint: 'A'.repeat(43) } } }
   const wrong: [object[], number, string][] = [
+    [[], 400, 'body.slots: '],
     [[slotOf(vault), slotOf(vault)], 400, 'body.slots.1.slot: is there twice'],
     [[slotOf(vault, 'login')], 400, 'the provider has no slot login'],
     [[slotOf(vault, 'api_key', 2)], 409, 'the next revision of api_key is 1'],
@@ -195,7 +196,7 @@ test('slots that are missing, there twice, of another method, revision or key ar
   expect((await submit(as, slotOf(vault))).status).toBe(200)
 })
 
-test('what the executor captures is completed by it, with what the browser passed on', async () => {
+test('the executor completes a session with the slots that it captured and those that the browser passed on', async () => {
   const { as, claimToken, id, connectionId } = await consented(world, vault, { providerId: 'site' })
   const verify = () => world.call(vaultExecutor.verifySession, { as: executor.as, body: { claimToken } })
   expect((await verify()).body.session).toMatchObject({ id, method: 'browser' })
@@ -213,7 +214,7 @@ test('what the executor captures is completed by it, with what the browser passe
   ])
 })
 
-test('a session that nobody opened, a foreign one, and one to manage, no executor completes or verifies', async () => {
+test('no executor can complete or verify a session that nobody opened, a foreign session, or one for managing connections', async () => {
   const link = await newLink(world, vault, { providerId: 'mail' })
   const other = await newVault(world, tenant)
   const complete = (as: string, connectSessionId: string) =>
@@ -229,7 +230,7 @@ test('a session that nobody opened, a foreign one, and one to manage, no executo
   expect((await verify(executor.as, (await open(world, manage)).claimToken)).status).toBe(404)
 })
 
-test('a reconnect captures the next revision, and repairs what needed it', async () => {
+test('a reconnect stores the next revision and makes a broken connection active again', async () => {
   const connectionId = await newConnection(world, vault)
   const params = { vaultConnectionId: connectionId }
   const body = { status: 'reauth_required', reason: 'refresh_rejected' }
@@ -244,7 +245,7 @@ test('a reconnect captures the next revision, and repairs what needed it', async
   expect((await sessionOf(id)).connectionId).toBe(connectionId)
 })
 
-test('a person sees and revokes what is their own, and learns of nobody else’s', async () => {
+test('a person can list and revoke only their own connections', async () => {
   const mine = await newConnection(world, vault, { userRef: 'me' })
   const others = await newConnection(world, vault, { userRef: 'someone' })
   const { as, session } = await open(world, await newManageLink(world, vault, 'me'))
@@ -257,7 +258,7 @@ test('a person sees and revokes what is their own, and learns of nobody else’s
   expect((await sent(world, vaultConnect.manage, { as })).session.connections).toHaveLength(1)
 })
 
-test('a link to connect manages nothing, and a link to manage connects nothing', async () => {
+test('a connect link cannot manage connections, and a manage link cannot connect anything', async () => {
   const { as: connects } = await consented(world, vault)
   const { as: manages } = await open(world, await newManageLink(world, vault))
   expect((await world.call(vaultConnect.manage, { as: connects })).status).toBe(403)
@@ -265,7 +266,7 @@ test('a link to connect manages nothing, and a link to manage connects nothing',
   expect((await submit(manages, slotOf(vault))).status).toBe(403)
 })
 
-test('what is connected is listed in pages, by user and by status, to the platform and to admins', async () => {
+test('the platform and the admins list connections in pages, by user and by status', async () => {
   const own = await newVault(world, tenant)
   const ids = []
   for (const userRef of ['a', 'a', 'b']) ids.push(await newConnection(world, own, { userRef }))

@@ -14,7 +14,7 @@ import { type CaptureSession, type Claimed, lockSession, type ManageSession } fr
 import { cancelSession, claimSession, consentTo, lockByToken } from './store.ts'
 import { connectView, manageView, viewOf } from './view.ts'
 
-/** The link belongs to the first browser that opens it: a later one learns that the link was opened already. */
+/** The first browser that opens a link claims it. Every later browser gets 409 with "this link was opened already". */
 export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof vaultConnect.claim> {
   const { db, body, now, audit } = input
   const session = await lockByToken(db, sha256(body.token), now)
@@ -23,7 +23,7 @@ export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof va
   if (session.claimedAt !== null) throw fail('conflict', 'this link was opened already')
   sessionLifecycle.check(session.status, 'claim')
   const project = await lockProject(db, { orgId, id: projectId })
-  // What is connected can be revoked, whatever became of the product.
+  // A person can revoke connections even after the project was disabled.
   if (purpose !== 'manage') projectLifecycle.check(project.status, 'use')
   const claimToken = credentialPrefixes.vaultClaim + newSecret()
   const until = new Date(Date.parse(now) + limits.vaultClaimTtlSeconds * 1000).toISOString()

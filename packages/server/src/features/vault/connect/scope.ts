@@ -15,7 +15,7 @@ interface SessionRow {
   userRef: string
   returnUrl: string | null
   allowAccountChange: boolean
-  /** As the clock has it. */
+  /** The status at the time of the query: `expired` once `expiresAt` has passed, although the row stays `pending`. */
   status: SessionStatus
   claimedAt: string | null
   consentedAt: string | null
@@ -29,7 +29,7 @@ interface SessionRow {
 export type CaptureSession = Checked<
   SessionRow & { purpose: 'connect' | 'reconnect'; provider: Provider; connectionId: string }
 >
-/** A session in which a person looks at what is connected. */
+/** A session in which a person lists and revokes their connections. */
 export type ManageSession = Checked<SessionRow & { purpose: 'manage'; provider: null; connectionId: null }>
 export type Session = CaptureSession | ManageSession
 
@@ -38,7 +38,7 @@ export interface Claimed<S extends Session> {
   session: S
 }
 
-/** Of `vault_sessions s` at the instant of a parameter. Never a hash. */
+/** Columns of `vault_sessions s`, with the status at the instant in the parameter `now`. They include no hash. */
 export const sessionColumns = (now: `$${number}`) => `s.org_id, s.id, s.project_id, s.purpose, s.user_ref, s.provider,
   s.connection_id, s.return_url, s.allow_account_change,
   case when s.status = 'pending' and s.expires_at <= ${now} then 'expired' else s.status end as status,
@@ -50,7 +50,7 @@ export const findSession = (db: Sql, { orgId, id }: { orgId: string; id: string 
     [orgId, id, sessionId, now],
   )
 
-/** Reads the present row and locks it until commit. An erasure may have deleted it meanwhile. */
+/** Reads the current row and locks it until commit. Throws `not_found` if an erasure deleted the row meanwhile. */
 export async function lockSession(db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string): Promise<Session> {
   const found = await db.row<Session>(
     `select ${sessionColumns('$3')} from vault_sessions s where s.org_id = $1 and s.id = $2 for no key update`,

@@ -37,14 +37,14 @@ export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewS
     ],
   )
 
-/** Whose link this is, held until commit. */
+/** Finds the session of a link and locks it until commit. */
 export const lockByToken = (db: Tx, tokenHash: string, now: string) =>
   db.row<Session>(`select ${sessionColumns('$2')} from vault_sessions s where s.token_hash = $1 for no key update`, [
     tokenHash,
     now,
   ])
 
-/** Spends the link. The session lives as long as the claim. */
+/** Marks the link as used. From then on the session expires together with the claim. */
 export const claimSession = async (
   db: Tx,
   { orgId, id }: Session,
@@ -80,7 +80,7 @@ export const completeSession = (db: Tx, { orgId, id }: Session, now: string) =>
     now,
   ])
 
-/** Keys of an executor, the current one first: links that are under way name the one before. */
+/** Lists the keys of an executor, the current key first. A link that is already in use may name the previous key. */
 export const listWrappingKeys = (db: Sql, { orgId, id }: { orgId: string; id: string }) =>
   db.rows<{ jwk: Record<string, string>; thumbprint: string }>(
     `select jwk, thumbprint from vault_wrapping_keys where org_id = $1 and executor_id = $2
@@ -88,7 +88,7 @@ export const listWrappingKeys = (db: Sql, { orgId, id }: { orgId: string; id: st
     [orgId, id],
   )
 
-/** The newest revision of each slot that there is. */
+/** Lists the newest revision of each slot that has one. */
 export const listRevisions = (db: Sql, orgId: string, connectionId: string) =>
   db.rows<{ slot: string; revision: number }>(
     `select slot, max(revision) as revision from vault_credentials where org_id = $1 and connection_id = $2
@@ -96,7 +96,7 @@ export const listRevisions = (db: Sql, orgId: string, connectionId: string) =>
     [orgId, connectionId],
   )
 
-/** What nobody can open any more, a month after. Codes that were not used go at once. */
+/** Deletes sessions a month after they expired, and registration codes as soon as they expire. */
 export async function deleteOld(db: Tx, { now, monthAgo }: { now: string; monthAgo: string }): Promise<void> {
   await db.rows('delete from vault_registration_codes where expires_at <= $1', [now])
   await db.rows('delete from vault_sessions where expires_at <= $1', [monthAgo])

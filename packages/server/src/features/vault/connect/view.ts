@@ -14,7 +14,7 @@ type ManageView = Static<typeof VaultManageView>
 const projectOf = async (db: Sql, { orgId, projectId }: Session) =>
   (await findProject(db, { id: orgId }, projectId)) as Project
 
-/** With the text that the catalog has now: that is what a person agrees to. */
+/** The view shows the provider's current text from the catalog, because the person consents to that text. */
 export async function connectView(db: Sql, session: CaptureSession): Promise<ConnectView> {
   const { orgId, projectId, connectionId } = session
   const { display } = await projectOf(db, session)
@@ -40,7 +40,7 @@ export async function connectView(db: Sql, session: CaptureSession): Promise<Con
   }
 }
 
-/** The revision that each slot is captured as. */
+/** Returns the revision number that the next capture of each slot gets. */
 export async function nextRevisions(db: Sql, orgId: string, connectionId: string): Promise<(slot: string) => number> {
   const revisions = new Map(
     (await listRevisions(db, orgId, connectionId)).map(({ slot, revision }) => [slot, revision]),

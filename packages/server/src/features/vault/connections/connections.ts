@@ -14,10 +14,10 @@ export async function pageOfConnections(db: Sql, place: Place, query: Static<typ
   return { connections: page.rows.map(toResponse), nextCursor: page.nextCursor }
 }
 
-/** What a revocation needs of the input of its handler. */
+/** The part of a handler's input that a revocation needs. */
 type Revoking = Pick<Work<'vault.connection.revoked'>, 'db' | 'audit' | 'emit'> & { now: string }
 
-/** By any of the four parties. Again is fine: what is revoked has nothing left to take away. */
+/** Revokes a connection for any of the four parties. Revoking it again succeeds and changes nothing. */
 export async function revokeConnection(
   { db, audit, emit, now }: Revoking,
   { orgId, id }: Pick<Connection, 'orgId' | 'id'>,

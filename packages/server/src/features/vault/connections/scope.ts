@@ -7,7 +7,7 @@ import { fail } from '../../../kernel/errors.ts'
 
 export type Connection = Checked<Omit<Static<typeof ConnectionRow>, 'expiresAt'> & { orgId: string }>
 
-/** The project that a caller acts in: each surface has its own way to know it. */
+/** The project that a request acts in. Each API surface finds it in its own way. */
 export interface Place {
   orgId: string
   id: string
@@ -17,7 +17,7 @@ export interface OnConnection {
   connection: Connection
 }
 
-/** Of `vault_connections c`. Of its credentials the revisions alone. */
+/** Columns of `vault_connections c`. They include the slots and revisions of the credentials, but no ciphertext. */
 export const connectionColumns = `c.org_id, c.id, c.project_id, c.user_ref, c.provider_id, c.provider_name, c.method,
   c.account_label, c.status, c.status_reason, c.consented_at, c.consent_version, c.revoked_at, c.revoked_by, c.created_at,
   c.updated_at,
@@ -33,7 +33,7 @@ export const findConnection = (db: Sql, { orgId, id }: Place, connectionId: stri
     [orgId, id, connectionId],
   )
 
-/** Adds the connection in the path, of the project that `placeOf` says. One of another project does not exist here. */
+/** Adds the connection in the path if it belongs to the project of `placeOf`. Any other connection answers 404. */
 export const connectionOf =
   <S extends object>(placeOf: (scope: S) => Place) =>
   <T extends S, N extends string>(base: Access<T, N>): Access<T & OnConnection, N | 'vaultConnectionId'> =>
@@ -48,5 +48,5 @@ export const connectionOf =
       },
     )
 
-/** No time ends a connection: only a revocation does. */
+/** A connection never expires, so `expiresAt` is always null. Only a revocation ends it. */
 export const toResponse = ({ orgId, ...connection }: Connection) => ({ ...connection, expiresAt: null })

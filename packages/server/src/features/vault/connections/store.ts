@@ -21,14 +21,17 @@ export const listConnections = (db: Sql, { orgId, id }: Place, filter: Filter, c
     [orgId, id, filter.userRef ?? null, filter.status ?? null, cursor.at, cursor.id, cursor.take],
   )
 
-/** Reads the present row and locks it until commit. An erasure may have deleted it meanwhile. */
+/** Reads the current row and locks it until commit. Throws `not_found` if an erasure deleted the row meanwhile. */
 export async function lockConnection(db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>): Promise<Connection> {
   const lock = 'select 1 from vault_connections where org_id = $1 and id = $2 for no key update'
   if (!(await db.row(lock, [orgId, id]))) throw fail('not_found', 'no such connection')
   return reread(db, { orgId, id })
 }
 
-/** Apart from the lock: what a statement that waited reads of other tables is from before its wait. */
+/**
+ * Reads the connection in its own statement, after the lock. A statement that waited for the lock would read other
+ * tables as they were before its wait.
+ */
 export const reread = async (db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>) =>
   (await db.row<Connection>(`select ${connectionColumns} from vault_connections c where c.org_id = $1 and c.id = $2`, [
     orgId,
@@ -69,7 +72,7 @@ export const insertConnection = (db: Tx, { orgId, id: projectId }: Place, one: N
     ],
   )
 
-/** Null where the executor could not tell which account it is. */
+/** Returns null if the executor could not identify the account. */
 export const findAccountDigest = async (db: Tx, { orgId, id }: Connection) =>
   (
     await db.row<{ accountDigest: string | null }>(
@@ -78,7 +81,7 @@ export const findAccountDigest = async (db: Tx, { orgId, id }: Connection) =>
     )
   )?.accountDigest ?? null
 
-/** Updates the connection from a new sign-in. The label of another account does not stay. */
+/** Updates the connection from a new sign-in. If the account changed, the label of the old account is removed. */
 export const repairConnection = (
   db: Tx,
   { orgId, id }: Connection,
@@ -105,7 +108,7 @@ export const moveConnection = (
     [orgId, id, status, reason, now],
   )
 
-/** Nothing is left of its credentials, and no session can repair it any more. */
+/** Revokes the connection, deletes its credentials, and cancels every pending session that could repair it. */
 export async function endConnection(
   db: Tx,
   { orgId, id }: Connection,
@@ -132,7 +135,7 @@ export interface SealedCredential {
   keyThumbprint: string
 }
 
-/** The one before it is kept too: an executor may still be at work with it. */
+/** Stores a new revision of a slot. The previous revision is kept, because an executor may still be using it. */
 export async function putCredential(
   db: Tx,
   { orgId, id }: Pick<Connection, 'orgId' | 'id'>,

@@ -7,7 +7,7 @@ import { checkHttps } from '../urls.ts'
 export type Catalog = Static<typeof VaultCatalog>
 export type Provider = Static<typeof VaultProvider>
 
-/** A provider that no person could connect is refused here, where the person who set it up sees why. */
+/** Refuses a catalog with a provider that no person could connect, so that the person who registers it sees why. */
 export function checkCatalog({ providers }: Catalog): void {
   const ids = new Set<string>()
   for (const [index, provider] of providers.entries()) {

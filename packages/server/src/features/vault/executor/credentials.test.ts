@@ -34,7 +34,7 @@ const writeBack = (vaultConnectionId: string, expectedRevision: number, more: ob
 const setStatus = (vaultConnectionId: string, body: object) =>
   world.call(vaultExecutor.setStatus, { as: vault.executor.as, params: { vaultConnectionId }, body: { ...body } })
 
-/** Refused, with the reason; and the trail says so. */
+/** Expects a refusal with this message, and the same reason in the audit log. */
 async function expectDenied(answer: ReturnType<typeof release>, status: number, message: string): Promise<void> {
   const { error, ...rest } = await answer
   expect([rest.status, error?.message]).toEqual([status, message])
@@ -42,7 +42,7 @@ async function expectDenied(answer: ReturnType<typeof release>, status: number, 
   expect(denials.at(-1)).toMatchObject({ orgId, actorType: 'vault_executor', metadata: { reason: message } })
 }
 
-test('an executor reads what is wrapped to its key, as it was stored; that is counted, and noted on the connection', async () => {
+test('an executor reads a credential as it was stored; the server counts the release and records the last use', async () => {
   const connectionId = await newConnection(world, vault)
   const { credential } = (await release(connectionId)).body
   const stored = await world.server.context.db.row<object>(
@@ -61,7 +61,7 @@ test('an executor reads what is wrapped to its key, as it was stored; that is co
   expect(await world.server.context.db.row(counted, [orgId])).toEqual({ quantity: 1 })
 })
 
-test('a release is refused, and recorded, for all that is not active, here, and wrapped to this executor', async () => {
+test('the server refuses and logs a release unless the connection is active, in this project, and wrapped to this executor', async () => {
   const connectionId = await newConnection(world, vault)
   const other = await newVault(world, tenant)
   await expectDenied(release(connectionId, other), 404, 'no such connection')
@@ -79,7 +79,7 @@ test('a release is refused, and recorded, for all that is not active, here, and 
   await expectDenied(release(connectionId), 403, 'the connection is revoked')
 })
 
-test('another executor takes over what is wrapped to a key that it registers too, and nothing else', async () => {
+test('a new executor can read only credentials that are wrapped to a key that it registered too', async () => {
   const own = await newVault(world, tenant)
   const before = await newConnection(world, own)
   const params = { orgId, projectId: own.projectId }
@@ -97,7 +97,7 @@ test('another executor takes over what is wrapped to a key that it registers too
   expect((await release(before, heir)).status).toBe(200)
 })
 
-test('of write-backs that meet one wins; the current revision and the one before are kept', async () => {
+test('only one of two simultaneous write-backs succeeds; the current and the previous revision are kept', async () => {
   const connectionId = await newConnectionOf(world, vault, oauth)
   const both = await Promise.all([writeBack(connectionId, 1), writeBack(connectionId, 1)])
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
@@ -110,7 +110,7 @@ test('of write-backs that meet one wins; the current revision and the one before
   expect(kept.map(({ revision }) => revision)).toEqual([2, 3])
 })
 
-test('a write-back is refused to a key that is not live, to a slot of another method, and after a revocation', async () => {
+test('the server refuses a write-back to an unknown key, to a slot of another method, and after a revocation', async () => {
   const connectionId = await newConnectionOf(world, vault, oauth)
   const foreign = { keyThumbprint: newWrappingKey().thumbprint }
   expect((await writeBack(connectionId, 1, foreign)).error?.message).toContain('is not a live key of the executor')
@@ -122,7 +122,7 @@ test('a write-back is refused to a key that is not live, to a slot of another me
   expect((await writeBack(connectionId, 2)).error?.message).toBe('the connection is revoked')
 })
 
-test('revoking leaves nothing of the credentials, and cancels what was to repair them', async () => {
+test('revoking a connection deletes its credentials and cancels the session that would repair it', async () => {
   const connectionId = await newConnection(world, vault)
   const { id } = await consented(world, vault, { purpose: 'reconnect', connectionId })
   const params = { vaultConnectionId: connectionId, connectSessionId: id }
@@ -138,14 +138,14 @@ test('revoking leaves nothing of the credentials, and cancels what was to repair
   expect(entries.filter(({ action }) => action === 'vault.connection.revoked')).toHaveLength(1)
 })
 
-test('a status without its reason, or with one that it has no use for, is refused', async () => {
+test('the server refuses a status without its reason, or with a reason that does not apply', async () => {
   const connectionId = await newConnection(world, vault)
   expect((await setStatus(connectionId, { status: 'reauth_required' })).status).toBe(400)
   expect((await setStatus(connectionId, { status: 'active', reason: 'refresh_rejected' })).status).toBe(400)
   expect((await setStatus(connectionId, { status: 'revoked' })).status).toBe(400)
 })
 
-test('the executor of one project finds nothing of another', async () => {
+test('the executor and the platform key of one project cannot find a connection of another', async () => {
   const connectionId = await newConnection(world, vault)
   const other = await newVault(world, tenant)
   const params = { vaultConnectionId: connectionId, slot: 'api_key' }

@@ -16,7 +16,7 @@ import type { ByExecutor } from './scope.ts'
 
 type Release = In<typeof vaultExecutor.release, { principal: ExecutorPrincipal }>
 
-/** The one way by which ciphertext leaves. Every refusal is in the trail; what was released is counted. */
+/** Ciphertext leaves the server only here. Every refusal is recorded in the audit log, and every release is counted. */
 export async function release(input: Release): Out<typeof vaultExecutor.release> {
   const { context, db, principal, params } = input
   const { orgId, projectId } = principal
@@ -46,7 +46,7 @@ function denied({ principal, params }: Release, code: ErrorCode, reason: string)
 
 type On = ByExecutor & OnConnection
 
-/** Compare-and-swap: of two refreshes that meet, one is told that the other was first. */
+/** Compare-and-swap: of two simultaneous refreshes, the second is refused with the current revision. */
 export async function writeBack(input: In<typeof vaultExecutor.writeBack, On>): Out<typeof vaultExecutor.writeBack> {
   const { db, executor, params, body, now, audit } = input
   const slot = params.slot as VaultSlot
@@ -90,7 +90,7 @@ export async function setStatus(input: In<typeof vaultExecutor.setStatus, On>): 
   return { connection: toResponse(connection) }
 }
 
-/** On the product's behalf, which is who has revoked it then. */
+/** The executor revokes on behalf of the product, so the revocation is recorded as by `platform`. */
 export async function revoke(input: In<typeof vaultExecutor.revoke, On>): Out<typeof vaultExecutor.revoke> {
   return { connection: toResponse(await revokeConnection(input, input.connection, 'platform')) }
 }

@@ -21,7 +21,9 @@ import { insertExecutor, putKey, renewExecutor, spendCode, updateCatalog } from 
 type Registering = In<typeof vaultExecutor.register>['body']
 type Key = { jwk: object; thumbprint: string }
 
-/** One answer for codes that are unknown, used or too old. One that is refused for another reason is not spent. */
+/**
+ * Unknown, used and expired codes get the same answer. A registration that fails otherwise does not use up its code.
+ */
 export async function register(input: In<typeof vaultExecutor.register>): Out<typeof vaultExecutor.register> {
   const { db, body, now, newId, audit } = input
   const origin = readOrigin(body.origin, 'body.origin')
@@ -47,8 +49,8 @@ export async function register(input: In<typeof vaultExecutor.register>): Out<ty
 }
 
 /**
- * An executor whose credential was lost, for example because its answer never arrived, is still itself: it has the private
- * half of a key that it registered. A code alone does not replace it.
+ * An executor that lost its credential, for example because the response never arrived, can register again. It proves
+ * that it has the private half of a registered key. A code alone does not replace an executor.
  */
 function isProven({ keys }: Executor, { thumbprint, jwk }: Key, { code, origin, proof }: Registering): boolean {
   if (proof === undefined || !keys.some((one) => one.thumbprint === thumbprint)) return false
@@ -57,7 +59,7 @@ function isProven({ keys }: Executor, { thumbprint, jwk }: Key, { code, origin, 
   return verify('sha256', text, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(proof, 'base64url'))
 }
 
-/** The server computes the thumbprint itself: it is what links carry and what people's browsers trust. */
+/** The server computes the thumbprint itself, because links carry it and people's browsers trust it. */
 function readKey({ jwk, thumbprint }: Static<typeof WrappingKey>): Key {
   const text = JSON.stringify(jwk)
   checkPublicKey('body.wrappingKey.jwk', text)
@@ -85,7 +87,7 @@ export async function setCatalog(
   return { executor: toResponse({ ...executor, catalog, sdkVersion }) }
 }
 
-/** Earlier keys stay for as long as anything is wrapped to them; the one before, for links that are under way. */
+/** A new key removes no old one: credentials may still be wrapped to it, and links that are in use may name it. */
 export async function addKey(input: In<typeof vaultExecutor.addKey, ByExecutor>): Out<typeof vaultExecutor.addKey> {
   const { db, executor, body, now, audit } = input
   const { orgId, projectId, id } = executor

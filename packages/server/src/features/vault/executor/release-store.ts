@@ -3,13 +3,13 @@ import type { Sql } from '../../../db/database.ts'
 import type { ExecutorPrincipal } from '../../../kernel/principal.ts'
 import type { ConnectionStatus, ProjectStatus } from '../lifecycles.ts'
 
-/** A connection with the current revision of one slot, which is null where there is none. */
+/** A connection with the current revision of one slot. The revision is null if the slot is empty. */
 type Releasable = { providerId: string; status: ConnectionStatus; projectStatus: ProjectStatus; own: boolean } & (
   | { revision: null; ciphertext: null; wrappedDek: null; keyThumbprint: null }
   | { revision: number; ciphertext: string; wrappedDek: string; keyThumbprint: string }
 )
 
-/** `own`: wrapped to a key that this executor has registered. */
+/** `own` is true if the credential is wrapped to a key that this executor has registered. */
 export const findReleasable = (
   db: Sql,
   { orgId, projectId, id: executorId }: ExecutorPrincipal,
@@ -28,7 +28,7 @@ export const findReleasable = (
     [orgId, projectId, connectionId, executorId, slot],
   )
 
-/** The key that the current revision of each slot is wrapped to. */
+/** Lists the key to which the current revision of each slot is wrapped. */
 export const listSlotKeys = (db: Sql, { orgId, id }: { orgId: string; id: string }) =>
   db.rows<{ slot: VaultSlot; keyThumbprint: string }>(
     `select distinct on (slot) slot, key_thumbprint from vault_credentials where org_id = $1 and connection_id = $2

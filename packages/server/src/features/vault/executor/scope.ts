@@ -14,7 +14,7 @@ export interface ByExecutor {
   executor: Executor
 }
 
-/** Of `vault_executors e`. Never the hash. */
+/** Columns of `vault_executors e`. They include no credential hash. */
 export const executorColumns = `e.org_id, e.id, e.project_id, e.origin, e.catalog, e.sdk_version, e.status, e.created_at,
   (select u.last_used_at from vault_uses u where u.org_id = e.org_id and u.id = e.id) as last_seen_at,
   (select jsonb_agg(jsonb_build_object('thumbprint', w.thumbprint, 'current', w.current, 'createdAt',
@@ -34,7 +34,9 @@ const findExecutor = (db: Sql, { orgId, id }: ExecutorPrincipal) =>
     [orgId, id],
   )
 
-/** Who it is, without the row: what it reads most often needs no more. */
+/**
+ * Identifies an executor by its credential, without reading its row. Releases, its most frequent call, need no more.
+ */
 export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
   'executorKey',
   'The credential of an active executor',
@@ -44,14 +46,14 @@ export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
   },
 )
 
-/** Takes one of the credentials that an executor may read. */
+/** Counts the call against the rate limit for credentials that an executor reads. */
 export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
   narrowed('releases', 'As inside, and a rate limit for what is released to it', base, async (scope, call) => {
     call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
     return scope
   })
 
-/** The active executor of a project. One that was disabled a moment ago is refused as an unknown one is. */
+/** Finds the active executor of a project. An executor that was just disabled is refused like an unknown one. */
 export const executor = accessOf<ByExecutor>('executor', 'The active executor of a project', async (call) => {
   const { principal } = await executorKey.resolve(call, {})
   const found = await findExecutor(call.db, principal)

@@ -9,7 +9,7 @@ import { connectView } from '../connect/view.ts'
 import { sessionLifecycle } from '../lifecycles.ts'
 import type { ByExecutor } from './scope.ts'
 
-/** A browser shows the executor its claim token: what it is good for, and whether it still is. */
+/** Tells the executor which session a browser's claim token belongs to, and whether that session can still be used. */
 export async function verify(
   input: In<typeof vaultExecutor.verifySession, ByExecutor>,
 ): Out<typeof vaultExecutor.verifySession> {

@@ -3,7 +3,7 @@ import type { Project } from '../projects/scope.ts'
 import type { Catalog } from './catalog.ts'
 import { type Executor, executorColumns } from './scope.ts'
 
-/** Undefined for a code that is unknown, was used, or has expired. */
+/** Returns undefined if the code is unknown, used or expired. */
 export const spendCode = (db: Tx, codeHash: string, now: string) =>
   db.row<{ orgId: string; projectId: string }>(
     `update vault_registration_codes set used_at = $2 where code_hash = $1 and used_at is null and expires_at > $2
@@ -11,7 +11,7 @@ export const spendCode = (db: Tx, codeHash: string, now: string) =>
     [codeHash, now],
   )
 
-/** Undefined where the project has an active executor. */
+/** Returns undefined if the project already has an active executor. */
 export const insertExecutor = (
   db: Tx,
   { orgId, id: projectId }: Project,
@@ -25,7 +25,7 @@ export const insertExecutor = (
     [orgId, one.id, projectId, one.origin, JSON.stringify(one.catalog), one.sdkVersion, one.credentialHash, one.now],
   )
 
-/** A new credential for the active executor; the one before stops. Undefined where it was disabled meanwhile. */
+/** Gives the active executor a new credential and ends the old one. Returns undefined if it was disabled meanwhile. */
 export const renewExecutor = (
   db: Tx,
   { orgId, id }: Executor,
@@ -37,7 +37,7 @@ export const renewExecutor = (
     [orgId, id, one.origin, JSON.stringify(one.catalog), one.sdkVersion, one.credentialHash, one.now],
   )
 
-/** Makes it the current one. */
+/** Stores the key and makes it the current one. */
 export async function putKey(
   db: Tx,
   { orgId, id }: { orgId: string; id: string },
@@ -68,7 +68,7 @@ export const updateCatalog = (
     now,
   ])
 
-/** Undefined where it was moved meanwhile. */
+/** Returns undefined if another request changed the status meanwhile. */
 export const moveExecutor = (db: Tx, { orgId, id, status: from }: Executor, to: string, now: string) =>
   db.row<Executor>(
     `update vault_executors e set status = $4, updated_at = $5 where e.org_id = $1 and e.id = $2 and e.status = $3

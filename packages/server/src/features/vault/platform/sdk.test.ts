@@ -8,7 +8,7 @@ import { newConnection, newVault, open } from '../../../../test/vault-scene.ts'
 const { world, tenant } = await openTenant()
 const vault = await newVault(world, tenant)
 
-/** What an executor tells of itself to a caller with its token. */
+/** A fake executor that returns its identity to a caller with its token. */
 const executor = createServer((request, response) => {
   const isKnown = request.headers.authorization === 'Bearer executor-token' && request.url === '/v1/identity'
   const identity = { origin: 'https://executor.example.com', thumbprint: vault.executor.key.thumbprint }
@@ -24,7 +24,7 @@ const sdk = createVault({
   executorToken: 'executor-token',
 })
 
-test('the SDK makes links that work, and sees and revokes what came of them', async () => {
+test('the SDK creates links that work, and lists, repairs and revokes connections', async () => {
   const link = await sdk.connect({ userRef: 'user-1', providerId: 'acme' })
   const fragment = new URLSearchParams(new URL(link.url).hash.slice(1))
   expect([fragment.get('x'), fragment.get('k')]).toEqual([

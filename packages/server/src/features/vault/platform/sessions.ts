@@ -38,7 +38,7 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
 }
 
-/** The Connect page would stop at a link that names another executor, or a key that is not registered. */
+/** Refuses a link that names another executor or an unregistered key, because the Connect page would stop at it. */
 function checkLinked({ origin, keys }: Executor, linked: Create['body']['executor']): void {
   if (!linked) return
   if (linked.origin !== origin) throw fail('conflict', `body.executor.origin: the registered executor is at ${origin}`)
@@ -46,7 +46,7 @@ function checkLinked({ origin, keys }: Executor, linked: Create['body']['executo
     throw fail('conflict', 'body.executor.thumbprint: the registered executor has no such key')
 }
 
-/** That of a connection yet to be made, or of the one to repair, which must be this person's, and of this provider. */
+/** Returns a new connection id, or the id of the connection to repair, which must have the same person and provider. */
 async function connectionIdOf(input: Create): Promise<string> {
   const { db, place, body, newId } = input
   const { purpose = 'connect', connectionId, userRef, providerId } = body
@@ -80,7 +80,7 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
   return { session: { id, token, expiresAt: facts.expiresAt } }
 }
 
-/** What both kinds of link have. A disabled project gives out none. */
+/** Prepares the fields that both kinds of link share. A disabled project creates no links. */
 async function newLink({ db, place, body, now }: Create | CreateManage, prefix: string) {
   const project = await lockProject(db, place)
   projectLifecycle.check(project.status, 'use')
@@ -103,7 +103,7 @@ export async function get({
   return { session: toResponse(session) }
 }
 
-/** A connection that is yet to be made has no id to look it up by. */
+/** Omits the id of a connection that does not exist yet, because nobody could look it up. */
 function toResponse(session: Session) {
   const { id, purpose, userRef, provider, status, expiresAt, claimedAt, consentedAt, completedAt, createdAt } = session
   const isThere = purpose === 'reconnect' || status === 'completed'

@@ -26,7 +26,9 @@ export async function revoke(input: In<typeof vaultProjects.revokeKey, OnKey>): 
   return { ok: true }
 }
 
-/** The program that presents the code becomes the executor of the project, so it is kept as a hash, and works once. */
+/**
+ * The program that presents the code becomes the project’s executor. It is therefore stored as a hash and works once.
+ */
 export async function createRegistrationCode(
   input: In<typeof vaultProjects.createRegistrationCode, InPerson>,
 ): Out<typeof vaultProjects.createRegistrationCode> {

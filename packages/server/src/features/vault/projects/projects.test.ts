@@ -30,7 +30,7 @@ const person = await newMember(world, tenant, 'admin')
 
 const register = (body: object) => world.call(vaultExecutor.register, { body: body as Record<string, unknown> })
 
-test('a project is made, listed, changed and disabled; a display is replaced as a whole', async () => {
+test('an admin creates, lists, changes and disables a project; an update replaces the whole display', async () => {
   const project = await newProject(world, tenant)
   const params = { orgId, projectId: project.id }
   expect(project).toMatchObject({ status: 'active', display: { name: 'Product', logoUrl: null, accent: null } })
@@ -57,13 +57,16 @@ test.each([
   ['https://app.example.com/path', 'is not an origin'],
   ['https://app.example.com@evil.example', 'has credentials in it'],
   ['https://', 'is not a URL'],
-])('a return origin %s is refused, and nothing is made', async (origin, message) => {
+])('the server refuses the return origin %s, and creates no project', async (origin, message) => {
+  const list = () => sent(world, vaultProjects.list, { as, params: { orgId } })
+  const before = await list()
   const body = { name: 'Product', display: { name: 'Product', returnOrigins: [origin] } }
   const answer = await world.call(vaultProjects.create, { as, params: { orgId }, body })
   expect([answer.status, answer.error?.message]).toEqual([400, expect.stringContaining(message)])
+  expect(await list()).toEqual(before)
 })
 
-test('keys and codes are minted by an admin at a browser with a fresh second factor, and by nothing else', async () => {
+test('only an admin in a browser with a fresh second factor can create keys and registration codes', async () => {
   const projectId = (await newProject(world, tenant)).id
   const params = { orgId, projectId }
   const email = 'fresh@example.com'
@@ -100,7 +103,7 @@ test('a platform key works until it is revoked, and its secret is shown once', a
   expect(await ask()).toBe(401)
 })
 
-test('a platform key of another project is not found, and goes on working', async () => {
+test('an admin cannot revoke a platform key through another project', async () => {
   const [mine, others] = [(await newProject(world, tenant)).id, (await newProject(world, tenant)).id]
   const key = await newPlatformKey(world, tenant, others, person)
   const params = { orgId, projectId: mine, vaultKeyId: key.id }
@@ -108,7 +111,7 @@ test('a platform key of another project is not found, and goes on working', asyn
   expect((await world.call(vaultPlatform.connections, { as: key.as })).status).toBe(200)
 })
 
-test('a code makes one executor, once and within ten minutes; a guess is answered as a used one', async () => {
+test('a code registers one executor within ten minutes; unknown and expired codes get the same answer', async () => {
   const projectId = (await newProject(world, tenant)).id
   const unknown = await register(registration(`vrc_${'A'.repeat(43)}`))
   expect([unknown.status, unknown.error?.message]).toEqual([401, 'unknown registration code'])
@@ -122,11 +125,11 @@ test('a code makes one executor, once and within ten minutes; a guess is answere
   expect((await register(registration(second))).status).toBe(409)
   const params = { orgId, projectId }
   await sent(world, vaultProjects.disableExecutor, { as, params })
-  // What was refused did not spend the code.
+  // The refused registration did not use up the code.
   expect((await register(registration(second))).status).toBe(201)
 })
 
-test('a code gives the active executor a new credential only if it proves that it has its key', async () => {
+test('a code gives the active executor a new credential only if the executor proves that it has its key', async () => {
   const projectId = (await newProject(world, tenant)).id
   const own = await generateKeyPair()
   const key = { jwk: JSON.parse(own.publicKeyJwk) as object, thumbprint: await fingerprint(own.publicKeyJwk) }
@@ -154,7 +157,7 @@ test('a code gives the active executor a new credential only if it proves that i
   expect(entry).toMatchObject({ resourceId: before.id, metadata: { again: true } })
 })
 
-test('what no executor could be is refused with its place, and spends no code', async () => {
+test('the server refuses an invalid registration, names the field, and leaves the code usable', async () => {
   const code = await newCode(world, tenant, (await newProject(world, tenant)).id, person)
   const sound = registration(code)
   const other = newWrappingKey()
@@ -176,7 +179,7 @@ test('what no executor could be is refused with its place, and spends no code', 
   expect((await register(sound)).status).toBe(201)
 })
 
-test('an executor shows its keys, rotates them, replaces its catalog, and says that it lives by calling', async () => {
+test('an executor shows its keys, rotates them, replaces its catalog, and counts as seen after a call', async () => {
   const projectId = (await newProject(world, tenant)).id
   const params = { orgId, projectId }
   expect((await sent(world, vaultProjects.executor, { as, params })).executor).toBeNull()
@@ -193,11 +196,11 @@ test('an executor shows its keys, rotates them, replaces its catalog, and says t
   expect(me).toMatchObject({ executor: { id: executor.id, ...body }, project: { id: projectId, status: 'active' } })
   const shown = async () => (await sent(world, vaultProjects.get, { as, params })).executor
   expect(await shown()).toMatchObject({ id: executor.id, status: 'active' })
-  // Noted off the path of the call.
+  // The server records the last use after it has answered.
   await until('the executor has been seen', async () => (await shown())?.lastSeenAt !== null)
 })
 
-test('a disabled executor is refused on its next call, and there is nothing to disable twice', async () => {
+test('a disabled executor is refused on its next call and cannot be disabled twice', async () => {
   const { projectId, executor } = await newVault(world, tenant)
   const params = { orgId, projectId }
   expect((await sent(world, vaultProjects.disableExecutor, { as, params })).executor.status).toBe('disabled')
@@ -205,7 +208,7 @@ test('a disabled executor is refused on its next call, and there is nothing to d
   expect((await world.call(vaultProjects.disableExecutor, { as, params })).status).toBe(409)
 })
 
-test('a disabled project takes no executor and gives out no link; enabled again it does', async () => {
+test('a disabled project accepts no executor and creates no link until it is enabled again', async () => {
   const { projectId, platform } = await newVault(world, tenant)
   const params = { orgId, projectId }
   const setStatus = (status: string) => sent(world, vaultProjects.update, { as, params, body: { status } })

@@ -14,10 +14,10 @@ export type PlatformKey = Checked<Static<typeof KeyRow> & { orgId: string }>
 export type OnProject = InOrg & { project: Project }
 export type OnKey = OnProject & { vaultKey: PlatformKey }
 
-/** Of `vault_projects p`. */
+/** Columns of `vault_projects p`. */
 export const projectColumns = 'p.org_id, p.id, p.name, p.display, p.status, p.created_at, p.updated_at'
 
-/** Of `vault_keys k`. Never the hash. */
+/** Columns of `vault_keys k`. They include no hash. */
 export const keyColumns = `k.org_id, k.id, k.project_id, k.name, k.created_by_id, k.created_at, k.revoked_at,
   (select u.last_used_at from vault_uses u where u.org_id = k.org_id and u.id = k.id) as last_used_at`
 
@@ -57,7 +57,7 @@ export const vaultKey = <S extends OnProject, N extends string>(
     },
   )
 
-/** An admin in person, at a browser: what is minted here lets programs act for a product. */
+/** Admits only an admin in person, at a browser: the keys and codes made here let programs act for a product. */
 export const browserAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'browserAdmin',
   'An owner or admin at a browser: no CLI session, no service token, no machine client',

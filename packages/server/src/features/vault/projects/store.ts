@@ -24,7 +24,7 @@ export const insertProject = async (db: Tx, org: Org, { id, name, display, now }
     [org.id, id, name, JSON.stringify(display), now],
   )) as Project
 
-/** As it is now, held until commit. Projects are never deleted. */
+/** Reads the current project and locks it until commit. Projects are never deleted. */
 export const lockProject = async (db: Tx, { orgId, id }: Pick<Project, 'orgId' | 'id'>) =>
   (await db.row<Project>(
     `select ${projectColumns} from vault_projects p where p.org_id = $1 and p.id = $2 for no key update`,

@@ -6,14 +6,17 @@ interface Person extends Place {
   userRef: string
 }
 
-/** First of all: a capture that is under way holds its session, and its connection is seen once that is gone. */
+/**
+ * Must run first. A capture that is under way locks its session, so this delete waits for it and its connection is
+ * found afterwards.
+ */
 export const deleteSessions = (db: Tx, { orgId, id, userRef }: Person) =>
   db.rows<{ id: string }>(
     'delete from vault_sessions where org_id = $1 and project_id = $2 and user_ref = $3 returning id',
     [orgId, id, userRef],
   )
 
-/** Held until commit, so that no executor writes a credential back meanwhile. */
+/** Locks the connections until commit, so that no executor writes a credential back meanwhile. */
 export const lockConnections = async (db: Tx, { orgId, id, userRef }: Person): Promise<string[]> =>
   (
     await db.rows<{ id: string }>(
@@ -28,7 +31,7 @@ export const deleteDeliveries = (db: Tx, orgId: string, connectionIds: string[])
     connectionIds,
   ])
 
-/** With every revision of their credentials, and when they were last used. */
+/** Deletes connections with every revision of their credentials and their times of last use. */
 export async function deleteConnections(db: Tx, orgId: string, connectionIds: string[]): Promise<void> {
   const values = [orgId, connectionIds]
   await db.rows('delete from vault_credentials where org_id = $1 and connection_id = any($2)', values)

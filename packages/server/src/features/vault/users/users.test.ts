@@ -27,13 +27,13 @@ const vault = await newVault(world, tenant)
 const { orgId, admin } = tenant
 const { platform, projectId, executor } = vault
 const erase = (userRef: string, as = platform.as) => world.call(vaultPlatform.eraseUser, { as, params: { userRef } })
-/** Without the job queue, which deletes finished jobs a day later. */
+/** Lists where a text is still stored. It skips the job queue, which deletes finished jobs a day later. */
 const left = async (text: string) =>
   (await tableDump(world))
     .filter(({ where, text: rows }) => rows.includes(text) && where !== 'table public.jobs')
     .map(({ where }) => where)
 
-test('an erasure leaves nothing of a person in any table but a digest, and everything of others', async () => {
+test('an erasure deletes a person from every table, except for a digest in the audit log, and keeps everyone else', async () => {
   const userRef = 'person / to ? be # erased é'
   const { endpoint } = await sent(world, vaultPlatform.createWebhook, { as: platform.as, body: webhookBody() })
   const inWebhook = { orgId, projectId, vaultWebhookId: endpoint.id }
@@ -45,7 +45,7 @@ test('an erasure leaves nothing of a person in any table but a digest, and every
   await newLink(world, vault, { userRef })
   const half = await consented(world, vault, { userRef })
   const manages = await open(world, await newManageLink(world, vault, userRef))
-  // A person of the same name, in another project.
+  // A person with the same reference in another project.
   const elsewhere = await newVault(world, tenant)
   const theirs = await newConnection(world, elsewhere, { userRef })
 
@@ -75,7 +75,7 @@ test('an erasure leaves nothing of a person in any table but a digest, and every
   })
 })
 
-test('an admin erases a person of a project of the organization, and of no other', async () => {
+test('an admin can erase people only in projects of their own organization', async () => {
   await newConnection(world, vault, { userRef: 'for-the-admin' })
   const params = { orgId, projectId, userRef: 'for-the-admin' }
   const { body } = await world.call(vaultProjects.eraseUser, { as: admin.as, params })
@@ -85,7 +85,7 @@ test('an admin erases a person of a project of the organization, and of no other
   expect((await other.world.call(vaultProjects.eraseUser, foreign)).status).toBe(404)
 })
 
-test('an erasure while something is captured, written back or repaired leaves nothing behind', async () => {
+test('erasures that race with a capture, a write-back or a repair leave nothing behind', async () => {
   for (let round = 0; round < 8; round++) {
     const userRef = `racer-${round}`
     const connectionId = await newConnection(world, vault, { userRef })
@@ -107,7 +107,7 @@ test('an erasure while something is captured, written back or repaired leaves no
   }
 })
 
-test.each(['%00', 'a'.repeat(256), '%C2%85'])('a person cannot be called %s', async (encoded) => {
+test.each(['%00', 'a'.repeat(256), '%C2%85'])('the server refuses the user reference %s', async (encoded) => {
   const headers = { authorization: platform.as }
   const { status } = await fetch(`${world.url}/v1/vault/users/${encoded}`, { method: 'DELETE', headers })
   expect(status).toBe(400)

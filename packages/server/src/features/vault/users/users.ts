@@ -10,8 +10,8 @@ import { deleteConnections, deleteDeliveries, deleteSessions, lockConnections } 
 type Erasing = Pick<Work<'vault.user.erased'>, 'db' | 'audit'>
 
 /**
- * Deletes everything of one person. No webhook is told, because what it is told would name the person. Again is fine: the audit log
- * has an entry for each request.
+ * Deletes everything of one person. No webhook is sent, because its body would name the person. Erasing again succeeds:
+ * the audit log has an entry for each request.
  */
 async function erase({ db, audit }: Erasing, place: Place, userRef: string) {
   const { orgId, id: projectId } = place

@@ -7,24 +7,24 @@ import type { Delivery, Webhook } from './scope.ts'
 import { hostOf, type Outcome, send } from './send.ts'
 import { findReady, lockWebhook, recordHealth, recordOutcome } from './store.ts'
 
-/** Pauses after the first, second, ... failure of a delivery. After the last one it is dead. */
+/** Pauses after the first, second, ... failure of a delivery. A delivery that fails after the last pause is dead. */
 export const retrySeconds = [10, 60, 300, 1800, 7200, 21_600, 43_200, 86_400]
 
 export const failuresMax = 50
 
-/** Sent to one webhook at a time. One that has failed is tried with a single delivery. */
+/** How many deliveries are sent to one webhook at a time. A webhook that has failed gets a single one. */
 const atOnce = 20
 
-/** Pauses of a webhook after the first failure in a row, and after further ones: no delivery of its own comes sooner. */
+/** Pauses of a webhook after the first failure in a row, and after further ones. It is sent nothing during a pause. */
 const restSeconds = [10, 60]
 
-/** After this long others get their turn, for whom this server may have no worker left. */
+/** A job ends its turn after this time, so that other webhooks get a worker of this server. */
 const turnMs = 20_000
 
-/** Sends what is due for a webhook, until nothing is, or it fails. What a crash cuts off is sent again. */
+/** Sends the due deliveries of a webhook until none is left or it fails. Deliveries that a crash cut off are resent. */
 export async function deliverDue(context: Context, named: Pick<Webhook, 'orgId' | 'id'>): Promise<void> {
   const endOfTurn = performance.now() + turnMs
-  // TLS from its beginning would cost more than all the rest of a delivery.
+  // Connections are kept open, because a TLS handshake costs more than the rest of a delivery.
   using door = context.outbound.keepConnections()
   while (performance.now() < endOfTurn) {
     const webhook = await findReady(context.db, named, instant(context))

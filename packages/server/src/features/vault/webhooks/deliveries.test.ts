@@ -13,11 +13,11 @@ import { deliver, forget, sweep } from './jobs.ts'
 
 const { world, tenant, receiver, refuse, newWebhook, deliveriesOf, shown, hooksOf, told, deliveredTo, triedOf } =
   await openWebhooks()
-// A sweep that meets what a test sends itself sends it, too.
+// The schedules are stopped, because a sweep would send the deliveries that a test sends itself.
 await stopSchedules(world)
 const { orgId } = tenant
 
-/** Once one has failed: the server has queued the next try for later, and the test takes it over. */
+/** Deletes the retry that the server queued after a failure, so that the test can run it itself. */
 const takeNextTry = (made: MadeWebhook) =>
   until('the next try waits', async () => {
     const queued = `delete from jobs where name = $1 and state = 'waiting' and data->>'webhookId' = $2 returning 1`
@@ -25,7 +25,7 @@ const takeNextTry = (made: MadeWebhook) =>
   })
 
 describe('a delivery', () => {
-  test('that is refused comes again with the same id and body after each pause, then is dead, until it is sent again', async () => {
+  test('is retried with the same id and body after each pause, then is dead until someone sends it again', async () => {
     const made = await newWebhook()
     refuse(500)
     await newConnection(world, made.vault)
@@ -53,7 +53,7 @@ describe('a delivery', () => {
     expect(told(made).at(-1).id).toBe(dead?.id)
   })
 
-  /** One alone, in this state. */
+  /** Makes a single delivery in this state. */
   async function deliveryIn(made: MadeWebhook, state: DeliveryStatus): Promise<string> {
     refuse(state === 'delivered' ? 204 : 500)
     await newConnection(world, made.vault)
@@ -65,7 +65,7 @@ describe('a delivery', () => {
 
   const statusOf = async (made: MadeWebhook) => (await deliveriesOf(made))[0]?.status
 
-  /** Has what is due sent, with the pauses of delivery and webhook over. A job may have taken it, too. */
+  /** Sends due deliveries after the pauses of the delivery and the webhook. A job may send them at the same time. */
   async function sendDue(made: MadeWebhook) {
     const [before] = await deliveriesOf(made)
     world.clock.advance(90_000)
@@ -81,7 +81,7 @@ describe('a delivery', () => {
     return sendDue(made)
   }
 
-  /** Each answers with the state that it leads to. */
+  /** Each trigger returns the state of the delivery afterwards. */
   const deliveryTriggers: Record<
     Parameters<typeof deliveryLifecycle.check>[1],
     (made: MadeWebhook, id: string) => Promise<DeliveryStatus | undefined>
@@ -103,17 +103,17 @@ describe('a delivery', () => {
     vaultDeliveryStatuses.flatMap((state) =>
       (Object.keys(deliveryTriggers) as (keyof typeof deliveryTriggers)[]).map((trigger) => [state, trigger] as const),
     ),
-  )('that is %s moves by %s as its table says, or stays', async (state, trigger) => {
+  )('in the state %s reacts to %s as its lifecycle table says', async (state, trigger) => {
     const made = await newWebhook()
     const id = await deliveryIn(made, state)
     const before = hooksOf(made).length
     const next = deliveryLifecycle.next(state, trigger)
     expect(await deliveryTriggers[trigger](made, id)).toBe(next ?? state)
-    // What cannot be moved by an answer is not sent, so that there is none.
+    // A delivery that no answer can move is not sent.
     if (next === undefined) expect(hooksOf(made)).toHaveLength(before)
   })
 
-  test('of long ago is forgotten', async () => {
+  test('is deleted after 30 days', async () => {
     const made = await newWebhook()
     await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
     world.clock.advance(30 * 86_400 + 1)
@@ -139,7 +139,7 @@ test.each(
   vaultWebhookStatuses.flatMap((state) =>
     (Object.keys(webhookTriggers) as (keyof typeof webhookTriggers)[]).map((trigger) => [state, trigger] as const),
   ),
-)('a webhook that is %s moves by %s as its table says, or stays', async (state, trigger) => {
+)('a webhook in the state %s reacts to %s as its lifecycle table says', async (state, trigger) => {
   const made = await newWebhook()
   const { deliveryId } = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
   await setStatus(made, state)
@@ -150,7 +150,7 @@ test.each(
 })
 
 describe('a webhook that fails', () => {
-  test('is tried with one delivery at a time, and gets everything once it works', async () => {
+  test('is tried with one delivery at a time, and receives all of them once it works', async () => {
     const made = await newWebhook()
     refuse(503)
     await newConnection(world, made.vault)
@@ -177,7 +177,7 @@ describe('a webhook that fails', () => {
     expect(await shown(made)).toMatchObject({ failureCount: 0 })
   })
 
-  test(`is disabled after ${failuresMax} failures in a row, which the trail and the admins are told, and takes up when enabled`, async () => {
+  test(`is disabled after ${failuresMax} failures in a row, with an audit entry and a mail to admins, and resumes when enabled`, async () => {
     const made = await newWebhook()
     refuse(410)
     await newConnection(world, made.vault)
@@ -207,8 +207,8 @@ describe('a webhook that fails', () => {
     expect(await shown(made)).toMatchObject({ status: 'active', failureCount: 0 })
   })
 
-  // Its delivery takes as long as a receiver may.
-  test.skipIf(isQuick)('by hanging holds up no other one', async () => {
+  // This test waits as long as a receiver may take to answer.
+  test.skipIf(isQuick)('does not delay other webhooks while it hangs', async () => {
     world.waitLimits.answerMs = null
     onTestFinished(() => {
       world.waitLimits.answerMs = longMs
@@ -226,7 +226,7 @@ describe('a webhook that fails', () => {
     expect((await triedOf(hangs, 1)).lastError).toContain('did not answer in time')
   })
 
-  test('can be deleted while it is sent to, with what waits', async () => {
+  test('can be deleted during a delivery, together with its pending deliveries', async () => {
     const made = await newWebhook()
     const { promise, resolve } = Promise.withResolvers<void>()
     receiver.answer = (response) => {

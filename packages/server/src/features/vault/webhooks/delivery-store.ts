@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../lifecycles.ts'
 import { type Delivery, deliveryColumns, type Webhook } from './scope.ts'
 import type { Outcome } from './send.ts'
 
-/** What a try made of a delivery. */
+/** The new state of a delivery after one attempt. */
 export interface Tried {
   id: string
   status: DeliveryStatus
@@ -17,7 +17,7 @@ type NewDelivery = Pick<Delivery, 'id' | 'webhookId' | 'type' | 'connectionId' |
   eventId: string
 } & Omit<Tried, 'outcome'> & { outcome: Outcome | null }
 
-/** An event that is there for its webhook already is not added again, nor one of a person who was erased meanwhile. */
+/** Skips an event that its webhook already has, and an event about a person who was erased meanwhile. */
 export const insertDeliveries = (db: Tx, orgId: string, all: readonly NewDelivery[]) =>
   db.rows(
     `insert into vault_deliveries (org_id, id, webhook_id, event_id, type, connection_id, body, created_at, status,
@@ -62,7 +62,7 @@ export const listDeliveries = (
     [orgId, id, status ?? null, cursor.at, cursor.id, cursor.take],
   )
 
-/** What has waited longest first. */
+/** Lists due deliveries, the longest waiting first. */
 export const listDue = (db: Sql, { orgId, id }: Webhook, now: string, take: number) =>
   db.rows<Delivery>(
     `select ${deliveryColumns} from vault_deliveries d
@@ -71,7 +71,10 @@ export const listDue = (db: Sql, { orgId, id }: Webhook, now: string, take: numb
     [orgId, id, now, take],
   )
 
-/** When the next of those that wait is due, or the webhook may be sent to again; undefined where none waits. */
+/**
+ * Returns when the next pending delivery may be sent: when it is due and the pause of its webhook is over. Returns
+ * undefined if none is pending or the webhook is disabled.
+ */
 export const findNextDue = (db: Sql, { orgId, id }: Pick<Webhook, 'orgId' | 'id'>) =>
   db.row<{ at: string }>(
     `select greatest(d.next_attempt_at, w.rests_until) as at
@@ -81,7 +84,7 @@ export const findNextDue = (db: Sql, { orgId, id }: Pick<Webhook, 'orgId' | 'id'
     [orgId, id],
   )
 
-/** But for those that another try has moved meanwhile. */
+/** Skips deliveries that another attempt has changed meanwhile. */
 export const recordTries = (db: Tx, { orgId, id }: Pick<Webhook, 'orgId' | 'id'>, all: readonly Tried[], now: string) =>
   db.rows(
     `update vault_deliveries d
@@ -103,7 +106,7 @@ export const recordTries = (db: Tx, { orgId, id }: Pick<Webhook, 'orgId' | 'id'>
     ],
   )
 
-/** Due now, with all its tries before it. */
+/** Makes a delivery due now and gives it all its attempts again. */
 export const restartDelivery = async (db: Tx, { orgId, id }: Delivery, now: string) =>
   (await db.row<Delivery>(
     `update vault_deliveries d set status = 'pending', attempts = 0, next_attempt_at = $3

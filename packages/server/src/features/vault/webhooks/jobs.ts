@@ -9,13 +9,13 @@ import { deleteOldDeliveries, findNextDue, insertDeliveries } from './delivery-s
 import { bodyOf } from './send.ts'
 import { listDueWebhooks, listWebhooks } from './store.ts'
 
-/** One at a time for each webhook, on whichever server: one that hangs holds up nobody but itself. */
+/** One job at a time for each webhook, across all servers. A webhook that hangs delays only itself. */
 export const deliver: Job<{ orgId: string; webhookId: string }, Context> = job(
   'vault.webhook.deliver',
   {
     concurrency: 8,
     perKey: ({ webhookId }) => webhookId,
-    // One that was cut off goes on at once, and not with the next sweep.
+    // A job that was cut off continues at once instead of at the next sweep.
     retry: { limit: 5, delaySeconds: 1 },
     deadLetter: false,
   },
@@ -39,7 +39,9 @@ const hear: Subscriber<Context> = subscriber<Told['type'], Context>(
 
 export const subscribers = [hear]
 
-/** Makes a delivery of each event for each webhook that wants it. A job takes all events of its project that wait. */
+/**
+ * Makes a delivery of each event for each webhook that wants its type. One job handles all waiting events of a project.
+ */
 async function fanOut(context: Context, event: Told): Promise<void> {
   const { orgId, facts } = event
   if (orgId === null) return
@@ -58,7 +60,7 @@ async function fanOut(context: Context, event: Told): Promise<void> {
   context.queue.nudge(deliver)
 }
 
-/** As products know it. */
+/** The event type under the name that products see. */
 const typeOf = ({ type }: Told) => type.replace(/^vault\./, '') as (typeof vaultEventTypes)[number]
 
 function deliveryOf(context: Context, told: Told, webhookId: string) {
@@ -75,11 +77,11 @@ function deliveryOf(context: Context, told: Told, webhookId: string) {
 
 const minuteMs = 60_000
 
-/** Sends what is due, and comes again when more is; later than in a minute the sweep does. */
+/** Sends the due deliveries, and queues itself again if more are due within a minute. The sweep handles later ones. */
 async function deliverAll(context: Context, webhook: { orgId: string; webhookId: string }): Promise<void> {
   const { db, queue } = context
   const { orgId, webhookId: id } = webhook
-  // What was asked for until now is done with this run.
+  // Waiting jobs for the same webhook are removed, because this run does their work.
   await db.transaction((tx) => queue.takeWaiting(tx, deliver, webhook))
   await deliverDue(context, { orgId, id })
   const next = await findNextDue(db, { orgId, id })
@@ -88,7 +90,7 @@ async function deliverAll(context: Context, webhook: { orgId: string; webhookId:
   await queue.enqueue(db, deliver, webhook, { startAfterSeconds: Math.max(0, Math.ceil(waitMs / 1000)) })
 }
 
-/** Finds what a server that is gone has left, and what is due by time. */
+/** Queues deliveries that a stopped server left behind, and deliveries that have become due. */
 export async function sweep(context: Context): Promise<void> {
   for (const { orgId, id } of await listDueWebhooks(context.db, instant(context)))
     await context.queue.enqueue(context.db, deliver, { orgId, webhookId: id })

@@ -18,11 +18,11 @@ export interface OnWebhook {
 }
 export type OnDelivery = OnWebhook & { delivery: Delivery }
 
-/** Of `vault_webhooks w`. */
+/** Columns of `vault_webhooks w`. */
 export const webhookColumns = `w.org_id, w.id, w.project_id, w.url, w.events, w.description, w.status, w.sealed_secret,
   w.failure_count, w.rests_until, w.last_delivery_at, w.last_delivery_status, w.last_error, w.created_at, w.updated_at`
 
-/** Of `vault_deliveries d`. */
+/** Columns of `vault_deliveries d`. */
 export const deliveryColumns = `d.org_id, d.id, d.webhook_id, d.type, d.connection_id, d.body, d.status, d.attempts,
   d.next_attempt_at, d.last_attempt_at, d.response_status, d.last_error, d.created_at`
 
@@ -38,7 +38,7 @@ const findDelivery = (db: Sql, { orgId, id }: Webhook, deliveryId: string) =>
     [orgId, id, deliveryId],
   )
 
-/** Adds the webhook in the path, of the project that `placeOf` says. */
+/** Adds the webhook in the path if it belongs to the project that `placeOf` returns. */
 const webhookOf =
   <S extends object>(placeOf: (scope: S) => Place) =>
   <T extends S, N extends string>(base: Access<T, N>): Access<T & OnWebhook, N | 'vaultWebhookId'> =>

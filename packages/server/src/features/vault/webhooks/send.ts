@@ -5,15 +5,15 @@ import type { Static } from 'typebox'
 import type { Context } from '../../../http/context.ts'
 import type { Webhook } from './scope.ts'
 
-/** What came of sending once. `error` is null where it was accepted; nothing of what a receiver says is repeated. */
+/** The result of sending once. `error` is null if the receiver accepted it. The receiver's text is never repeated. */
 export interface Outcome {
-  /** Of the answer; null where none came. */
+  /** The HTTP status of the answer, or null if none came. */
   status: number | null
   error: string | null
 }
 
 interface Told {
-  /** The same each time that it is delivered. */
+  /** The id is the same for every attempt. */
   id: string
   type: string
   createdAt: string
@@ -24,19 +24,19 @@ interface Told {
 
 export const bodyOf = ({ connection, ...told }: Told): string => JSON.stringify({ ...told, data: { connection } })
 
-/** In the trail and in mails, where the path may hold what only the receiver should see. */
+/** The audit log and mails name only the host, because the path may hold a secret of the receiver. */
 export const hostOf = (url: string): string => new URL(url).host
 
 export const sealedFor = ({ orgId, id }: { orgId: string; id: string }): string => `${orgId} ${id}`
 
 const timeoutMs = 10_000
-/** Nobody reads it. */
+/** The largest accepted answer. Nobody reads its body. */
 const answerBytesMax = 64 * 1024
 
-/** The names that published clients read stand beside Skerry's own. */
+/** Published clients read the `seekrit` headers, so both sets are sent. */
 const headerPrefixes = ['skerry', 'seekrit']
 
-/** Once, through a door that lets https out alone. A redirect is not followed: only an answer of 2xx is taken for an acceptance. */
+/** Sends a delivery once, over https only. Redirects are not followed, and only an answer of 2xx counts as accepted. */
 export async function send(
   context: Context,
   door: Pick<Outbound, 'send'>,

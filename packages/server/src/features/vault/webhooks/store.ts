@@ -6,7 +6,7 @@ import type { Outcome } from './send.ts'
 
 type Named = Pick<Webhook, 'orgId' | 'id'>
 
-/** Ten at most. */
+/** Returns at most ten webhooks, the limit of a project. */
 export const listWebhooks = (db: Sql, { orgId, id }: Place) =>
   db.rows<Webhook>(
     `select ${webhookColumns} from vault_webhooks w where w.org_id = $1 and w.project_id = $2
@@ -14,7 +14,7 @@ export const listWebhooks = (db: Sql, { orgId, id }: Place) =>
     [orgId, id],
   )
 
-/** One that may be sent to now. */
+/** Finds the webhook if it is active and its pause is over. */
 export const findReady = (db: Sql, { orgId, id }: Named, now: string) =>
   db.row<Webhook>(
     `select ${webhookColumns} from vault_webhooks w
@@ -22,7 +22,7 @@ export const findReady = (db: Sql, { orgId, id }: Named, now: string) =>
     [orgId, id, now],
   )
 
-/** As it is now, held until commit; undefined once it is deleted. */
+/** Reads the current webhook and locks it until commit. Returns undefined once it is deleted. */
 export const lockWebhook = (db: Tx, { orgId, id }: Named) =>
   db.row<Webhook>(
     `select ${webhookColumns} from vault_webhooks w where w.org_id = $1 and w.id = $2 for no key update`,
@@ -43,7 +43,7 @@ export const insertWebhook = async (
     [orgId, one.id, projectId, one.url, JSON.stringify(one.events), one.description, one.sealedSecret, one.now],
   )) as Webhook
 
-/** Whatever is changed, it is tried again at once, with no failures to its name. */
+/** Every change ends the webhook's pause and resets its failure count. */
 export const updateWebhook = async (
   db: Tx,
   { orgId, id }: Webhook,
@@ -82,7 +82,7 @@ export const recordHealth = (
 export const endRest = (db: Tx, { orgId, id }: Named) =>
   db.rows('update vault_webhooks set rests_until = null where org_id = $1 and id = $2', [orgId, id])
 
-/** Those that may be sent to, and for which something is due. */
+/** Lists webhooks that are active, not pausing, and have a due delivery. */
 export const listDueWebhooks = (db: Sql, now: string) =>
   db.rows<Named>(
     `select w.org_id, w.id from vault_webhooks w

@@ -14,7 +14,7 @@ import { openWorld } from '../../../../test/world.ts'
 const { world, receiver, refuse, newWebhook, deliveriesOf, shown, hooksOf, told, deliveredTo } = await openWebhooks()
 
 describe('a webhook', () => {
-  test('is told of what happens to connections, signed, in words that published clients verify', async () => {
+  test('receives signed events about connections, which published clients can verify', async () => {
     const made = await newWebhook()
     const { vault, secret } = made
     const vaultConnectionId = await newConnection(world, vault)
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     expect(await shown(made)).toMatchObject({ failureCount: 0, lastDeliveryStatus: 204, lastError: null })
   })
 
-  test('is told of the types that it asked for, and of no other project', async () => {
+  test('receives only the event types that it subscribed to, and only events of its project', async () => {
     const made = await newWebhook({ events: ['connection.revoked'] })
     await newConnection(world, (await newWebhook()).vault)
     const vaultConnectionId = await newConnection(world, made.vault)
@@ -59,28 +59,31 @@ describe('a webhook', () => {
     expect(told(made).map(({ type }) => type)).toEqual(['connection.revoked'])
   })
 
-  // An embedded database always has one.
-  test.runIf(engine() === 'postgres')('is not made by a server that has no server key to seal its secret', async () => {
-    const keyless = await openWorld({ SKERRY_SERVER_KEY: '' })
-    try {
-      const tenant = await signUp(keyless)
-      const { platform, projectId } = await newVault(keyless, tenant)
-      const params = { orgId: tenant.orgId, projectId }
-      const body = { url: receiver.url }
-      const asked = [
-        await keyless.call(vaultWebhooks.create, { as: tenant.admin.as, params, body }),
-        await keyless.call(vaultPlatform.createWebhook, { as: platform.as, body }),
-      ]
-      for (const { status, error } of asked)
-        expect([status, error?.message]).toEqual([409, 'this server has no server key'])
-      const listed = await sent(keyless, vaultWebhooks.list, { as: tenant.admin.as, params })
-      expect(listed).toEqual({ endpoints: [], available: false })
-    } finally {
-      await keyless.close()
-    }
-  })
+  // A server with the embedded database always has a server key.
+  test.runIf(engine() === 'postgres')(
+    'cannot be created on a server that has no server key to encrypt its secret',
+    async () => {
+      const keyless = await openWorld({ SKERRY_SERVER_KEY: '' })
+      try {
+        const tenant = await signUp(keyless)
+        const { platform, projectId } = await newVault(keyless, tenant)
+        const params = { orgId: tenant.orgId, projectId }
+        const body = { url: receiver.url }
+        const asked = [
+          await keyless.call(vaultWebhooks.create, { as: tenant.admin.as, params, body }),
+          await keyless.call(vaultPlatform.createWebhook, { as: platform.as, body }),
+        ]
+        for (const { status, error } of asked)
+          expect([status, error?.message]).toEqual([409, 'this server has no server key'])
+        const listed = await sent(keyless, vaultWebhooks.list, { as: tenant.admin.as, params })
+        expect(listed).toEqual({ endpoints: [], available: false })
+      } finally {
+        await keyless.close()
+      }
+    },
+  )
 
-  test('keeps its secret sealed, and its path out of the trail', async () => {
+  test('has its secret stored encrypted and its path kept out of the audit log', async () => {
     const entries = await newEntries(world, async () => {
       const { secret } = await newWebhook()
       for (const { where, text } of await tableDump(world))
@@ -104,7 +107,7 @@ describe('a webhook', () => {
     { events: ['ping'] },
     { events: ['connection.deleted'] },
     { description: '' },
-  ])('that cannot be is refused, and changes nothing: %j', async (body) => {
+  ])('with invalid settings is refused and changes nothing: %j', async (body) => {
     made ??= await newWebhook()
     const whole = { url: 'https://hooks.example.com/', ...body }
     for (const answer of [
@@ -117,7 +120,7 @@ describe('a webhook', () => {
     expect(endpoints).toMatchObject([{ id: made.id, url: expect.stringContaining(receiver.url) }])
   })
 
-  test('is changed in parts: what is left out stays, and null takes the description away', async () => {
+  test('keeps the fields that an update omits, and null removes the description', async () => {
     const { as, params } = await newWebhook()
     const change = async (body: object) => (await sent(world, vaultWebhooks.update, { as, params, body })).endpoint
     const before = await change({ description: 'Backend' })
@@ -127,7 +130,7 @@ describe('a webhook', () => {
     expect(await change({ description: null })).toMatchObject({ url: before.url, events, description: null })
   })
 
-  test('is one of ten at most, however many come at once', async () => {
+  test('is one of ten at most, even if many are created at once', async () => {
     const { vault } = await newWebhook()
     const body = { url: 'https://hooks.example.com/' }
     const answers = await Promise.all(
@@ -152,7 +155,7 @@ describe('a webhook', () => {
 })
 
 describe('a test', () => {
-  test('sends a ping at once, and says what came of it', async () => {
+  test('sends a ping at once and returns the outcome', async () => {
     const made = await newWebhook()
     const works = await sent(world, vaultPlatform.testWebhook, { as: made.vault.platform.as, params: made.params })
     expect(works).toMatchObject({ delivered: true, status: 204, error: null, queued: false })
@@ -167,7 +170,7 @@ describe('a test', () => {
   test.each([
     ['to a private address', 'https://10.1.2.3/', 'SKERRY_ALLOW_PRIVATE_TARGETS'],
     ['to a mapped address of the cloud', 'https://[::ffff:169.254.169.254]/', 'SKERRY_ALLOW_PRIVATE_TARGETS'],
-    ['to a number that is an address', 'https://0xa000001/', 'SKERRY_ALLOW_PRIVATE_TARGETS'],
+    ['to an address written as a number', 'https://0xa000001/', 'SKERRY_ALLOW_PRIVATE_TARGETS'],
   ])('%s is refused', async (_, url, error) => {
     const made = await newWebhook({ url })
     const answer = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })

@@ -34,7 +34,7 @@ export async function create(input: Create, place: Place): Out<typeof vaultWebho
   const { url, description = null } = body
   checkUrl(url)
   const serverKey = needKey(context)
-  // Held, so that two who come at once are counted one after the other.
+  // The project is locked, so that two simultaneous requests are counted one after the other.
   await lockProject(db, place)
   if ((await listWebhooks(db, place)).length >= limits.vaultWebhooksMax)
     throw fail('conflict', `the project has ${limits.vaultWebhooksMax} webhooks already, which is the most`)
@@ -73,7 +73,7 @@ export async function remove({ db, webhook, audit }: Delete): Out<typeof vaultWe
 
 type Test = In<typeof vaultWebhooks.test, OnWebhook> | In<typeof vaultPlatform.testWebhook, OnWebhook>
 
-/** Also of one that is disabled, to see whether it works before it is enabled. A failure of a test is not counted. */
+/** Also tests a disabled webhook, so that it can be checked before it is enabled. A failed test is not counted. */
 export async function test({ context, webhook, now, newId, transaction }: Test): Out<typeof vaultWebhooks.test> {
   needKey(context)
   const { orgId, id: webhookId, projectId } = webhook
@@ -92,13 +92,13 @@ export async function test({ context, webhook, now, newId, transaction }: Test):
   return { deliveryId: id, delivered, ...outcome, queued: false }
 }
 
-/** It signs with secrets that are sealed under it. */
+/** The secrets that sign deliveries are encrypted under the server key. */
 function needKey({ serverKey }: Context): ServerKey {
   if (serverKey === null) throw fail('conflict', 'this server has no server key')
   return serverKey
 }
 
-/** Which addresses may be reached is asked when it is sent to. */
+/** Whether the address may be reached is checked at each delivery. */
 function checkUrl(url: string): void {
   checkHttps(url, 'body.url')
   if (URL.parse(url)?.hash) throw fail('invalid_request', 'body.url: has a fragment, which is never sent')

@@ -12,10 +12,10 @@ import { AnchorLink } from '../../../../ui/links.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { useDialog } from '../../../../ui/use-dialog.ts'
 
-// The chart below the rest need not be there at once.
+// The activity is below the rest, so it may load later.
 const Activity = lazy(async () => ({ default: (await import('../../../../agents/activity.tsx')).Activity }))
 
-/** One agent; the loader finds it by its slug. */
+/** The page of one agent. The loader finds the agent by its slug. */
 export const Route = createFileRoute('/_app/orgs/$org/agents/$agent')({
   loader: async ({ context: { queryClient, org }, params }) => {
     if (org.role === 'member') return { first: null }
@@ -72,7 +72,7 @@ function AgentPage() {
   )
 }
 
-/** Where it belongs, and whether it is served at all. */
+/** Shows the environment that the agent is bound to, and whether the agent is disabled. */
 function Binding({ agent }: { agent: Agent }) {
   const { org } = Route.useRouteContext()
   const { data: places } = useQuery({ ...environmentLabelsQuery(org.id), enabled: agent.environmentId !== null })

@@ -9,7 +9,7 @@ import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { IconPlus } from '../../../../ui/icons.ts'
 import { Page } from '../../../../ui/page.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const CreateDialog = lazy(async () => ({
   default: (await import('../../../../secrets/create-dialog.tsx')).CreateDialog,
 }))

@@ -1,7 +1,7 @@
 import { createFileRoute, notFound, Outlet } from '@tanstack/react-router'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
 
-/** The pages of one application; the loader finds it by its slug. */
+/** The parent route of the pages of one application. The loader finds the application by its slug. */
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
   loader: async ({ context, params }) => {
     const { apps } = await context.queryClient.ensureQueryData(appsQuery(context.org.id))

@@ -13,7 +13,7 @@ import { List, type ListColumn } from '../../../../ui/list.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 
-// Fetched by itself: the list is there sooner.
+// Loaded separately, so that the list appears sooner.
 const Filters = lazy(async () => ({ default: (await import('../../../../changes/filters.tsx')).Filters }))
 
 export const Route = createFileRoute('/_app/orgs/$org/changes/')({
@@ -50,7 +50,7 @@ function Changes() {
   )
 }
 
-/** Changes that are decided together are one row. */
+/** Keeps one change of each group, because changes that are decided together are one row. */
 const oneOfEach = (changes: ChangeRequest[]): ChangeRequest[] => [
   ...new Map(changes.map((change) => [change.groupId ?? change.id, change])).values(),
 ]

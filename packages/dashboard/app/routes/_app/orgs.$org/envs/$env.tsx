@@ -12,7 +12,7 @@ import { Page } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 import { TabNav } from '../../../../ui/tab-nav.tsx'
 
-/** What the pages of one environment share: its name, where it belongs, and the tabs between them. */
+/** The parent route of one environment's pages: the title, the link to its application or group, and the tabs. */
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env')({
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(envQuery(context.org.id, params.env))
@@ -44,7 +44,7 @@ function EnvironmentLayout() {
   )
 }
 
-/** The application or group that it belongs to, its slug, and when it ends. */
+/** Shows the environment's application or group, its slug, and when a branch expires. */
 function Where({ environment }: { environment: Environment }) {
   const { org } = Route.useRouteContext()
   const parent = useParent(environment)

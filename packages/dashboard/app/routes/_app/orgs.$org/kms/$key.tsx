@@ -15,7 +15,7 @@ import { Page } from '../../../../ui/page.tsx'
 import { ProblemAlert } from '../../../../ui/problem.tsx'
 import { useDialog } from '../../../../ui/use-dialog.ts'
 
-// Loaded when first asked for.
+// Each is loaded when it first appears.
 const KeyDialog = lazy(async () => ({ default: (await import('../../../../kms/dialogs.tsx')).KeyDialog }))
 const DisabledNote = lazy(async () => ({ default: (await import('../../../../kms/dialogs.tsx')).DisabledNote }))
 

@@ -7,7 +7,7 @@ import { Ledger } from '../../../../leases/ledger.tsx'
 import { ledgerQuery, targetsQuery } from '../../../../leases/queries.ts'
 import { useMade } from '../../../../tokens/shown-when-made.tsx'
 
-// Loaded when first asked for.
+// Each dialog is loaded when it first opens.
 const GetAccessDialog = lazy(async () => ({
   default: (await import('../../../../leases/get-access.tsx')).GetAccessDialog,
 }))
@@ -16,7 +16,7 @@ const AccessShown = lazy(async () => ({ default: (await import('../../../../leas
 export const Route = createFileRoute('/_app/orgs/$org/leases/')({
   validateSearch: (search: Record<string, unknown>) => ({
     ...parseCreateSearch(search),
-    // The target that is chosen in the dialog from the start.
+    // The target that the dialog selects at first.
     ...(typeof search.target === 'string' ? { target: search.target } : {}),
   }),
   loader: ({ context: { queryClient, org } }) => {

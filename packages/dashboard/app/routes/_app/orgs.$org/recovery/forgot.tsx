@@ -4,7 +4,7 @@ import { keysQuery } from '../../../../queries.ts'
 import { recoveryKeyQuery, requestsQuery } from '../../../../recovery/queries.ts'
 import { Page } from '../../../../ui/page.tsx'
 
-// Fetched by itself: nobody waits for a stepper before the page stands.
+// Loaded separately, so that the page appears before the stepper's code is there.
 const Forgot = lazy(async () => ({ default: (await import('../../../../recovery/forgot.tsx')).Forgot }))
 
 export const Route = createFileRoute('/_app/orgs/$org/recovery/forgot')({

@@ -6,7 +6,7 @@ import { Requests } from '../../../../recovery/requests.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 
-// Fetched by itself: members do without it.
+// Loaded separately, because members do not need it.
 const Status = lazy(async () => ({ default: (await import('../../../../recovery/status.tsx')).Status }))
 
 export const Route = createFileRoute('/_app/orgs/$org/recovery/')({

@@ -5,13 +5,13 @@ import { BindingList } from '../../../../sync/binding-list.tsx'
 import { bindingsQuery } from '../../../../sync/queries.ts'
 import { SyncPage } from '../../../../sync/sync-page.tsx'
 
-// Loaded when first asked for.
+// Loaded when it first opens.
 const NewBindingDialog = lazy(async () => ({
   default: (await import('../../../../sync/new-binding.tsx')).NewBindingDialog,
 }))
 
 interface Search extends CreateSearch {
-  /** The connection that a new binding is for. */
+  /** The connection for the new binding. */
   connection?: string
 }
 

@@ -3,7 +3,7 @@ import { runsQuery } from '../../../../sync/queries.ts'
 import { RunList } from '../../../../sync/run-list.tsx'
 import { SyncPage } from '../../../../sync/sync-page.tsx'
 
-/** Of one binding alone, where the address names it. */
+/** If `binding` is set, the page lists the runs of that binding only. */
 interface Search {
   binding?: string
 }

@@ -17,10 +17,10 @@ import { Preview } from '../../../../vault/preview.tsx'
 import type { ProjectDialogKind } from '../../../../vault/project-dialogs.tsx'
 import { type Executor, type Project, projectQuery } from '../../../../vault/queries.ts'
 
-// The lists below the rest need not be there at once.
+// These lists are below the rest, so they may load later.
 const Connections = lazy(async () => ({ default: (await import('../../../../vault/connections.tsx')).Connections }))
 const Webhooks = lazy(async () => ({ default: (await import('../../../../vault/webhooks.tsx')).Webhooks }))
-// Loaded when first asked for.
+// Loaded when it first opens.
 const ProjectDialog = lazy(async () => ({
   default: (await import('../../../../vault/project-dialogs.tsx')).ProjectDialog,
 }))

@@ -14,7 +14,7 @@ import { useDialog } from '../../../../../ui/use-dialog.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ component: ApplicationSettings })
 
-/** An application's name and id, and its deletion. */
+/** The application's settings: its name, its ID and its deletion. */
 function ApplicationSettings() {
   const { org } = Route.useRouteContext()
   const { app } = useApp()

@@ -2,7 +2,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useEnvironment } from '../../../../../envs/use-environment.ts'
 
-// Fetched by itself: dragging takes much of its code.
+// Loaded separately, because dragging needs a lot of code.
 const Composition = lazy(async () => ({ default: (await import('../../../../../envs/composition.tsx')).Composition }))
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/composition')({ component: CompositionPage })

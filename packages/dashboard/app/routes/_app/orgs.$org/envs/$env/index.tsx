@@ -6,7 +6,7 @@ import { RekeyNotice } from '../../../../../people/rekey-notice.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/')({ component: Access })
 
-/** Who can decrypt the environment, and giving it another key. */
+/** Shows who can decrypt the environment, and lets admins replace its key. */
 function Access() {
   const { org } = Route.useRouteContext()
   const environment = useEnvironment()

@@ -11,7 +11,7 @@ import { useDialog } from '../../../../../ui/use-dialog.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/settings')({ component: EnvironmentSettings })
 
-/** An environment's name, and its deletion. */
+/** The environment's settings: its name and its deletion. */
 function EnvironmentSettings() {
   const { org } = Route.useRouteContext()
   const environment = useEnvironment()
