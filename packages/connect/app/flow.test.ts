@@ -145,7 +145,7 @@ test('a person who cancels ends the session, and the return URL tells the produc
 
 test.each([
   [404, 'no such link', 'unknown'],
-  [409, 'this link was opened already', 'used'],
+  [409, 'this link was already opened', 'used'],
   [409, 'the session is expired', 'expired'],
   [409, 'the session is cancelled', 'cancelled'],
   [409, 'the project is disabled', 'paused'],

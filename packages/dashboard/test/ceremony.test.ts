@@ -128,7 +128,7 @@ describe('the shares', () => {
     await pressIn(grace, 'Give my share')
     await dialogOf(grace.page)
       .getByRole('alert')
-      .getByText(/you have contributed to this request already/i)
+      .getByText(/you have already contributed to this request/i)
       .waitFor()
     await pressIn(grace, 'Cancel')
     await giveShare(linus, newcomerName, words)

@@ -241,7 +241,7 @@ describe('an id in a body', () => {
 
   test('of a token that another tenant registered is refused with the same error as one of the own tenant', async () => {
     const { body } = samples[titleOf(tokens.create)] as Sample
-    const says = 'body.tokenId: registered already'
+    const says = 'body.tokenId: is already registered'
     await expectRefused(world, [
       refused('theirs', tokens.create, { ...body, tokenId: other.params.tokenId }, 409, says),
       refused('own', tokens.create, { ...body, tokenId: own.params.tokenId }, 409, says),

@@ -149,6 +149,5 @@ export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): A
   })
 
 export function checkKeyed({ principal }: Caller): void {
-  if (principal.type === 'm2m')
-    throw fail('forbidden', 'a machine client holds no key; use a service token that it made')
+  if (principal.type === 'm2m') throw fail('forbidden', 'a machine client has no keys; use a service token instead')
 }

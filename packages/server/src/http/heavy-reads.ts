@@ -86,9 +86,13 @@ export function openHeavyReads(db: Database): HeavyReads {
 const ended = (signal: AbortSignal): Refusal =>
   signal.aborted
     ? fail('rate_limited', 'the caller has hung up')
-    : fail('rate_limited', `this took the database too long; ask for less, or again in ${longRetrySeconds} s`, {
-        retryAfterSeconds: longRetrySeconds,
-      })
+    : fail(
+        'rate_limited',
+        `this took the database too long; narrow the request, or try again in ${longRetrySeconds} s`,
+        {
+          retryAfterSeconds: longRetrySeconds,
+        },
+      )
 
 const longRetrySeconds = 30
 

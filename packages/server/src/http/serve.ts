@@ -297,7 +297,7 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
       if (error.denial && origin) await recordDenial(context, origin, error.denial)
       return error
     }
-    if (isForeignKeyViolation(error)) return fail('not_found', 'what this hangs on has just been deleted')
+    if (isForeignKeyViolation(error)) return fail('not_found', 'something that this needs was just deleted')
     const parsing = parsingRefusal(error, request.routeOptions.bodyLimit)
     if (parsing) return parsing
   } catch (failure) {

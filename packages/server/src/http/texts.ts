@@ -39,7 +39,7 @@ function checkText(schema: TSchema | undefined, text: string, place: string): vo
   if (!text.isWellFormed()) throw fail('invalid_request', `${place}: must be well-formed Unicode`)
   if (text.includes('\0')) throw fail('invalid_request', `${place}: must not contain a NUL character`)
   const isInstant = nodesOf(schema).some(({ pattern }) => pattern !== undefined && instantPatterns.includes(pattern))
-  if (isInstant && storedInstant(text) === null) throw fail('invalid_request', `${place}: no such instant`)
+  if (isInstant && storedInstant(text) === null) throw fail('invalid_request', `${place}: is not a valid date and time`)
 }
 
 export const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed()

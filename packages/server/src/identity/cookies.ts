@@ -44,5 +44,5 @@ export function checkSameOrigin(config: Config, headers: Headers): void {
   const site = headers['sec-fetch-site']
   const own = config.baseUrl ? new URL(config.baseUrl).origin : null
   const fromHere = site === undefined ? headers.origin !== undefined && headers.origin === own : site === 'same-origin'
-  if (!fromHere) throw fail('forbidden', 'this works from a page of this server only')
+  if (!fromHere) throw fail('forbidden', 'only a page of this server may send this request')
 }

@@ -34,7 +34,7 @@ export async function linkIdentity(
   const person = rows.find(({ id }) => id === userId)
   const separate = rows.find(({ id }) => id !== userId)
   if (!person || person.issuer === issuer || person.verifiedEmail !== verifiedEmail)
-    throw fail('conflict', 'this account was changed meanwhile; sign in again')
+    throw fail('conflict', 'this account was changed in the meantime; sign in again')
   if (separate && (await ownsAnything(db, separate.id)))
     throw fail(
       'conflict',

@@ -19,7 +19,7 @@ export async function create(input: In<typeof agents.create, InOrg>): Out<typeof
   const { name, slug, environmentId = null } = body
   await checkBinding(input, environmentId)
   const agent = await insertAgent(db, org, { id: newId('agent'), name, slug, environmentId, now })
-  if (!agent) throw fail('conflict', 'body.slug: an agent of the organization has it')
+  if (!agent) throw fail('conflict', 'body.slug: another agent uses it')
   audit('agent.created', agent.id, { slug, environmentId })
   return { agent: toResponse(agent) }
 }

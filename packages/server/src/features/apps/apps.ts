@@ -25,7 +25,7 @@ export async function create({
   audit,
 }: In<typeof apps.create, InOrg>): Out<typeof apps.create> {
   const app = await applications.insert(db, org, { id: newId('application'), ...body, now })
-  if (!app) throw fail('conflict', 'body.slug: taken by another application')
+  if (!app) throw fail('conflict', 'body.slug: another application uses it')
   audit('app.created', app.id, { slug: app.slug })
   return { app }
 }

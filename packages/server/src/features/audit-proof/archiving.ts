@@ -81,7 +81,7 @@ const endOfArchives = async (db: Sql, org: OrgId): Promise<number> => (await lis
 async function planArchive(db: Sql, org: OrgId, before: string): Promise<Plan> {
   const tree = await findTree(db, org)
   if (!tree) throw new NotArchivable('nothing of this organization is sealed yet')
-  if (tree.brokenAt !== null) throw new NotArchivable('the stored hashes of this trail were changed')
+  if (tree.brokenAt !== null) throw new NotArchivable('the stored hashes of this audit log were changed')
   const { checkpoint } = tree
   if (checkpoint === null) throw new NotArchivable('the trail is not signed, because the server has no server key')
   const start = await endOfArchives(db, org)
@@ -140,7 +140,7 @@ async function* linesOf(db: Sql, org: OrgId, { header, edge, root }: Plan): Asyn
     }
     yield leaves.map(({ entry }) => `${canonicalize(entry)}\n`).join('')
   }
-  if (toBase64(rootOf(tree)) !== root) throw new NotArchivable('the stored hashes of this trail were changed')
+  if (toBase64(rootOf(tree)) !== root) throw new NotArchivable('the stored hashes of this audit log were changed')
 }
 
 async function digestOf(path: string): Promise<string> {

@@ -23,7 +23,7 @@ export async function inclusion({
 }: In<typeof auditProof.inclusion, InOrg>): Out<typeof auditProof.inclusion> {
   const size = checkSize(await getTree(db, org), query.size, 'size')
   const leaf = await findLeaf(db, org, query.entry)
-  if (!leaf) throw fail('not_found', 'no sealed entry of this id: a new one is sealed within about ten seconds')
+  if (!leaf) throw fail('not_found', 'no sealed entry has this id; a new entry is sealed within about ten seconds')
   const index = leaf.position
   if (index >= size) throw fail('invalid_request', `query.size: a tree of this size ends before the entry at ${index}`)
   const hashes = await withNodes(db, org, (get) => inclusionProof(get, index, size))
@@ -58,7 +58,7 @@ export async function exportKey({ context, db }: In<typeof auditProof.exportKey>
 /** Refuses a new organization, because none of its entries is sealed yet. */
 async function getTree(db: Sql, org: { id: string }): Promise<Tree> {
   const tree = await findTree(db, org)
-  if (!tree) throw fail('conflict', 'nothing of this organization is sealed yet: ask again in ten seconds')
+  if (!tree) throw fail('conflict', 'no entry of this organization is sealed yet: try again in ten seconds')
   return tree
 }
 
@@ -69,7 +69,7 @@ async function getTree(db: Sql, org: { id: string }): Promise<Tree> {
 async function getWholeTree(db: Sql, org: { id: string }): Promise<Tree> {
   const tree = await getTree(db, org)
   if (tree.brokenAt !== null)
-    throw fail('conflict', `the stored hashes of this trail were changed; nothing is sealed since ${tree.brokenAt}`)
+    throw fail('conflict', `the stored hashes of this audit log were changed; nothing is sealed since ${tree.brokenAt}`)
   return tree
 }
 
@@ -85,7 +85,7 @@ export async function withNodes<T>(db: Sql, org: { id: string }, compute: (get: 
   const hashes = new Map(found.map(({ level, position, hash }) => [`${level} ${position}`, hash]))
   return compute((level, position) => {
     const hash = hashes.get(`${level} ${position}`)
-    if (!hash) throw fail('conflict', 'the stored hashes of this trail are not whole')
+    if (!hash) throw fail('conflict', 'the stored hashes of this audit log are incomplete')
     return Buffer.from(hash, 'base64')
   })
 }

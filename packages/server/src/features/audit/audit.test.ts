@@ -129,7 +129,9 @@ describe('filters', () => {
     expect(await between({ since: first, until: third })).toEqual([second, first])
     const shifted = `${new Date(Date.parse(second) + 7_200_000).toISOString().slice(0, -1)}+02:00`
     expect(await between({ since: shifted })).toEqual([third, second])
-    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
+    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe(
+      'query.since: is not a valid date and time',
+    )
   })
 
   test('by text find entries by names and by metadata, in upper or lower case', async () => {
@@ -274,7 +276,9 @@ describe('the timeline', () => {
     expect((await ask(year)).body.spans).toHaveLength(limits.timelineDaysMax)
     const refused = await ask({ ...year, until: '2027-01-02T00:00:00.001Z' })
     expect(refused.error?.message).toBe('query.since: a timeline takes at most 366 days')
-    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
+    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe(
+      'query.since: is not a valid date and time',
+    )
     expect((await ask({}, await newMember(own, shop))).status).toBe(403)
   })
 

@@ -202,7 +202,7 @@ describe('a subscription', () => {
     expect((await ask(billing.cancel)).body).toEqual({ ok: true })
     expect(stripe.asked).toContain(`DELETE /v1/subscriptions/${id}`)
     expect(await view()).toMatchObject({ plan: { id: 'free' }, subscription: { status: 'canceled' } })
-    expect((await ask(billing.cancel)).error?.message).toBe('every plan is free already')
+    expect((await ask(billing.cancel)).error?.message).toBe('every plan is already free')
   })
 
   test('and a promo code for a higher plan are kept beside each other, and the higher plan applies until the code ends', async () => {

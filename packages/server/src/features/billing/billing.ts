@@ -29,7 +29,7 @@ export async function checkout(input: In<typeof billing.checkout, InOrg>): Out<t
   const isPaidFor = holdings.some(
     (one) => one.family === family && one.source === 'subscription' && isInForce(one, now),
   )
-  if (isPaidFor) throw fail('conflict', 'a plan of this family is paid for already; change it in the portal')
+  if (isPaidFor) throw fail('conflict', 'a plan of this family is already paid for; change it in the portal')
   const present = planIn(await entitledOf(db, org, now), family)
   const plan = choosePlan(context, family, present, body.plan)
   const customerId = await customerOf(input, payments)
@@ -77,7 +77,7 @@ export async function portal(input: In<typeof billing.portal, InOrg>): Out<typeo
 export async function cancel(input: In<typeof billing.cancel, InOrg>): Out<typeof billing.cancel> {
   const { context, db, org, now, transaction } = input
   const inForce = (await listHoldings(db, org)).filter((one) => isInForce(one, now))
-  if (inForce.length === 0) throw fail('conflict', 'every plan is free already')
+  if (inForce.length === 0) throw fail('conflict', 'every plan is already free')
   const payments = openPayments(context)
   for (const { subscriptionId } of inForce) if (subscriptionId) await payments?.cancel(subscriptionId)
   await transaction(async ({ db: tx, audit }) => {

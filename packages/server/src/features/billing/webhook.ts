@@ -83,7 +83,7 @@ async function verify(
       context.now().getTime(),
     )
   } catch {
-    throw fail('invalid_request', 'stripe-signature: does not fit the body')
+    throw fail('invalid_request', 'stripe-signature: does not match the body')
   }
 }
 

@@ -49,7 +49,7 @@ async function insertUnderFreeCode({ db, body, now, origin }: In<typeof cliLogin
     if (inserted) return inserted
     if (!(await isCodeTaken(db, code))) break
   }
-  throw fail('conflict', 'body.sessionId: used already, or its hash is')
+  throw fail('conflict', 'body.sessionId: it or its hash was already used')
 }
 
 type Tried = Pick<In<typeof cliLogin.poll>, 'principal' | 'origin' | 'now'>

@@ -49,7 +49,7 @@ export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> =>
 
 /** Slugs are unique by several partial indexes, which `on conflict` cannot name together. */
 function slugConflict(error: unknown): never {
-  if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: taken by another environment')
+  if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: another environment uses it')
   throw error
 }
 

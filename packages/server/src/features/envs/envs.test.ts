@@ -78,7 +78,7 @@ describe('creating an environment', () => {
   test('with the slug of another one is a conflict, but only in the same application or group', async () => {
     await inApp('taken')
     const { status, error } = await inApp('taken')
-    expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: taken by another environment'])
+    expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: another environment uses it'])
     expect((await inGroup('taken')).status).toBe(201)
     expect((await inGroup('taken')).status).toBe(409)
     await expect(newEnv(world, tenant, (await newApp(world, tenant)).id, 'taken')).resolves.toMatchObject({

@@ -101,7 +101,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
   if (!env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
   const bound = boundTo(principal)
   if (bound !== null && bound !== env.id && !(await takesIn(db, bound, env)))
-    throw fail('forbidden', 'this token is bound to another environment, and this one is no part of that')
+    throw fail('forbidden', 'this token is bound to an environment that does not include this one')
 }
 
 /** For a holder of a key grant on the environment, who reads and writes secrets. */

@@ -31,7 +31,7 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
   if (own !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
   await checkGrantee(input)
   const grant = await giveGrant(input, env, body)
-  if (!grant) throw fail('conflict', `${body.principalId} holds a key grant on this environment already`)
+  if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
   return { grant }
 }
 
@@ -46,8 +46,7 @@ async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create
     return
   }
   const token = await findUsableToken(db, org, body.principalId, now)
-  if (!token)
-    throw fail('invalid_request', 'body.principalId: not a service token of this organization that is in force')
+  if (!token) throw fail('invalid_request', 'body.principalId: is not a valid service token of this organization')
   const bound = token.environmentId
   const within = bound === null || env.groupId !== null || env.id === bound || env.parentEnvironmentId === bound
   // A token that is bound to a branch also reads the parent's layer.

@@ -14,7 +14,7 @@ export async function list({ db, env }: In<typeof composition.list, InEnv>): Out
 export async function set(input: In<typeof composition.set, InEnv>): Out<typeof composition.set> {
   const { db, org, env, body, audit } = input
   if (env.applicationId === null || env.parentEnvironmentId !== null)
-    throw fail('invalid_request', 'groups are composed into environments of applications; a branch takes its parent’s')
+    throw fail('invalid_request', 'a branch uses the groups of its parent: compose the group into the parent')
   const group = await findGroup(db, org, body.groupId)
   if (!group) throw fail('not_found', 'body.groupId: no such group')
   // Two additions at once must not get the same position.
@@ -22,7 +22,8 @@ export async function set(input: In<typeof composition.set, InEnv>): Out<typeof 
   const own = before.find((entry) => entry.groupId === group.id)
   const top = Math.max(-1, ...before.map((entry) => entry.position))
   const position = body.position ?? own?.position ?? top + 1
-  if (position > limits.compositionPositionMax) throw fail('conflict', 'no position is left above the others')
+  if (position > limits.compositionPositionMax)
+    throw fail('conflict', 'there is no position left above the other groups')
   await upsertComposition(db, env, group, position)
   audit('composition.set', env.id, { groupId: group.id, position })
   const shown = { groupId: group.id, slug: group.slug, name: group.name, position }

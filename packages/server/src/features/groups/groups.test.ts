@@ -40,7 +40,7 @@ describe('creating a group', () => {
   test('with the slug of another group is a conflict, but an application may have the same', async () => {
     await create('taken')
     const { status, error } = await create('taken')
-    expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: taken by another group'])
+    expect([status, error?.code, error?.message]).toEqual([409, 'conflict', 'body.slug: another group uses it'])
     expect((await newApp(world, tenant, 'taken')).slug).toBe('taken')
   })
 })

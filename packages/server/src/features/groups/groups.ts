@@ -25,7 +25,7 @@ export async function create({
   audit,
 }: In<typeof groups.create, InOrg>): Out<typeof groups.create> {
   const group = await stored.insert(db, org, { id: newId('group'), ...body, now })
-  if (!group) throw fail('conflict', 'body.slug: taken by another group')
+  if (!group) throw fail('conflict', 'body.slug: another group uses it')
   audit('group.created', group.id, { slug: group.slug })
   return { group }
 }

@@ -27,7 +27,7 @@ export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<t
   const free = await insertDeadToken(db, org, { id: tokenId, tokenHash, createdBy: principal, now })
   if (!free) {
     noteTokenInUse(context, { tokenId, byOrgId: org.id }, origin)
-    throw fail('conflict', 'body.tokenId: registered already')
+    throw fail('conflict', 'body.tokenId: is already registered')
   }
   const honeyToken = await insertHoneyToken(db, org, { id: newId('honeyToken'), tokenId, placement, now })
   audit('honey_token.created', honeyToken.id, { tokenId, placement })

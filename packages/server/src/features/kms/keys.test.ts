@@ -104,7 +104,7 @@ describe('public keys', () => {
   const offCurve = 'body.publicKeyJwk: is not a point on the curve'
   const p384 = JSON.stringify({ ...JSON.parse(publicKeyJwk()), crv: 'P-384' })
   const withPrivate = JSON.stringify({ ...JSON.parse(publicKeyJwk()), d: 'cHJpdmF0ZSBhbmQgbm90IGZvciB0aGUgc2VydmVyLg' })
-  const missing = 'body.publicKeyJwk: a key that signs has one'
+  const missing = 'body.publicKeyJwk: is required for a signing key'
   const extra = 'body.publicKeyJwk: has a member that a public key does not have'
 
   test.each([

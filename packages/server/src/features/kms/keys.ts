@@ -33,7 +33,7 @@ export async function create(input: In<typeof kms.create, InOrg>): Out<typeof km
     throw fail('not_found', 'body.groupId: no such group')
   const id = newId('kmsKey')
   const key = await insertKey(db, org, { id, name, purpose, spec, applicationId, groupId, now })
-  if (!key) throw fail('conflict', 'body.name: another key has it')
+  if (!key) throw fail('conflict', 'body.name: another key uses it')
   await insertVersion(db, key, { publicKeyJwk, now })
   await insertGrants(db, key, body.grants, { by: principal, now })
   audit('kms_key.created', id, { name, purpose, spec, grantees: body.grants.map(({ principalId }) => principalId) })
@@ -43,7 +43,8 @@ export async function create(input: In<typeof kms.create, InOrg>): Out<typeof km
 /** A signing key has a public half. The check refuses a private one that somebody sends by mistake. */
 function publicKeyOf(spec: KmsSpec, publicKeyJwk: string | undefined): string | null {
   if (publicKeyJwk === undefined) {
-    if (kmsSpecs[spec].purpose === 'sign') throw fail('invalid_request', 'body.publicKeyJwk: a key that signs has one')
+    if (kmsSpecs[spec].purpose === 'sign')
+      throw fail('invalid_request', 'body.publicKeyJwk: is required for a signing key')
     return null
   }
   checkSigningKey('body.publicKeyJwk', spec, publicKeyJwk)
@@ -57,7 +58,7 @@ export async function get({ db, kmsKey }: In<typeof kms.get, OnKey>): Out<typeof
 /** Anyone who has a signature may verify it, also when its key is disabled. */
 export async function publicKeys({ db, kmsKey }: In<typeof kms.public, OnKey>): Out<typeof kms.public> {
   const { purpose, spec, currentVersion } = kmsKey
-  if (purpose !== 'sign') throw fail('invalid_request', 'a key that encrypts has no public half')
+  if (purpose !== 'sign') throw fail('invalid_request', 'an encryption key has no public key')
   const versions = await listVersions(db, kmsKey)
   const keys = versions.map(({ version, publicKeyJwk }) => ({ version, publicKeyJwk: publicKeyJwk as string }))
   return { purpose, spec, currentVersion, keys }
@@ -69,7 +70,7 @@ export async function rotate(input: In<typeof kms.rotate, OnKey>): Out<typeof km
   const publicKeyJwk = publicKeyOf(kmsKey.spec, body.publicKeyJwk)
   await checkGrantees(input, body.grants)
   const key = await addVersion(db, kmsKey, now)
-  if (!key) throw fail('conflict', 'the key is disabled, or was deleted')
+  if (!key) throw fail('conflict', 'the key is disabled or deleted')
   await insertVersion(db, key, { publicKeyJwk, now })
   await insertGrants(db, key, body.grants, { by: principal, now })
   const { name, currentVersion: version } = key

@@ -59,7 +59,7 @@ async function makeNow({ context, body, transaction }: Minting['input'], target:
   const { provider, targetId, recipientPublicKey, ...asked } = body
   const issued = await onTarget(context, target, async (session) => {
     const reached = await moveLease(context.db, lease, 'create', 'creating')
-    if (!reached) throw fail('conflict', 'the lease has ended already')
+    if (!reached) throw fail('conflict', 'the lease has already ended')
     const toMake = { ...asked, id: lease.id, expiresAt: new Date(lease.expiresAt) }
     return session.create(toMake as unknown as ToMake<LeaseTag>)
   })

@@ -69,7 +69,7 @@ export const provisionedBy = (tokenId: string): Executor => ({
 /** Refuses a service token that is not in force, because nobody would ever claim the job. */
 async function checkProvisioner(db: Tx, orgId: string, tokenId: string, now: string): Promise<void> {
   if (!(await isTokenInForce(db, orgId, tokenId, now)))
-    throw fail('conflict', 'the target’s provisionerTokenId is no service token that works here')
+    throw fail('conflict', 'the target’s provisionerTokenId is not a valid service token')
 }
 
 const insertCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: string) =>

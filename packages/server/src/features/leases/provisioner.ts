@@ -83,7 +83,7 @@ export async function report(input: Report): Out<typeof provisioner.report> {
     throw fail('invalid_request', body.ok ? 'body.error: only where ok is false' : 'body.error: needed')
   const { job, ending } = await transaction(async (work) => {
     const job = await lockJob(work.db, principal, params.jobId)
-    if (!job) throw fail('not_found', 'no such job: it is done, was given out again, or its target is gone')
+    if (!job) throw fail('not_found', 'no such job: it is done, was given to another claim, or its target was deleted')
     return { job, ending: await reports[job.kind](input, work, job) }
   })
   await countCrash(context, job, body)

@@ -51,7 +51,7 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   const target = await transaction(async ({ db, audit }) => {
     const { provider } = config
     const inserted = await insertTarget(db, org, { id, name, provider, config, wrappedAdminSecret, ...facts, now })
-    if (!inserted) throw fail('conflict', 'body.name: another target has it')
+    if (!inserted) throw fail('conflict', 'body.name: another target uses it')
     audit('lease_target.created', id, { name, provider })
     await executor.requestCheck(db, inserted, now)
     return inserted
@@ -83,7 +83,7 @@ export async function update(input: In<typeof leases.updateTarget, OnTarget>): O
     : { status: null, server: target.server, notes: target.notes }
   const updated = await transaction(async ({ db, audit }) => {
     const changed = await updateTarget(db, target, { name, wrappedAdminSecret, ...facts, now })
-    if (!changed) throw fail('conflict', 'body.name: another target has it, or this one was deleted')
+    if (!changed) throw fail('conflict', 'body.name: another target uses it, or this one was deleted')
     audit('lease_target.updated', target.id, { name, credential: isNew })
     if (isNew) await executor.requestCheck(db, target, now)
     return changed

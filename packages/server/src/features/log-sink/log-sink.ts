@@ -27,7 +27,7 @@ export async function set(input: In<typeof logSink.set, InOrg>): Out<typeof logS
   const headerNames = headers ? Object.keys(headers).toSorted() : kept.headerNames
   // Otherwise someone who may change the endpoint could have the stored headers sent to a host of their own.
   if (before && !headers && headerNames.length > 0 && hostOf(before.endpoint) !== hostOf(body.endpoint))
-    throw fail('invalid_request', 'body.headers: give them anew, or {}, for an endpoint on another host')
+    throw fail('invalid_request', 'body.headers: are required when the endpoint moves to another host ({} for none)')
   await saveSink(db, org, { endpoint: body.endpoint, enabled, headerNames, sealedHeaders, now })
   audit('log_sink.updated', org.id, { endpoint: hostOf(body.endpoint), enabled, headerNames })
   return { logSink: toResponse((await findSink(db, org)) as Sink) }
@@ -98,7 +98,7 @@ function checkHeaders(given: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase()
     if (ownHeaders.has(lower) || ownConnectionHeaders.has(lower))
-      throw fail('invalid_request', `body.headers.${lower}: is not yours to set`)
+      throw fail('invalid_request', `body.headers.${lower}: cannot be set`)
     if (Object.hasOwn(headers, lower)) throw fail('invalid_request', `body.headers.${lower}: is there twice`)
     headers[lower] = value
   }

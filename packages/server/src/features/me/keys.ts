@@ -24,7 +24,7 @@ export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof
   const { db, principal, body } = input
   if (body.publicKeyJwk !== undefined) checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const stored = await resealKeys(db, principal.id, body.encryptedPrivateKey, body.publicKeyJwk ?? null)
-  if (!stored) throw fail('conflict', 'there are no keys of that public key')
+  if (!stored) throw fail('conflict', 'no keys with that public key are stored')
   await auditUser(input, principal.id, 'user.keys_resealed', principal.id)
   return { ok: true }
 }
@@ -38,7 +38,7 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   const { db, principal, body, now, audit, emit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const replaced = await replaceKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
-  if (!replaced) throw fail('conflict', 'there is no other keypair to replace')
+  if (!replaced) throw fail('conflict', 'there is no earlier keypair to replace')
   await lockPerson(db, principal.id)
   const lost = await listHoldings(db, principal.id, now)
   await deleteGrantsOfPerson(db, principal.id)

@@ -17,7 +17,7 @@ export async function list({ db, org, query, now }: In<typeof invites.list, InOr
 export async function create(input: In<typeof invites.create, InOrg>): Out<typeof invites.create> {
   const { context, db, org, principal, body, now, newId, audit, emit } = input
   const email = body.email.toLowerCase()
-  if (await isMember(db, org, email)) throw fail('conflict', 'body.email: already a member')
+  if (await isMember(db, org, email)) throw fail('conflict', 'body.email: is already a member')
   const invite = await insertInvite(db, org, {
     id: newId('invitation'),
     email,
@@ -26,7 +26,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
     now,
     expiresAt: new Date(Date.parse(now) + limits.inviteTtlSeconds * 1000).toISOString(),
   })
-  if (!invite) throw fail('conflict', 'body.email: an invitation is waiting already')
+  if (!invite) throw fail('conflict', 'body.email: an invitation is already open')
   if (context.config.rateLimits) await takeInvitation(input, email)
   const { name } = await getOrg(db, org)
   await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt })

@@ -54,9 +54,9 @@ async function mayBecome(
   const isOwnersAffair = from === 'owner' || to === 'owner'
   if (!isLeaving && by !== 'owner' && by !== 'admin') throw fail('forbidden', 'this needs the admin role')
   if (!isLeaving && isOwnersAffair && by !== 'owner')
-    throw fail('forbidden', 'only an owner makes, unmakes or removes an owner')
+    throw fail('forbidden', 'only an owner may add, change or remove an owner')
   const owners = rows.filter((row) => row.role === 'owner')
   if (from === 'owner' && to !== 'owner' && owners.length === 1)
-    throw fail('conflict', 'the last owner stays one; make another owner first')
+    throw fail('conflict', 'this is the last owner: make another member an owner first')
   return from
 }

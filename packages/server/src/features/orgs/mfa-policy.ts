@@ -19,9 +19,9 @@ export async function update(input: In<typeof mfaPolicy.update, InOrg>): Out<typ
   const { db, org, principal, body, now, context, audit } = input
   const { required } = body
   if (required && !isConfigured(context))
-    throw fail('conflict', 'this server has no way to sign people in, so none could enter a second factor')
+    throw fail('conflict', 'this server cannot sign people in, so nobody could enter a second factor')
   if (required && principal.type === 'user' && !isSecondFactorBehind(principal.session))
-    throw fail('mfa_required', 'enroll a second factor and enter it first; else this would lock you out')
+    throw fail('mfa_required', 'enroll a second factor and enter it first, or this would lock you out')
   const changed = await updateMfaRequired(db, org, required, now)
   if (changed) audit('org.mfa_policy_updated', org.id, { required })
   return { required, configured: isConfigured(context) }

@@ -23,7 +23,7 @@ export const allOrgs = (db: Sql, principal: Principal) => listOrgs(db, principal
 export async function create(input: In<typeof orgs.create, { principal: UserPrincipal }>): Out<typeof orgs.create> {
   const { db, principal, body, now, newId, audit } = input
   const org = await createOrg(input, { id: newId('organization'), name: body.name, slug: body.slug })
-  if (!org) throw fail('conflict', 'body.slug: taken')
+  if (!org) throw fail('conflict', 'body.slug: is already in use')
   await insertMembership(db, org.id, principal.id, 'owner', now)
   audit('org.created', org.id, { slug: org.slug }, { orgId: org.id })
   return { org: { ...org, role: 'owner' } }

@@ -31,7 +31,7 @@ describe('enrolling', () => {
     const { credentialId } = newPasskeyBody()
     await enroll(person, { credentialId })
     const { status, error } = await enroll(person, { credentialId, label: 'another' })
-    expect([status, error?.message]).toEqual([409, 'body.credentialId: enrolled already'])
+    expect([status, error?.message]).toEqual([409, 'body.credentialId: is already enrolled'])
     expect(await list(person)).toHaveLength(1)
     expect((await enroll(await newPerson(world, 'same@example.com'), { credentialId })).status).toBe(201)
   })

@@ -21,7 +21,7 @@ export async function create(input: In<typeof passkeys.create, Person>): Out<typ
   if ((await countPasskeys(db, principal.id)) >= limits.passkeysMax)
     throw fail('conflict', `${limits.passkeysMax} passkeys are there already; remove one first`)
   const passkey = await insertPasskey(db, principal.id, { id: newId('passkey'), ...body, createdAt: now })
-  if (!passkey) throw fail('conflict', 'body.credentialId: enrolled already')
+  if (!passkey) throw fail('conflict', 'body.credentialId: is already enrolled')
   await auditUser(input, principal.id, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
   return { passkey }
 }

@@ -56,7 +56,8 @@ export async function publicKey({ db, org }: In<typeof endpoints.publicKey, InOr
 export async function enable(input: In<typeof endpoints.enable, InOrg>): Out<typeof endpoints.enable> {
   const { db, org, body, now, audit } = input
   await check(input)
-  if (!(await insertRecovery(db, org, body, now))) throw fail('conflict', 'recovery is set up already; rotate it')
+  if (!(await insertRecovery(db, org, body, now)))
+    throw fail('conflict', 'recovery is already set up; rotate it instead')
   await insertCustodians(db, org, body.shares)
   await upsertGrants(db, org, body.grants, now)
   audit('recovery.enabled', org.id, factsOf(body))

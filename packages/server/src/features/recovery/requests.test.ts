@@ -67,7 +67,7 @@ describe('a recovery request', () => {
   test('accepts each share once, from its own custodian', async () => {
     const { give, custodians, get } = await scene()
     await give(0)
-    expect((await give(0)).error?.message).toBe('you have contributed to this request already')
+    expect((await give(0)).error?.message).toBe('you have already contributed to this request')
     expect((await give(1, {}, custodians[0])).error?.message).toBe('body.shareIndex: your share is number 1')
     expect((await give(1, { shareIndex: 3 })).status).toBe(400)
     expect((await get()).request.contributed).toBe(1)
@@ -102,7 +102,7 @@ describe('a recovery request', () => {
     for (const index of [0, 1]) await give(index)
     const keys = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
     await world.call(me.replaceKeys, { as: target.as, body: keys })
-    const changed = 'the target has other keys than when the request was opened'
+    const changed = 'the keys of the target have changed since the request was opened'
     expect((await give(2)).error?.message).toBe(changed)
     expect((await complete()).error?.message).toBe(changed)
   })
@@ -116,7 +116,7 @@ describe('a recovery request', () => {
         body: { targetPublicKeyJwk: await keyOf(world, target), targetType: 'user', targetId: target.id },
       })
     await world.server.context.db.rows('delete from memberships where user_id = $1', [(custodians[0] as Actor).id])
-    expect((await open()).error?.message).toBe('3 shares are needed and 2 custodians are left: set recovery up anew')
+    expect((await open()).error?.message).toBe('3 shares are needed and 2 custodians are left: set up recovery again')
     await world.call(recovery.disable, { as, params: { orgId: tenant.orgId } })
     expect((await open()).error?.message).toBe('recovery is not set up')
   })
@@ -158,7 +158,7 @@ test('a drill gives nobody any key, and its date is recorded', async () => {
     })
   const complete = (more: object) =>
     world.call(recoveryRequests.complete, { as, params, body: { grants: [], ...more } })
-  expect((await complete({ grants: [grant] })).error?.message).toBe('body.grants: a drill gives nobody anything')
+  expect((await complete({ grants: [grant] })).error?.message).toBe('body.grants: a drill grants no keys')
   expect((await complete({})).body).toMatchObject({ granted: 0, request: { status: 'completed' } })
   const { body: now } = await world.call(recovery.get, { as, params: { orgId } })
   const agoMs = world.clock.now().getTime() - Date.parse(now.recovery?.lastDrillAt as string)

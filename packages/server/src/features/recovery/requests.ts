@@ -48,7 +48,7 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   const { threshold } = recovery
   const left = (await listCustodians(db, org)).length
   if (left < threshold)
-    throw fail('conflict', `${threshold} shares are needed and ${left} custodians are left: set recovery up anew`)
+    throw fail('conflict', `${threshold} shares are needed and ${left} custodians are left: set up recovery again`)
   const target = await targetOf(input)
   const request = await insertRequest(db, org, {
     id: newId('recoveryRequest'),
@@ -75,17 +75,17 @@ async function targetOf(input: In<typeof recoveryRequests.open, InOrg>): Promise
   const { db, org, principal, body, now } = input
   const { targetType, targetId, drill, targetPublicKeyJwk } = body
   if ((targetType === undefined) !== (targetId === undefined))
-    throw fail('invalid_request', 'body: targetType and targetId go together')
+    throw fail('invalid_request', 'body: give both targetType and targetId, or neither')
   if (drill) {
-    if (targetId !== undefined) throw fail('invalid_request', 'body.targetId: a drill is for nobody')
+    if (targetId !== undefined) throw fail('invalid_request', 'body.targetId: a drill has no target')
     return null
   }
   if (targetType === undefined && principal.type === 'm2m')
-    throw fail('invalid_request', 'body.targetId: a machine client holds no keys, so it has to name whom it is for')
+    throw fail('invalid_request', 'body.targetId: is required, because a machine client has no keys')
   const target = targetType && targetId ? { type: targetType, id: targetId } : (principal as Target)
   const known = await findPublicKey(db, org, target.type, target.id, now)
   if (known === undefined)
-    throw fail('invalid_request', 'body.targetId: neither a member who has uploaded keys, nor a service token in force')
+    throw fail('invalid_request', 'body.targetId: must be a member who has uploaded keys, or a valid service token')
   if (!isSameKey(known, targetPublicKeyJwk))
     throw fail('invalid_request', 'body.targetPublicKeyJwk: not the public key of the target')
   return { type: target.type, id: target.id }
@@ -113,7 +113,7 @@ export async function contribute(input: Contribution): Out<typeof recoveryReques
     throw fail('invalid_request', `body.shareIndex: your share is number ${custodian.shareIndex}`)
   await checkTarget(input, request)
   const added = await insertShare(db, org, request, { shareIndex, userId: custodian.userId, contributedShare, now })
-  if (!added) throw fail('conflict', 'you have contributed to this request already')
+  if (!added) throw fail('conflict', 'you have already contributed to this request')
   const contributed = request.contributed + 1
   audit('recovery_request.share_contributed', request.id, { shareIndex, contributed, threshold: request.threshold })
   return { request: { ...request, contributed } }
@@ -131,7 +131,7 @@ async function checkTarget(
   const known = await findPublicKey(db, org, targetType, targetId, now)
   if (known === undefined) throw fail('conflict', gone)
   if (!isSameKey(known, targetPublicKeyJwk))
-    throw fail('conflict', 'the target has other keys than when the request was opened')
+    throw fail('conflict', 'the keys of the target have changed since the request was opened')
 }
 
 type Completion = In<typeof recoveryRequests.complete, OnRequest>
@@ -172,7 +172,7 @@ function checkPrincipal(
 ) {
   if (request.drill) {
     if (principalId !== undefined || grants.length > 0)
-      throw fail('invalid_request', 'body.grants: a drill gives nobody anything')
+      throw fail('invalid_request', 'body.grants: a drill grants no keys')
     return
   }
   if (principalType !== request.targetType || principalId !== request.targetId)

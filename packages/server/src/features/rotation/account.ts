@@ -67,6 +67,6 @@ export async function openAccounts(
 
 async function openCredential(context: Context, { orgId, wrappedAdminSecret }: StoredTarget): Promise<string> {
   const opened = await context.keypairs.openWrapped(context.db, brokerOf(orgId), wrappedAdminSecret)
-  if (!opened) throw fail('conflict', 'the credential of the lease target is not wrapped to the broker key any more')
+  if (!opened) throw fail('conflict', 'the credential of the lease target is no longer wrapped to the broker key')
   return new TextDecoder().decode(opened)
 }

@@ -49,7 +49,7 @@ async function checkKey({ context, db, org, body }: Create, env: Env, names: str
   const held = (await findRotatorEnv(context, db, org.id, env.id))?.wrappedDek ?? null
   const wrappedDek = held ?? body.wrappedDek
   if (wrappedDek === undefined)
-    throw fail('invalid_request', 'body.wrappedDek: needed, for the rotator holds no key of this environment')
+    throw fail('invalid_request', 'body.wrappedDek: is required, because the rotator has no key of this environment')
   const opened = await openWith(context, env, wrappedDek, names).catch((error: unknown) => {
     if (held !== null || !(error instanceof Refusal)) throw error
     throw fail('invalid_request', `body.wrappedDek: ${error.message}`)

@@ -57,14 +57,14 @@ async function write(
   const { orgId, id, environmentId, secretName } = rotation
   // Locks in the same order as a re-key.
   const of = { orgId, id: environmentId }
-  if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment is gone')
+  if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment was deleted')
   const policy = await lockClaim(db, rotation, claimedBy)
   if (!policy) throw fail('conflict', lost)
   const wrappedDek = await lockGrant(db, of, rotatorHolder(orgId))
   if (wrappedDek === undefined) throw fail('conflict', noKey)
   if (wrappedDek !== rotatorKey.wrappedDek) return 'rekeyed'
   const env = await findRotatorEnv(context, db, orgId, environmentId)
-  if (!env) throw fail('not_found', 'the environment is gone')
+  if (!env) throw fail('not_found', 'the environment was deleted')
   const now = instant(context)
   const actor = { type: 'rotator', id: orgId }
   const about = { environmentId, rotationId: id, ...(env.protection === null ? {} : { protected: true }) }

@@ -31,7 +31,7 @@ export const findRotatorEnv = (context: Context, db: Sql, orgId: string, envId: 
 /** Reads the grant for each run, so that revoking it stops the rotation. */
 export async function openRotatorKey(context: Context, rotation: Rotation): Promise<RotatorKey> {
   const env = await findRotatorEnv(context, context.db, rotation.orgId, rotation.environmentId)
-  if (!env) throw fail('not_found', 'the environment is gone')
+  if (!env) throw fail('not_found', 'the environment was deleted')
   if (env.wrappedDek === null) throw fail('conflict', noKey)
   return openWith(context, env, env.wrappedDek, namesOf(rotation))
 }
@@ -59,7 +59,7 @@ export async function openWith(context: Context, env: Env, wrappedDek: string, n
     if (value !== undefined) values.set(name, value)
   }
   if (current.size > 0 && values.size === 0)
-    throw fail('conflict', 'the key that the rotator was given does not open this environment’s secrets')
+    throw fail('conflict', 'the key that was granted to the rotator does not open the secrets of this environment')
   return {
     env,
     key,

@@ -80,7 +80,7 @@ async function begin(run: Run): Promise<RotationResult> {
   const { context, rotation } = run
   const rotatorKey = await openRotatorKey(context, rotation)
   if (rotation.lastVersion !== null && !rotatorKey.has(rotation.secretName))
-    throw fail('conflict', 'the secret was deleted: write it again, or configure its rotation anew')
+    throw fail('conflict', 'the secret was deleted: write it again, or configure a new rotation')
   checkProven(rotatorKey)
   const config = configOf(rotation)
   if (isOfAccount(config)) return rotateAccount(run, rotatorKey, config)

@@ -26,7 +26,7 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   needManaged(context)
   const { id: userId, session } = principal
   checkOneFactor(body)
-  if (session.id === null || !session.secondFactor) throw fail('conflict', 'there is no second factor to enter')
+  if (session.id === null || !session.secondFactor) throw fail('conflict', 'you have no second factor to enter')
   await takeAttempt(db, 'second_factor', userId, now)
   if (!(await isRightFactor(input, userId, body)))
     return refuseAndCommit('forbidden', 'the second factor is wrong, or was used before')

@@ -15,7 +15,7 @@ export interface Person {
 
 /** A person who signs in at an external issuer enters second factors there. */
 export function needManaged({ oidc }: Context): void {
-  if (oidc) throw fail('conflict', 'an external issuer keeps second factors here')
+  if (oidc) throw fail('conflict', 'an external issuer manages the second factors of this server')
 }
 
 export async function get({
@@ -38,7 +38,7 @@ export async function renew(
 ): Out<typeof secondFactor.renewRecoveryCodes> {
   const { db, context, principal } = input
   needManaged(context)
-  if (!principal.session.secondFactor) throw fail('conflict', 'there is no second factor that these could stand in for')
+  if (!principal.session.secondFactor) throw fail('conflict', 'recovery codes need a second factor: enroll one first')
   const recoveryCodes = await newRecoveryCodes(db, needServerKey(context), principal.id)
   await auditUser(input, principal.id, 'user.recovery_codes_renewed', principal.id)
   return { recoveryCodes }

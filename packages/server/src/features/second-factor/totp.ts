@@ -37,7 +37,7 @@ export async function enroll(input: In<typeof secondFactor.enrollTotp, Person>):
   const secret = randomBytes(20)
   const sealed = serverKey.seal('totp-secret', principal.id, secret.toString('base64url'))
   if (!(await upsertTotp(db, principal.id, sealed, now)))
-    throw fail('conflict', 'there is an authenticator app already; remove it first')
+    throw fail('conflict', 'an authenticator app is already set up; remove it first')
   const user = await findPerson(db, principal.id)
   const totp = await authenticator(secret, user?.email ?? principal.id)
   return { secret: totp.secret.base32, uri: totp.toString() }

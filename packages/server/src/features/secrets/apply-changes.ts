@@ -64,7 +64,8 @@ export async function applyChanges<Of extends Change>(work: Work, env: Env, base
     const applied = await applyChange(work.db, env, change, secret, work)
     if (applied) done.push({ ...applied, change })
     else if (done.length === 0) return undefined
-    else throw fail('conflict', `${name} was made by another in this moment: nothing was applied; approve again`)
+    else
+      throw fail('conflict', `${name} was made by somebody else at the same time: nothing was applied; approve again`)
   }
   return done
 }

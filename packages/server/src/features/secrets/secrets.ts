@@ -83,7 +83,7 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
     throw fail('invalid_request', `${params.name} version ${body.version} is from before the environment was re-keyed`)
   const current = await findVersion(db, env, secret.id, secret.currentVersion)
   if (current?.ciphertext === old.ciphertext)
-    throw fail('invalid_request', `${params.name} holds exactly that value already`)
+    throw fail('invalid_request', `${params.name} already has exactly that value`)
   await checkEnvironmentQuota(context, db, env, { name: params.name, bytes: old.ciphertext.length })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: body.version }
@@ -108,7 +108,7 @@ export async function remove(input: In<typeof secrets.delete, InEnv, SecretsCont
   const { context, db, env, params, query, body, audit } = input
   const expected = query.expectedVersion ?? body.expectedVersion
   if (expected !== (body.expectedVersion ?? expected))
-    throw fail('invalid_request', 'body.expectedVersion: another one than query.expectedVersion')
+    throw fail('invalid_request', 'body.expectedVersion: differs from query.expectedVersion')
   const secret = await lockedSecret(db, env, params.name, expected)
   if (isProtected(env)) return context.propose(input, env, { action: 'delete', secretName: params.name, on: secret })
   await deleteSecret(db, env, secret.id)

@@ -39,7 +39,7 @@ export async function create(input: In<typeof signInPasskeys.create, Person>): O
     label: body.label,
     now,
   })
-  if (!passkey) throw fail('conflict', 'this passkey is enrolled already')
+  if (!passkey) throw fail('conflict', 'this passkey is already enrolled')
   if (principal.session.id !== null) await stampSession(db, principal.session.id, now)
   await auditUser(input, principal.id, 'user.sign_in_passkey_enrolled', passkey.id)
   return { passkey }

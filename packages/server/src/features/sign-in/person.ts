@@ -10,5 +10,5 @@ export function personOfAddress(address: string): Person {
 }
 
 export function needBuiltIn({ oidc }: Context): void {
-  if (oidc) throw fail('conflict', 'people sign in at an external issuer here')
+  if (oidc) throw fail('conflict', 'people sign in to this server at an external issuer')
 }

@@ -51,10 +51,10 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
   const person = { ...personOfAddress(body.email), name: body.name }
   // Access to the console proves nothing about the mailbox of an existing user.
   if (await hasUser(db, person.subject))
-    throw fail('conflict', 'body.email: somebody signs in with this address already; name another one')
+    throw fail('conflict', 'body.email: somebody already signs in with this address; give another one')
   await useSetUpLink(db, sha256(body.token), now)
   const org = await createOrg(input, { id: newId('organization'), name: body.orgName, slug: body.orgSlug })
-  if (!org) throw fail('conflict', 'body.orgSlug: taken')
+  if (!org) throw fail('conflict', 'body.orgSlug: is already in use')
   const userId = await makeUser(db, person, now, audit)
   await insertMembership(db, org.id, userId, 'owner', now)
   audit('org.created', org.id, { slug: org.slug }, { orgId: org.id, actor: { type: 'user', id: userId } })

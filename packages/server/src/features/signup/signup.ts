@@ -31,5 +31,5 @@ async function createUnderFreeSlug(input: { db: Tx; now: string }, org: { id: st
     const inserted = await createOrg(input, { ...org, slug })
     if (inserted) return inserted
   }
-  throw fail('conflict', 'body.orgSlug: taken, and so is every variant tried')
+  throw fail('conflict', 'body.orgSlug: is already in use, as is every variant that was tried')
 }

@@ -212,7 +212,7 @@ async function giveKeys(
 ): Promise<string[]> {
   const { db, principal } = request
   if (principal === null || principal.type === 'm2m')
-    throw fail('forbidden', 'a machine client holds no key, so it cannot give one')
+    throw fail('forbidden', 'a machine client has no keys, so it cannot grant one')
   const layers = new Map(
     (await listLayerAccess(db, binding.orgId, binding.id, principal)).map((layer) => [layer.environmentId, layer]),
   )
@@ -232,7 +232,7 @@ async function giveKeys(
         throw fail('invalid_request', `body.wrappedDeks: the key of ${environmentId} (${slug}) is missing`)
   const holder = { principalType: 'sync_connection', principalId: binding.connectionId }
   const put = await putGrants({ ...request, principal }, binding.orgId, holder, wrappedDeks)
-  if (!put) throw fail('conflict', 'the connection is gone')
+  if (!put) throw fail('conflict', 'the connection was deleted')
   return [...given]
 }
 

@@ -42,7 +42,7 @@ export async function create(input: In<typeof sync.createConnection, InOrg>): Ou
   await checkCredential(context, db, { orgId: org.id, id }, wrappedCredential)
   const { provider } = config
   if (!(await insertConnection(db, org, { id, name, provider, config, wrappedCredential, now })))
-    throw fail('conflict', 'body.name or body.id: another connection has it')
+    throw fail('conflict', 'body.name or body.id: another connection uses it')
   audit('sync_connection.created', id, { name, provider })
   return new Reply(201, { connection: toResponse((await findConnection(db, org, id)) as Connection) })
 }
@@ -66,7 +66,7 @@ export async function update(input: In<typeof sync.updateConnection, OnConnectio
   const isNew = body.wrappedCredential !== undefined
   if (isNew) await checkCredential(context, db, connection, wrappedCredential)
   if (!(await updateConnection(db, connection, { name, wrappedCredential, isNew, now })))
-    throw fail('conflict', 'body.name: another connection has it, or this one was deleted')
+    throw fail('conflict', 'body.name: another connection uses it, or this one was deleted')
   if (isNew) await makeDue(db, org.id, connection.id, now)
   audit('sync_connection.updated', connection.id, { name, credential: isNew })
   return { connection: toResponse((await findConnection(db, org, connection.id)) as Connection) }

@@ -35,7 +35,7 @@ export async function dispatch(input: In<typeof tasks.dispatch, OnAgent>): Out<t
     now,
     expiresAt: new Date(Date.parse(now) + ttlSeconds * 1000).toISOString(),
   })
-  if (!task) throw fail('conflict', 'body.taskRef: registered already')
+  if (!task) throw fail('conflict', 'body.taskRef: is already registered')
   const metadata = { agentId: agent.id, taskRef, scopes, ttlSeconds, label }
   // The path names no organization, so the entry does.
   audit('agent.task_dispatched', task.id, metadata, { orgId: agent.orgId })

@@ -27,8 +27,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
   const { context, db, org, principal, origin, body, now, audit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const expiresAt = body.expiresAt ? checkedInstant(body.expiresAt) : null
-  if (expiresAt !== null && expiresAt <= now)
-    throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
+  if (expiresAt !== null && expiresAt <= now) throw fail('invalid_request', 'body.expiresAt: must be in the future')
   const environmentId = body.environmentId ?? null
   if (environmentId !== null) {
     const env = await findEnvOfBody(db, org, environmentId, principal, now)
@@ -53,7 +52,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     const registered = await registerAgain(input)
     if (registered) return { token: registered }
     noteTokenInUse(context, { tokenId: id, byOrgId: org.id }, origin)
-    throw fail('conflict', 'body.tokenId: registered already')
+    throw fail('conflict', 'body.tokenId: is already registered')
   }
   audit('token.created', id, { name, role, environmentId, expiresAt })
   return { token }

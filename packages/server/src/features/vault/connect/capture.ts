@@ -122,7 +122,7 @@ async function checkAccount(
   const known = await findAccountDigest(db, before)
   const isOther = known !== null && digest !== undefined && known !== digest
   if (isOther && !allowAccountChange)
-    throw fail('conflict', 'this is another account than the one that was connected: sign in with that one')
+    throw fail('conflict', 'this account is not the one that was connected before: sign in with that account')
   return isOther
 }
 

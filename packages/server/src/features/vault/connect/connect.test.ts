@@ -66,7 +66,7 @@ test('only the first browser that opens a link can use it, even if several try a
   const claim = () => world.call(vaultConnect.claim, { body: { token } })
   const answers = await Promise.all([claim(), claim(), claim()])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
-  expect((await claim()).error?.message).toBe('this link was opened already')
+  expect((await claim()).error?.message).toBe('this link was already opened')
   const unknown = await world.call(vaultConnect.claim, { body: { token: `vct_${'A'.repeat(43)}` } })
   expect(unknown.status).toBe(404)
 })

@@ -14,13 +14,13 @@ import { type CaptureSession, type Claimed, lockSession, type ManageSession } fr
 import { cancelSession, claimSession, consentTo, lockByToken } from './store.ts'
 import { connectView, manageView, viewOf } from './view.ts'
 
-/** The first browser that opens a link claims it. Every later browser gets 409 with "this link was opened already". */
+/** The first browser that opens a link claims it. Every later browser gets 409 with "this link was already opened". */
 export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof vaultConnect.claim> {
   const { db, body, now, audit } = input
   const session = await lockByToken(db, sha256(body.token), now)
   if (!session) throw fail('not_found', 'no such link')
   const { orgId, projectId, purpose, userRef } = session
-  if (session.claimedAt !== null) throw fail('conflict', 'this link was opened already')
+  if (session.claimedAt !== null) throw fail('conflict', 'this link was already opened')
   sessionLifecycle.check(session.status, 'claim')
   const project = await lockProject(db, { orgId, id: projectId })
   // A person can revoke connections even after the project was disabled.

@@ -77,7 +77,7 @@ export async function setStatus(input: In<typeof vaultExecutor.setStatus, On>): 
   const { status, reason = null } = body
   const breaks = status === 'reauth_required'
   if (breaks && reason === null) throw fail('invalid_request', 'body.reason: is required with reauth_required')
-  if (!breaks && reason !== null) throw fail('invalid_request', 'body.reason: is for reauth_required alone')
+  if (!breaks && reason !== null) throw fail('invalid_request', 'body.reason: is allowed only with reauth_required')
   const before = await lockConnection(db, input.connection)
   connectionLifecycle.check(before.status, breaks ? 'require_reauth' : 'reactivate')
   await moveConnection(db, before, { status, reason, now })

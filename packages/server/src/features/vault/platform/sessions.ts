@@ -52,9 +52,9 @@ async function connectionIdOf(input: Create): Promise<string> {
   const { purpose = 'connect', connectionId, userRef, providerId } = body
   if (purpose === 'connect') {
     if (connectionId !== undefined)
-      throw fail('invalid_request', 'body.connectionId: is for the purpose reconnect alone')
+      throw fail('invalid_request', 'body.connectionId: is allowed only with the purpose reconnect')
     if (input.body.allowAccountChange !== undefined)
-      throw fail('invalid_request', 'body.allowAccountChange: is for the purpose reconnect alone')
+      throw fail('invalid_request', 'body.allowAccountChange: is allowed only with the purpose reconnect')
     return newId('vaultConnection')
   }
   if (connectionId === undefined) throw fail('invalid_request', 'body.connectionId: is required to reconnect')
