@@ -1,9 +1,9 @@
 import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { expect, test } from 'vitest'
 import { sent } from '../../server/test/vault-scene.ts'
-import { axeInBoth, leaksOf, openStage, press, returnUrl, screen } from './stage.ts'
+import { axeInBoth, leaksOf, openScene, press, returnUrl, screen } from './scene.ts'
 
-const stage = await openStage()
+const stage = await openScene()
 const { world, executor, platformAs } = stage
 
 test('a person connects an API key on a phone, only the executor can open it, and no requested address contains the token', async () => {

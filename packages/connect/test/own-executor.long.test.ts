@@ -5,7 +5,7 @@ import { backend, connectionOf, openScene } from '../../executor/test/scene.ts'
 import { profileOf, startSite } from '../../executor/test/site.ts'
 import { startUpstream } from '../../executor/test/upstream.ts'
 import { newLink, newManageLink } from '../../server/test/vault-scene.ts'
-import { press, screen } from './stage.ts'
+import { press, screen } from './scene.ts'
 
 const scene = await openScene()
 const { world } = scene

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, test } from 'vitest'
 import type { Visitor } from '../../dashboard/test/browser.ts'
-import { openStage, press, type Stage, screen } from './stage.ts'
+import { openScene, press, type Scene, screen } from './scene.ts'
 
 // Makes pictures of each screen for a person to look at. SKERRY_SCREENSHOTS names a folder below the project's.
 const folder = process.env.SKERRY_SCREENSHOTS
@@ -15,7 +15,7 @@ describe.skipIf(!folder)('pictures of the Connect page', () => {
   test('show each screen in light and dark, on a phone and on a desktop', async () => {
     const into = resolve(folder as string)
     await mkdir(into, { recursive: true })
-    const stage = await openStage()
+    const stage = await openScene()
     const visitor = await stage.arrive()
     const { page } = visitor
     await walk(stage, visitor, async (name) => {
@@ -29,7 +29,7 @@ describe.skipIf(!folder)('pictures of the Connect page', () => {
   })
 })
 
-async function walk(stage: Stage, visitor: Visitor, take: Take): Promise<void> {
+async function walk(stage: Scene, visitor: Visitor, take: Take): Promise<void> {
   const { page } = visitor
   const open = async (providerId: string) => {
     await page.goto((await stage.link({ providerId })).path)

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import type { Visitor } from '../../dashboard/test/browser.ts'
 import { open, sent } from '../../server/test/vault-scene.ts'
 import { planted } from './executor.ts'
-import { axeInBoth, leaksOf, openStage, press, returnUrl, screen } from './stage.ts'
+import { axeInBoth, leaksOf, openScene, press, returnUrl, screen } from './scene.ts'
 
-const stage = await openStage()
+const stage = await openScene()
 const { world, executor, platformAs } = stage
 
 const connectionOf = async (vaultConnectionId: string) =>

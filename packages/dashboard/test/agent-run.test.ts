@@ -7,16 +7,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Machine, newMachine } from '../../cli/test/machine.ts'
 import { startUpstream } from '../../proxy/test/world.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
-import { dialogOf } from './apps-journey.ts'
-import { row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { dialogOf } from './apps-steps.ts'
+import { row } from './changes-steps.ts'
+import { newPlace, putSecret } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // A run of an agent from its task to its activity report. It uses a browser, a server and a proxy with its default
 // intervals.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 const as = owner.bearer()
 const names = ['ALPHA_KEY', 'BETA_KEY', 'GAMMA_KEY', 'DELTA_KEY', 'OMEGA_KEY']
 const plantedIn = (name: string) => `planted-value-of-${name}`
@@ -70,7 +70,7 @@ afterAll(async () => {
 
 describe('an agent run', () => {
   test('has a policy with five secrets, which the proxy fetches from the server', async () => {
-    await journey.goTo(page, 'Agents')
+    await steps.goTo(page, 'Agents')
     await page.getByRole('button', { name: 'New agent' }).click()
     await dialog().getByLabel('Name').fill('Builder')
     await dialog().getByRole('button', { name: 'Create', exact: true }).click()

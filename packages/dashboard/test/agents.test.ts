@@ -3,15 +3,15 @@ import { me } from '@skerry/contract/me/endpoints'
 import { tasks } from '@skerry/contract/tasks/endpoints'
 import { describe, expect, test } from 'vitest'
 import { newToken } from '../../server/test/tenant.ts'
-import { dialogOf } from './apps-journey.ts'
-import { choose as chooseOption, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, newPlace } from './org-journey.ts'
-import { beginWalk } from './walk.ts'
+import { dialogOf } from './apps-steps.ts'
+import { choose as chooseOption, row } from './changes-steps.ts'
+import { axeProblems, choose, newPlace } from './org-steps.ts'
+import { openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The life of an agent, from its creation to its activity report. Every signature is made in the browser.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 const as = owner.bearer()
 const { body: own } = await world.call(me.get, { as })
 const orgId = own.orgs[0]?.id as string
@@ -29,7 +29,7 @@ const write = (text: string) => dialog().getByLabel('Rules').fill(text)
 
 describe('an agent', () => {
   test('is created without permissions', async () => {
-    await journey.goTo(page, 'Agents')
+    await steps.goTo(page, 'Agents')
     await page.getByText('No agent yet').waitFor()
     await page.getByRole('button', { name: 'New agent' }).click()
     await dialog().getByLabel('Name').fill('Release builder')
@@ -174,7 +174,7 @@ describe('an agent', () => {
   })
 
   test('can be disabled and removed', async () => {
-    await journey.goTo(page, 'Agents')
+    await steps.goTo(page, 'Agents')
     await choose(page, 'Release robot', 'Disable')
     await row(page, /Release robot/)
       .getByText('disabled')

@@ -5,16 +5,16 @@ import { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import { invites } from '@skerry/contract/members/endpoints'
 import { describe, expect, test } from 'vitest'
 import { seal } from '../../server/src/features/audit-proof/seal.ts'
-import * as journey from './journey.ts'
-import { axeProblems, joins, newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { axeProblems, joins, newPlace, putSecret } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The audit log of an organization with more entries than one page shows.
 
 const grace = 'grace@example.com'
 const renamings = 120
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 const { bearer } = owner
 const place = await newPlace(world, bearer())
 const { orgId } = place
@@ -31,7 +31,7 @@ const all = list.entries
 expect(list.nextCursor).toBeNull()
 /** The entries of each day (UTC), the oldest day first. Midnight may pass while the entries are written. */
 const days = [...Map.groupBy(all.toReversed(), ({ createdAt }) => createdAt.slice(0, 10)).values()]
-await journey.goTo(page, 'Audit log')
+await steps.goTo(page, 'Audit log')
 
 const rows = () => page.getByRole('button', { name: 'Show details' })
 const expectRows = (count: number) => expect.poll(() => rows().count()).toBe(count)

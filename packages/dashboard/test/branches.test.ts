@@ -9,13 +9,13 @@ import {
   openEnvironment,
   save,
   value,
-} from './apps-journey.ts'
+} from './apps-steps.ts'
 import { told } from './browser.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { axeProblems } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
@@ -80,7 +80,7 @@ describe('a branch', () => {
 
   test('can be deleted without a change to its environment', async () => {
     await page.getByRole('link', { name: 'Production' }).first().click()
-    await journey.openTab(page, 'Branches')
+    await steps.openTab(page, 'Branches')
     await page.getByRole('button', { name: /^Delete/ }).click()
     await dialogOf(page).getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No branch').waitFor()

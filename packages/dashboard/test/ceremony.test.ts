@@ -8,18 +8,18 @@ import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../server/test/blobs.ts'
 import { findings, needle } from '../../server/test/needles.ts'
 import { tableDump } from '../../server/test/state.ts'
-import { dialogOf, expectShown, openApp, openOrg } from './apps-journey.ts'
+import { dialogOf, expectShown, openApp, openOrg } from './apps-steps.ts'
 import type { Visitor } from './browser.ts'
-import { lookAgain, choose as pick, row } from './changes-journey.ts'
-import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, joinsWithKey, newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, join, tracesOf } from './walk.ts'
+import { lookAgain, choose as pick, row } from './changes-steps.ts'
+import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-steps.ts'
+import { axeProblems, choose, joinsWithKey, newPlace, putSecret } from './org-steps.ts'
+import { join, openOwner, tracesOf } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Five custodians, any three of whom can let a newcomer read secrets that nobody has granted to them. Each person has a
 // browser of their own, except two custodians who contribute no share.
 
-const walk = await beginWalk()
+const walk = await openOwner()
 const { world, owner } = walk
 const place = await newPlace(world, owner.bearer())
 const value = 'planted-database-url-5e20b7'
@@ -58,7 +58,7 @@ async function atBrowser(visitor: Visitor): Promise<Holder> {
   const as = visitor.bearer()
   const [{ body: own }, { body: keys }] = [await world.call(me.get, { as }), await world.call(me.getKeys, { as })]
   const sealed = keys.encryptedPrivateKey as string
-  const { passphrase } = journey.person
+  const { passphrase } = steps.person
   return { as, privateKey: await openWithPassphrase(sealed, passphrase, own.principal.id, { extractable: true }) }
 }
 
@@ -70,7 +70,7 @@ const scalarOf = async ({ privateKey }: Holder) => (await exportPrivateKey(priva
 describe('the recovery key', () => {
   test('is created for five custodians, and the threshold cannot exceed their number', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Recovery')
+    await steps.goTo(page, 'Recovery')
     await press(owner, 'Set it up')
     await chooseCustodians(owner, custodians)
     const dialog = dialogOf(page)
@@ -89,14 +89,14 @@ describe('the recovery key', () => {
     await shown(owner, 'Any 3 of 5 custodians together open what it covers.')
     await shown(owner, '1 of 1 environments can be recovered.')
     // The custodians keep this page open from now on.
-    for (const custodian of [grace, linus, margaret]) await journey.goTo(custodian.page, 'Recovery')
+    for (const custodian of [grace, linus, margaret]) await steps.goTo(custodian.page, 'Recovery')
   })
 })
 
 describe('a newcomer', () => {
   test('joins later and holds no key', async () => {
     newcomer = await join(walk, newcomerName)
-    await journey.goTo(newcomer.page, 'Keyring')
+    await steps.goTo(newcomer.page, 'Keyring')
     words = await newcomer.page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
     await openOrg(newcomer.page)
     await openApp(newcomer.page, 'Web shop')
@@ -111,7 +111,7 @@ describe('a newcomer', () => {
     await closed(owner)
     const { body } = await world.call(recoveryRequests.list, { as: owner.bearer(), params })
     recoveryRequestId = body.requests[0]?.id as string
-    await journey.goTo(newcomer.page, 'Recovery')
+    await steps.goTo(newcomer.page, 'Recovery')
     await row(newcomer.page, newcomerName).getByText('0 of 3', { exact: true }).waitFor()
   })
 })
@@ -241,8 +241,8 @@ describe('the newcomer', () => {
 
 test('the page of the recovery key warns after a custodian has left', async () => {
   await world.call(members.remove, { as: owner.bearer(), params: { ...params, userId: alan.id } })
-  await journey.goTo(owner.page, 'Applications')
-  await journey.goTo(owner.page, 'Recovery')
+  await steps.goTo(owner.page, 'Applications')
+  await steps.goTo(owner.page, 'Recovery')
   await shown(owner, /One custodian has left or replaced their keys/)
 })
 

@@ -6,16 +6,16 @@ import { describe, expect, test } from 'vitest'
 import { insertPromo } from '../../server/src/features/billing/promo-store.ts'
 import { readArchive } from '../../server/test/archives.ts'
 import { isQuick } from '../../server/test/extent.ts'
-import { dialogOf } from './apps-journey.ts'
-import { choose as pick } from './changes-journey.ts'
-import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, join, leaks } from './walk.ts'
+import { dialogOf } from './apps-steps.ts'
+import { choose as pick } from './changes-steps.ts'
+import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-steps.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-steps.ts'
+import { join, leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Managed keys, the recovery key, the plan of the organization, and its export.
 
-const walk = await beginWalk()
+const walk = await openOwner()
 const { world, owner } = walk
 const place = await newPlace(world, owner.bearer())
 await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-api-key')
@@ -29,7 +29,7 @@ describe('managed keys', () => {
   const { page } = owner
 
   test('are created in the browser, and only their creator holds them at first', async () => {
-    await journey.goTo(page, 'Managed keys')
+    await steps.goTo(page, 'Managed keys')
     await page.getByText('No managed key yet').waitFor()
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
@@ -75,7 +75,7 @@ describe('managed keys', () => {
   })
 
   test('show the public key of a signing key as JWK and as PEM, and both are the same key', async () => {
-    await journey.goTo(page, 'Managed keys')
+    await steps.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('releases')
     await pick(page, 'What it does', 'ECDSA P-256, SHA-256: signs')
@@ -99,7 +99,7 @@ describe('recovery', () => {
 
   test('can be set up after the words of each custodian were compared', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Recovery')
+    await steps.goTo(page, 'Recovery')
     await press(owner, 'Set it up')
     const dialog = dialogOf(page)
     await chooseCustodians(owner, ['Ada', 'linus@example.com'])
@@ -116,13 +116,13 @@ describe('recovery', () => {
 
   test('guides a member who forgot the passphrase from a new keypair to access again', async () => {
     const { page } = grace
-    await journey.goTo(page, 'Recovery')
+    await steps.goTo(page, 'Recovery')
     await page.getByRole('link', { name: 'What to do, step by step' }).click()
     await page.getByRole('link', { name: 'your keyring' }).click()
     await press(grace, 'Replace the keypair…')
     const dialog = dialogOf(page)
-    await dialog.getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
-    await dialog.getByLabel('Passphrase again').fill(journey.person.passphrase)
+    await dialog.getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
+    await dialog.getByLabel('Passphrase again').fill(steps.person.passphrase)
     await pressIn(grace, 'Replace the keypair')
     await closed(grace)
     await page.goBack()
@@ -136,7 +136,7 @@ describe('recovery', () => {
     await closed(owner)
     await page.getByText('0 of 2 shares are there.').waitFor()
 
-    await journey.goTo(linus.page, 'Recovery')
+    await steps.goTo(linus.page, 'Recovery')
     for (const custodian of [owner, linus]) await giveShare(custodian, 'grace@example.com', words)
     await press(grace, 'Read again')
     await page.getByText('You can read again').waitFor()
@@ -151,7 +151,7 @@ describe('recovery', () => {
 
   test('lets the member read the recovered secret', async () => {
     const { page } = grace
-    await journey.goTo(page, 'Applications')
+    await steps.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
     await page
       .getByRole('button', { name: /Reveal API_KEY/ })
@@ -162,7 +162,7 @@ describe('recovery', () => {
 
   test('loses a custodian only after the dialog has said how many shares remain', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     await choose(page, 'linus@example.com', 'Remove…')
     await dialogOf(page).getByText('Without this custodian, recovery is not possible').waitFor()
     await dialogOf(page).getByText('1 share of the recovery key remains, but 2 are needed').waitFor()
@@ -170,7 +170,7 @@ describe('recovery', () => {
     expect(await axeProblems(page)).toEqual([])
     await pressIn(owner, 'Cancel')
     await closed(owner)
-    await journey.goTo(page, 'Recovery')
+    await steps.goTo(page, 'Recovery')
   })
 
   test.skipIf(isQuick)('can be tested with a drill, which grants nothing', async () => {
@@ -178,8 +178,8 @@ describe('recovery', () => {
     await press(owner, 'Begin a drill…')
     await pressIn(owner, 'Ask the custodians')
     await closed(owner)
-    await journey.goTo(linus.page, 'Applications')
-    await journey.goTo(linus.page, 'Recovery')
+    await steps.goTo(linus.page, 'Applications')
+    await steps.goTo(linus.page, 'Recovery')
     for (const custodian of [owner, linus]) {
       await choose(custodian.page, 'A drill', 'Give my share…')
       const compared = dialogOf(custodian.page).getByLabel(/I compared these words/)
@@ -195,7 +195,7 @@ describe('recovery', () => {
 
   test('covers a new environment at once', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Applications')
+    await steps.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
     await press(owner, 'New environment')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('Staging')
@@ -217,7 +217,7 @@ describe('plan and usage', () => {
       expiresAt: null,
     } as const
     await insertPromo(world.server.context.db, code, world.clock.now().toISOString())
-    await journey.goTo(page, 'Plan and usage')
+    await steps.goTo(page, 'Plan and usage')
     await page.getByText('This server enforces no limits').waitFor()
     await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
     await press(owner, 'Redeem a code…')
@@ -227,7 +227,7 @@ describe('plan and usage', () => {
     await page.getByText('With the code SPRING-1').waitFor()
     await page.getByRole('row', { name: /Members 3 50/ }).waitFor()
     expect(await axeProblems(page)).toEqual([])
-    await journey.goTo(linus.page, 'Plan and usage')
+    await steps.goTo(linus.page, 'Plan and usage')
     await linus.page.getByText('With the code SPRING-1').waitFor()
     expect(await linus.page.getByRole('button', { name: 'Redeem a code…' }).count()).toBe(0)
   })
@@ -235,7 +235,7 @@ describe('plan and usage', () => {
   test('return to the free plan as soon as the plan is cancelled', async () => {
     const { page } = owner
     await press(owner, 'Cancel the plan…')
-    await dialogOf(page).getByRole('textbox').fill(journey.person.slug)
+    await dialogOf(page).getByRole('textbox').fill(steps.person.slug)
     await pressIn(owner, 'Cancel the plan')
     await closed(owner)
     await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
@@ -263,7 +263,7 @@ describe('an export', () => {
 
   test('is written to a file as it arrives, and verifies with the key that the page shows', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Settings')
+    await steps.goTo(page, 'Settings')
     await page.getByRole('link', { name: 'Export', exact: true }).click()
     await chooseFile('of acme.json')
     await press(owner, 'Save an archive…')
@@ -289,7 +289,7 @@ describe('an export', () => {
   })
 
   test('is available to owners and admins only', async () => {
-    await linus.page.goto(`/orgs/${journey.person.slug}/settings/export`)
+    await linus.page.goto(`/orgs/${steps.person.slug}/settings/export`)
     await linus.page.getByText('This is for owners and admins').waitFor()
   })
 })

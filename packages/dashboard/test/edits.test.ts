@@ -17,17 +17,17 @@ import {
   placeOf,
   save,
   value,
-} from './apps-journey.ts'
+} from './apps-steps.ts'
 import type { Visitor } from './browser.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, join, leaks } from './walk.ts'
+import { axeProblems } from './org-steps.ts'
+import { join, leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Events that can happen between typing a value and storing it.
 
 const grace = 'grace@example.com'
 
-const walk = await beginWalk()
+const walk = await openOwner()
 const { world, owner, page } = walk
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
@@ -43,7 +43,7 @@ describe('two people who edit the same secret at once', () => {
     // After a reload, the page shows the new member and their key.
     await openEnvironment(page, 'Staging')
     await page.reload()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await grantKey(page, grace)
     await openApp(page, 'Web shop')
     await openApp(second.page, 'Web shop')
@@ -121,7 +121,7 @@ describe('two people who edit the same secret at once', () => {
 
   test('get no conflict if they store the same value', async () => {
     await second.page.reload()
-    await journey.unlockWithPassphrase(second.page)
+    await steps.unlockWithPassphrase(second.page)
     await edit(page, 'API_KEY', 'Staging', 'planted-the-same')
     await storeElsewhere('planted-the-same')
     await save(page)
@@ -146,7 +146,7 @@ describe('two people who edit the same secret at once', () => {
   test('are told if the other one has deleted the secret, and can leave it deleted or store it again', async () => {
     for (const choice of ['Keep mine', 'Leave it deleted']) {
       await second.page.reload()
-      await journey.unlockWithPassphrase(second.page)
+      await steps.unlockWithPassphrase(second.page)
       await edit(page, 'API_KEY', 'Staging', `planted, ${choice}`)
       await pickTool(second.page, 'API_KEY', 'Details of API_KEY in Staging')
       await deleteFromDrawer(second.page, 'API_KEY')
@@ -216,7 +216,7 @@ describe('a server that fails', () => {
     await page.unroute('**/secrets', fail)
     await page.getByRole('button', { name: 'Try again' }).click()
     await value(page, 'API_KEY', 'Production').waitFor()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
   })
 })
 
@@ -242,7 +242,7 @@ describe('a ciphertext that was moved to another secret', () => {
       body: { ciphertext: moved },
     })
     await page.reload()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await page
       .getByRole('row', { name: /NEW_ONE/ })
       .getByRole('button', { name: 'does not open' })

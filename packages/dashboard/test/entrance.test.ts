@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { elsewhere } from './browser.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
 
-const { arrive, world } = await openStage()
+const { arrive, world } = await openScene()
 
 test('a visitor who is not signed in is redirected to the sign-in page', async () => {
   const visitor = await arrive()

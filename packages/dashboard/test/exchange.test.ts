@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { findings, needle, type Place } from '../../server/test/needles.ts'
 import { tableDump } from '../../server/test/state.ts'
-import { addSecret, create, createApp, dialogOf, openApp, openEnvironment, openOrg, value } from './apps-journey.ts'
+import { addSecret, create, createApp, dialogOf, openApp, openEnvironment, openOrg, value } from './apps-steps.ts'
 import { storedText, told } from './browser.ts'
-import * as journey from './journey.ts'
-import { invite } from './org-journey.ts'
-import { openStage } from './walk.ts'
+import { invite } from './org-steps.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Two people at two browsers share secrets through a server that cannot read them.
 
@@ -17,7 +17,7 @@ const grace = 'grace@example.com'
 const hers = 'planted-postgres-4be1c09a'
 const theirs = 'planted-partner-key-d27f6610'
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const first = await arrive()
 const second = await arrive()
 
@@ -28,10 +28,10 @@ async function expectRevealed(page: Page, name: string, text: string): Promise<v
 
 describe('the first person', () => {
   test('sets up the server, creates a keyring, and adds a passkey and an authenticator app', async () => {
-    await journey.setUp(first.page, world)
-    await journey.makeKeyring(first.page)
-    await journey.addPasskey(first.page, 'Laptop')
-    await journey.setUpAuthenticator(first.page, world)
+    await steps.setUp(first.page, world)
+    await steps.makeKeyring(first.page)
+    await steps.addPasskey(first.page, 'Laptop')
+    await steps.setUpAuthenticator(first.page, world)
     await first.page.getByRole('button', { name: 'I have kept them' }).click()
   })
 
@@ -51,13 +51,13 @@ describe('the first person', () => {
 describe('the second person', () => {
   test('signs in with a link from an e-mail, and joins the organization as a member', async () => {
     await second.page.goto('/')
-    await journey.signInByMail(second.page, world, grace)
-    await journey.acceptInvitation(second.page)
+    await steps.signInByMail(second.page, world, grace)
+    await steps.acceptInvitation(second.page)
   })
 
   test('creates a keyring, and gets no ciphertext yet', async () => {
     await second.page.goto('/account/keyring')
-    await journey.makeKeyring(second.page)
+    await steps.makeKeyring(second.page)
     const as = second.bearer()
     const { body: own } = await world.call(me.get, { as })
     const orgId = own.orgs[0]?.id as string
@@ -81,7 +81,7 @@ describe('the key of an environment', () => {
       .innerText()
     // After a reload, the first person sees the new member and their key.
     await first.page.reload()
-    await journey.unlockWithPasskey(first.page)
+    await steps.unlockWithPasskey(first.page)
     await openEnvironment(first.page, 'Production')
     await first.page.getByRole('button', { name: 'Grant access' }).click()
     const dialog = dialogOf(first.page)
@@ -98,7 +98,7 @@ describe('the key of an environment', () => {
     await second.page.goto('/')
     await openApp(second.page, 'Web shop')
     await value(second.page, 'DATABASE_URL', 'Production').click()
-    await journey.unlockWithPassphrase(second.page)
+    await steps.unlockWithPassphrase(second.page)
     await second.page.locator('.matrix-shown', { hasText: hers }).waitFor()
     await addSecret(second.page, 'PARTNER_KEY', theirs, ['Production'])
     await expectRevealed(second.page, 'PARTNER_KEY', theirs)
@@ -107,13 +107,13 @@ describe('the key of an environment', () => {
   test('lets the first person read the second person’s value', async () => {
     await first.page.getByRole('link', { name: 'Web shop' }).click()
     await first.page.reload()
-    await journey.unlockWithPasskey(first.page)
+    await steps.unlockWithPasskey(first.page)
     await expectRevealed(first.page, 'PARTNER_KEY', theirs)
   })
 })
 
 describe('the shared values', () => {
-  const needles = [needle('hers', hers), needle('theirs', theirs), needle('passphrase', journey.person.passphrase)]
+  const needles = [needle('hers', hers), needle('theirs', theirs), needle('passphrase', steps.person.passphrase)]
 
   test('are in no table, no log line and no request', async () => {
     const tables = await tableDump(world)

@@ -4,8 +4,8 @@ import { freePort } from '../../server/test/services/free-port.ts'
 import { client, startProvider } from '../../server/test/services/provider.ts'
 import { invitePerson, signUp } from '../../server/test/tenant.ts'
 import { storedText } from './browser.ts'
-import * as journey from './journey.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Sign-in through an external identity provider, with a real browser there and back.
 
@@ -17,14 +17,14 @@ const port = await freePort()
 const baseUrl = `http://localhost:${port}`
 const provider = await startProvider('ES256', { baseUrl })
 afterAll(() => provider.close())
-const { world, arrive } = await openStage({
+const { world, arrive } = await openScene({
   SKERRY_PORT: String(port),
   SKERRY_BASE_URL: baseUrl,
   SKERRY_OIDC_ISSUER: provider.url,
   SKERRY_OIDC_AUDIENCE: client.id,
 })
 const tenant = await signUp(world)
-await invitePerson(world, tenant, journey.person.email)
+await invitePerson(world, tenant, steps.person.email)
 const visitor = await arrive()
 const { page } = visitor
 // The provider's pages load a font from another host.
@@ -35,7 +35,7 @@ const goThere = () => page.getByRole('link', { name: 'Continue with your identit
 /** Signs in on the provider's own pages. */
 async function signInThere(): Promise<void> {
   await page.waitForURL(`${provider.url}/**`)
-  await page.locator('input[name=login]').fill(journey.person.email)
+  await page.locator('input[name=login]').fill(steps.person.email)
   await page.locator('input[name=password]').fill('any')
   await page.getByRole('button', { name: 'Sign-in' }).click()
 }
@@ -64,18 +64,18 @@ describe('with an identity provider', () => {
     await page.waitForURL('**/account/signing-in')
     await page.getByText('Your identity provider keeps your second factors').waitFor()
     await page.getByRole('button', { name: 'Account' }).click()
-    await page.getByText(journey.person.email).waitFor()
+    await page.getByText(steps.person.email).waitFor()
     await page.keyboard.press('Escape')
     await page.goto('/')
-    await journey.acceptInvitation(page, 'Acme')
+    await steps.acceptInvitation(page, 'Acme')
   })
 
   test('a person creates a keyring as usual, and can unlock it with a passkey', async () => {
-    await journey.goTo(page, 'Keyring')
-    await journey.makeKeyring(page)
-    await journey.addPasskey(page, 'Laptop')
-    await journey.lock(page)
-    await journey.unlockWithPasskey(page)
+    await steps.goTo(page, 'Keyring')
+    await steps.makeKeyring(page)
+    await steps.addPasskey(page, 'Laptop')
+    await steps.lock(page)
+    await steps.unlockWithPasskey(page)
     await page.goto('/')
     await page.getByText('No application yet').waitFor()
   })
@@ -83,7 +83,7 @@ describe('with an identity provider', () => {
   test('a required second factor leads to the provider and back to the same page', async () => {
     const { as } = tenant.machine
     await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: true } })
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     const asking = page.getByRole('dialog', { name: 'Confirm that it is you' })
     await asking.getByRole('link', { name: 'Sign in again' }).click()
     await signInThere()
@@ -93,11 +93,11 @@ describe('with an identity provider', () => {
     await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: false } })
     await asking.getByRole('button', { name: 'Not now' }).click()
     await page.getByRole('button', { name: 'Try again' }).first().click()
-    await page.getByRole('row', { name: journey.person.email }).waitFor()
+    await page.getByRole('row', { name: steps.person.email }).waitFor()
   })
 
   test('signing out ends the session on this server', async () => {
-    await journey.signOut(page)
+    await steps.signOut(page)
     await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
     await page.goto('/account/keyring')
     await page.waitForURL('**/sign-in?*')

@@ -1,41 +1,41 @@
 import { describe, expect, test } from 'vitest'
 import { totpCode } from '../../server/test/totp.ts'
 import { storedText } from './browser.ts'
-import * as journey from './journey.ts'
-import { leaks, openStage } from './walk.ts'
+import { leaks, openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive()
 let totpSecret: string
 
 describe('the first person', () => {
   test('sets up the server with the link from the console, and the token leaves the address', async () => {
-    await journey.setUp(visitor.page, world)
+    await steps.setUp(visitor.page, world)
     expect(new URL(visitor.page.url()).hash).toBe('')
   })
 
   test('creates a keyring, and a weak passphrase is refused', async () => {
     await visitor.page.getByLabel('Passphrase', { exact: true }).fill('short')
     await visitor.page.getByText('Too weak: at least 12 characters').waitFor()
-    await journey.makeKeyring(visitor.page)
+    await steps.makeKeyring(visitor.page)
   })
 
   test('adds a passkey that unlocks the keyring', async () => {
     // The enrollment for sign-in must not depend on how soon this answer arrives.
-    await visitor.page.route('**/v1/me/second-factor', journey.late)
-    await journey.addPasskey(visitor.page, 'Laptop')
-    await visitor.page.unroute('**/v1/me/second-factor', journey.late)
-    await journey.lock(visitor.page)
-    await journey.unlockWithPasskey(visitor.page)
+    await visitor.page.route('**/v1/me/second-factor', steps.late)
+    await steps.addPasskey(visitor.page, 'Laptop')
+    await visitor.page.unroute('**/v1/me/second-factor', steps.late)
+    await steps.lock(visitor.page)
+    await steps.unlockWithPasskey(visitor.page)
   })
 
   test('can also sign in with that passkey, which was enrolled at the same time', async () => {
-    await journey.goTo(visitor.page, 'Signing in')
+    await steps.goTo(visitor.page, 'Signing in')
     await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   })
 
   test('sets up an authenticator app, and sees the recovery codes once', async () => {
-    totpSecret = await journey.setUpAuthenticator(visitor.page, world)
+    totpSecret = await steps.setUpAuthenticator(visitor.page, world)
     await expect.poll(() => visitor.page.getByText(/^[A-Z2-7]{5}-[A-Z2-7]{5}$/).count()).toBe(10)
     // The codes are shown only once, so an accidental key press must not close the dialog.
     await visitor.page.keyboard.press('Escape')
@@ -55,14 +55,14 @@ describe('the first person', () => {
   })
 
   test('signs out, which also locks the keyring', async () => {
-    await journey.signOut(visitor.page)
+    await steps.signOut(visitor.page)
     await expect.poll(() => visitor.page.workers()).toEqual([])
   })
 
   test('signs in again with a link from an e-mail, and returns to the same page', async () => {
     // A code of the app works once, and the next test needs another.
     world.clock.advance(60)
-    await journey.followMailedLink(visitor.page, world)
+    await steps.followMailedLink(visitor.page, world)
     await visitor.page.waitForURL('**/account/signing-in')
   })
 
@@ -79,8 +79,8 @@ describe('the first person', () => {
     const other = await arrive()
     const { page } = other
     await page.goto('/')
-    await journey.followMailedLink(page, world)
-    await journey.enterSecondFactor(page, world, totpSecret)
+    await steps.followMailedLink(page, world)
+    await steps.enterSecondFactor(page, world, totpSecret)
     await page.getByRole('button', { name: 'Account' }).waitFor()
     // A code of the app works once, and the next test needs another.
     world.clock.advance(60)
@@ -102,7 +102,7 @@ describe('the first person', () => {
   test('must enter the second factor before any page, and then sees the page that was requested', async () => {
     await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
     expect(await visitor.page.getByRole('button', { name: 'Account' }).count()).toBe(0)
-    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await steps.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   })
 
@@ -115,20 +115,20 @@ describe('the first person', () => {
     await visitor.page.keyboard.type(totpCode(totpSecret, new Date(0)))
     await dialog.getByText('Enter the next one').waitFor()
     await expect.poll(() => digit.evaluate((field) => field === document.activeElement)).toBe(true)
-    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await steps.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
     await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
   })
 
   test('unlocks the keyring with the passphrase, and a wrong one is refused', async () => {
-    await journey.unlockWithPassphrase(visitor.page, 'another correct horse battery')
+    await steps.unlockWithPassphrase(visitor.page, 'another correct horse battery')
     await visitor.page.getByText('This passphrase does not open your keyring').waitFor()
-    await journey.unlockWithPassphrase(visitor.page)
+    await steps.unlockWithPassphrase(visitor.page)
     await visitor.page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
   })
 
   test('signs in with the passkey', async () => {
-    await journey.signOut(visitor.page)
+    await steps.signOut(visitor.page)
     await visitor.page.getByRole('button', { name: 'Use a passkey' }).click()
     await visitor.page.getByRole('button', { name: 'Account' }).waitFor()
   })
@@ -139,9 +139,9 @@ describe('the first person', () => {
       await visitor.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
       await visitor.page.getByText('None yet').waitFor()
     }
-    await journey.goTo(visitor.page, 'Signing in')
+    await steps.goTo(visitor.page, 'Signing in')
     await remove()
-    await journey.goTo(visitor.page, 'Keyring')
+    await steps.goTo(visitor.page, 'Keyring')
     await remove()
   })
 

@@ -14,14 +14,14 @@ import {
   pickTool,
   save,
   value,
-} from './apps-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+} from './apps-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Groups: their own matrix, and the values that they give to environments.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
 await addSecret(page, 'API_KEY', 'planted-of-the-shop', ['Production'])
@@ -29,7 +29,7 @@ await addSecret(page, 'API_KEY', 'planted-of-the-shop', ['Production'])
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 async function makeGroup(name: string) {
-  await journey.goTo(page, 'Groups')
+  await steps.goTo(page, 'Groups')
   await create(page, 'New group', name)
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
@@ -238,7 +238,7 @@ describe('the order of groups', () => {
     await page.getByRole('link', { name: 'Web shop' }).click()
     await row('MAIL_KEY').getByTitle('from company').waitFor()
     await expect.poll(() => row('MAIL_HOST').count()).toBe(0)
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await value(page, 'API_KEY', 'Production').waitFor()
   })
 })

@@ -5,8 +5,8 @@ import { freePort } from '../../server/test/services/free-port.ts'
 import { client, startProvider } from '../../server/test/services/provider.ts'
 import { totpCode } from '../../server/test/totp.ts'
 import { builtIn, start } from '../../server/test/world.ts'
-import * as journey from './journey.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // A server changes from the built-in sign-in to an identity provider. Its owner keeps the same account.
 
@@ -17,12 +17,12 @@ const port = await freePort()
 const baseUrl = `http://localhost:${port}`
 const provider = await startProvider('ES256', { baseUrl })
 afterAll(() => provider.close())
-const { world, arrive } = await openStage({ ...builtIn, SKERRY_PORT: String(port), SKERRY_BASE_URL: baseUrl })
+const { world, arrive } = await openScene({ ...builtIn, SKERRY_PORT: String(port), SKERRY_BASE_URL: baseUrl })
 const visitor = await arrive()
 const { page } = visitor
-await journey.setUp(page, world)
-await journey.makeKeyring(page)
-const secret = await journey.setUpAuthenticator(page, world)
+await steps.setUp(page, world)
+await steps.makeKeyring(page)
+const secret = await steps.setUpAuthenticator(page, world)
 await page.getByRole('dialog', { name: 'Recovery codes' }).press('Escape')
 const { body: before } = await world.call(me.get, { as: visitor.bearer() })
 
@@ -37,14 +37,14 @@ async function signInThere(): Promise<void> {
   await page.goto('/sign-in?returnTo=/account/signing-in')
   await page.getByRole('link', { name: 'Continue with your identity provider' }).click()
   await page.waitForURL(`${provider.url}/**`)
-  await page.locator('input[name=login]').fill(journey.person.email)
+  await page.locator('input[name=login]').fill(steps.person.email)
   await page.locator('input[name=password]').fill('any')
   await page.getByRole('button', { name: 'Sign-in' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
 const mailedLink = () =>
-  tokenOf(world, journey.person.email, 'Confirm your new sign-in to Skerry', () =>
+  tokenOf(world, steps.person.email, 'Confirm your new sign-in to Skerry', () =>
     page.getByRole('button', { name: 'mail me a link' }).click(),
   )
 
@@ -56,7 +56,7 @@ describe('after a change to an identity provider', () => {
     )
     await signInThere()
     await page.getByRole('heading', { name: 'Is this your account?' }).waitFor()
-    await page.getByText(`You signed in at ${provider.url} as ${journey.person.email}.`).waitFor()
+    await page.getByText(`You signed in at ${provider.url} as ${steps.person.email}.`).waitFor()
   })
 
   let token: string

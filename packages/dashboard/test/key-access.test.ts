@@ -6,12 +6,12 @@ import { generateKeyPair } from '@skerry/crypto/keys'
 import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { acceptReaders, create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { acceptReaders, create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-steps.ts'
 import { told } from './browser.ts'
-import { lookAgain, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, type Place, protect, putSecret, unprotect } from './org-journey.ts'
-import { grantTo, join, leaks, meet } from './walk.ts'
+import { lookAgain, row } from './changes-steps.ts'
+import { axeProblems, type Place, protect, putSecret, unprotect } from './org-steps.ts'
+import { grantTo, join, leaks, openPair } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Access to an environment's key, on a server that may show false public keys.
 
@@ -19,7 +19,7 @@ const planted = { first: 'planted-first-31e0fd', second: 'planted-second-a86b52'
 const grace = 'grace@example.com'
 const ben = 'ben@example.com'
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, member, place } = walk
 for (const text of [planted.first, planted.second]) await putSecret(world, owner.bearer(), place, 'API_KEY', text)
 await openApp(owner.page, 'Web shop')
@@ -136,7 +136,7 @@ describe('a server that shows another key for a member', () => {
     await swapKey(grace, real)
     await lookAgain(page)
     await row(page, grace).getByText('another key than before').waitFor()
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     await page.getByRole('button', { name: `Actions for ${grace}` }).click()
     await page.getByRole('menuitem', { name: 'Compare the key…' }).click()
     await dialogOf(page).getByRole('alert').waitFor()
@@ -174,23 +174,23 @@ describe('a holder whose words nobody compared', () => {
   test('is remembered by the first key that was used, so that a change is detected', async () => {
     const { page } = owner
     await row(page, ben).getByText('not compared').waitFor()
-    await journey.openTab(page, 'Branches')
+    await steps.openTab(page, 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).first().click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByText('You and 1 other').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
     await acceptReaders(page)
     await told(page, 'Forked pr-7 from Production.')
-    await journey.openTab(page, 'Access')
+    await steps.openTab(page, 'Access')
     const real = await swapKey(ben, (await generateKeyPair()).publicKeyJwk)
     await lookAgain(page)
     await row(page, ben).getByText('another key than before').waitFor()
-    await journey.openTab(page, 'Branches')
+    await steps.openTab(page, 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByText(`another key than before for ${ben}`).waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
     await swapKey(ben, real)
-    await journey.openTab(page, 'Access')
+    await steps.openTab(page, 'Access')
     await lookAgain(page)
     await row(page, ben).getByText('not compared').waitFor()
   })
@@ -285,7 +285,7 @@ describe('re-keying', () => {
 
   test('supersedes changes that waited for approval', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'all' }).click()
@@ -297,12 +297,12 @@ describe('re-keying', () => {
   test('wraps the new key to the person’s real public key, whatever the server shows', async () => {
     const { page } = owner
     await openPage(page, 'Production')
-    const real = await swapKey(journey.person.email, (await generateKeyPair()).publicKeyJwk)
+    const real = await swapKey(steps.person.email, (await generateKeyPair()).publicKeyJwk)
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
     await dialogOf(page).waitFor({ state: 'hidden' })
-    await swapKey(journey.person.email, real)
+    await swapKey(steps.person.email, real)
     await lookAgain(page)
     await openApp(page, 'Web shop')
     await expectShown(page, 'API_KEY', 'Production', planted.second)

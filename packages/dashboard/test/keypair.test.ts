@@ -1,16 +1,16 @@
 import { grants } from '@skerry/contract/grants/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { expect, test } from 'vitest'
-import * as journey from './journey.ts'
-import { axeProblems, newPlace } from './org-journey.ts'
-import { leaks, openStage } from './walk.ts'
+import { axeProblems, newPlace } from './org-steps.ts'
+import { leaks, openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // A change of the passphrase, and a replacement of the keypair.
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive()
 const { page, bearer } = visitor
-await journey.setUp(page, world)
+await steps.setUp(page, world)
 const another = 'planted another phrase 9c1d'
 
 const dialog = () => page.getByRole('dialog')
@@ -24,11 +24,11 @@ async function type(passphrase: string) {
 test('the page refuses a passphrase that is easy to guess', async () => {
   await type('P@ssw0rd1234')
   await page.getByText('Too weak: this is similar to a commonly used password').waitFor()
-  await type(`${journey.person.email}`)
+  await type(`${steps.person.email}`)
   await page.getByText(/^Too weak: /).waitFor()
   expect(await page.getByRole('button', { name: 'Make the keyring' }).isDisabled()).toBe(true)
   expect((await keysNow()).publicKeyJwk).toBeNull()
-  await journey.makeKeyring(page)
+  await steps.makeKeyring(page)
 })
 
 test('a new passphrase seals the same key, and the old passphrase no longer opens it', async () => {
@@ -42,10 +42,10 @@ test('a new passphrase seals the same key, and the old passphrase no longer open
   const after = await keysNow()
   expect(after.publicKeyJwk).toBe(before.publicKeyJwk)
   expect(after.encryptedPrivateKey).not.toBe(before.encryptedPrivateKey)
-  await journey.lock(page)
-  await journey.unlockWithPassphrase(page)
+  await steps.lock(page)
+  await steps.unlockWithPassphrase(page)
   await page.getByText('This passphrase does not open your keyring').waitFor()
-  await journey.unlockWithPassphrase(page, another)
+  await steps.unlockWithPassphrase(page, another)
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 
@@ -55,16 +55,16 @@ test('a keypair can be replaced after the dialog has listed what is lost and who
   await page.getByRole('button', { name: 'Replace the keypair…' }).click()
   await dialog().getByText('Nobody can grant these again').waitFor()
   await dialog().getByRole('listitem').getByText('acme-co web-shop/production: nobody').waitFor()
-  await dialog().getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
-  await dialog().getByLabel('Passphrase again').fill(journey.person.passphrase)
+  await dialog().getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
+  await dialog().getByLabel('Passphrase again').fill(steps.person.passphrase)
   expect(await axeProblems(page)).toEqual([])
   await dialog().getByRole('button', { name: 'Replace the keypair' }).click()
   await dialog().waitFor({ state: 'detached' })
   expect((await keysNow()).publicKeyJwk).not.toBe(before.publicKeyJwk)
   const own = await world.call(grants.own, { as: bearer(), params: { orgId: place.orgId, envId: place.envId } })
   expect(own.status).toBe(403)
-  await journey.lock(page)
-  await journey.unlockWithPassphrase(page)
+  await steps.lock(page)
+  await steps.unlockWithPassphrase(page)
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 

@@ -6,15 +6,15 @@ import { createServiceToken } from '@skerry/sdk/tokens'
 import { afterAll, describe, expect, test } from 'vitest'
 import { key, roleArn, stsFake } from '../../providers/test/leases/aws-sts-fake.ts'
 import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
-import { clientOf } from '../../server/test/canary-journey.ts'
+import { clientOf } from '../../server/test/canary-steps.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { claimJob, newSshKey } from '../../server/test/lease-steps.ts'
 import { builtIn } from '../../server/test/world.ts'
-import { dialogOf } from './apps-journey.ts'
-import { choose as pick, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, newPlace } from './org-journey.ts'
-import { beginWalk } from './walk.ts'
+import { dialogOf } from './apps-steps.ts'
+import { choose as pick, row } from './changes-steps.ts'
+import { axeProblems, choose, newPlace } from './org-steps.ts'
+import { openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Kinds of targets that leases.test.ts does not cover: SSH certificates, MariaDB, AWS, and a target of a provisioner.
 
@@ -22,7 +22,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
   if (isQuick) return
   const sts = await stsFake()
   afterAll(() => sts.stop())
-  const { world, owner, page } = await beginWalk({
+  const { world, owner, page } = await openOwner({
     ...builtIn,
     SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     SKERRY_PROVIDER_ORIGINS: JSON.stringify({ 'cloud-a': sts.origin }),
@@ -33,8 +33,8 @@ describe.skipIf(isQuick)('a lease target', async () => {
   const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
 
   const openNewTarget = async (kind: string, name: string) => {
-    await journey.goTo(page, 'Leases')
-    await journey.openTab(page, 'Targets')
+    await steps.goTo(page, 'Leases')
+    await steps.openTab(page, 'Targets')
     await page.getByRole('button', { name: 'New target' }).click()
     await pick(page, 'What it is', kind)
     await dialog().getByLabel('Name', { exact: true }).fill(name)
@@ -120,7 +120,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
     })
 
     test('can be renamed', async () => {
-      await journey.openTab(page, 'Targets')
+      await steps.openTab(page, 'Targets')
       await choose(page, 'orders', 'Rename…')
       await dialog().getByLabel('Name').fill('orders of the shop')
       await press('Rename')
@@ -131,7 +131,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
     test('can forget a lease whose account could not be removed, after a warning', async () => {
       const { id, resourceRef } = (await newest())!
       await world.server.context.db.rows(`update leases set status = 'orphaned' where id = $1`, [id])
-      await journey.openTab(page, 'Ledger')
+      await steps.openTab(page, 'Ledger')
       await page.reload()
       await row(page, new RegExp(resourceRef as string))
         .getByText('not removed')
@@ -188,7 +188,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
     })
 
     test('is not offered for rotation, because the server rotates itself', async () => {
-      await journey.goTo(page, 'Rotation')
+      await steps.goTo(page, 'Rotation')
       await page.getByRole('button', { name: 'New rotation' }).click()
       await pick(page, 'What it is', 'Password of a PostgreSQL account')
       await page.getByRole('combobox', { name: 'Lease target' }).click()

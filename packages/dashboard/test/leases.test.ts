@@ -9,12 +9,12 @@ import { bearerSecret, publicKeyJwk } from '../../server/test/blobs.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { openShop, type Shop } from '../../server/test/shop.ts'
 import { builtIn } from '../../server/test/world.ts'
-import { dialogOf, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { dialogOf, openApp, openEnvironment, pickTool } from './apps-steps.ts'
 import { storedText } from './browser.ts'
-import { choose as pick, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { choose as pick, row } from './changes-steps.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Leases for minutes, and rotated secrets, with a real database as the target.
 
@@ -22,7 +22,7 @@ const shop: Shop | null = missingPostgres() ? null : await openShop(['app'])
 afterAll(() => shop?.stop())
 await shop?.root.query("ALTER ROLE skerry_admin PASSWORD 'planted-admin'")
 
-const { world, owner, page } = await beginWalk({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+const { world, owner, page } = await openOwner({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 const place = await newPlace(world, owner.bearer())
 await putSecret(world, owner.bearer(), place, 'DB_PASSWORD', 'first-password')
 await putSecret(world, owner.bearer(), place, 'SESSION_SECRET', 'planted-session')
@@ -42,8 +42,8 @@ describe.skipIf(shop === null)('with a database target', () => {
   const made: { url: string; password: string }[] = []
 
   const openNewTarget = async () => {
-    await journey.goTo(page, 'Leases')
-    await journey.openTab(page, 'Targets')
+    await steps.goTo(page, 'Leases')
+    await steps.openTab(page, 'Targets')
     await page.getByRole('button', { name: 'New target' }).click()
     await dialog().getByLabel('Name', { exact: true }).fill('shop')
   }
@@ -112,7 +112,7 @@ describe.skipIf(shop === null)('with a database target', () => {
   })
 
   test('a click on Get access creates a lease, and the page shows a working credential once', async () => {
-    await journey.goTo(page, 'Leases')
+    await steps.goTo(page, 'Leases')
     await page.getByRole('button', { name: 'Get access' }).click()
     await pick(page, 'For', '15 minutes')
     await press('Get access')
@@ -176,7 +176,7 @@ describe.skipIf(shop === null)('with a database target', () => {
     }
     const minted = await world.call(leases.create, { as: `Bearer ${presented}`, params: { orgId }, body: lease })
     expect(minted.error).toBeUndefined()
-    await journey.goTo(page, 'Service tokens')
+    await steps.goTo(page, 'Service tokens')
     await choose(page, 'minting', 'Revoke…')
     await dialog().getByText('One lease would go on working').waitFor()
     await dialog().getByLabel('End its lease, too').check()
@@ -184,7 +184,7 @@ describe.skipIf(shop === null)('with a database target', () => {
     const params = { orgId, leaseId: minted.body.lease.id }
     expect((await world.call(leases.get, { as: owner.bearer(), params })).body.lease.status).toBe('revoked')
     expect((await root.query(`SELECT FROM pg_roles WHERE rolname = 'outliving'`)).rowCount).toBe(0)
-    await journey.goTo(page, 'Leases')
+    await steps.goTo(page, 'Leases')
   })
 
   test('a lease that differs from the request is revoked, and nothing of it is shown', async () => {
@@ -211,7 +211,7 @@ describe.skipIf(shop === null)('with a database target', () => {
   })
 
   test('Verify reports that the target refuses its credential, and a new credential repairs it', async () => {
-    await journey.openTab(page, 'Targets')
+    await steps.openTab(page, 'Targets')
     await root.query("ALTER ROLE skerry_admin PASSWORD 'planted-later'")
     await choose(page, 'shop', 'Verify')
     await row(page, /shop/).getByText('failing').waitFor()
@@ -222,7 +222,7 @@ describe.skipIf(shop === null)('with a database target', () => {
   })
 
   test('the server rotates an account’s password, and the secret then has a password that the database accepts', async () => {
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await openApp(page, 'Web shop')
     await pickTool(page, 'DB_PASSWORD', /^Details of DB_PASSWORD/)
     await page.getByRole('button', { name: 'Rotate at intervals…' }).click()
@@ -251,8 +251,8 @@ describe.skipIf(shop === null)('with a database target', () => {
   })
 
   test('a target with live leases is removed only if the person chooses that', async () => {
-    await journey.goTo(page, 'Leases')
-    await journey.openTab(page, 'Targets')
+    await steps.goTo(page, 'Leases')
+    await steps.openTab(page, 'Targets')
     await choose(page, 'shop', 'Remove…')
     await press('Remove')
     await dialog().getByRole('alert').waitFor()
@@ -268,7 +268,7 @@ describe.skipIf(shop === null)('with a database target', () => {
 
 describe('rotation of random values', () => {
   test('is configured on its page, for environments whose key the person holds', async () => {
-    await journey.goTo(page, 'Rotation')
+    await steps.goTo(page, 'Rotation')
     await page.getByRole('button', { name: 'New rotation' }).click()
     await pick(page, 'Environment', 'Web shop / Production')
     await dialog().getByLabel('Secret', { exact: true }).fill('SESSION_SECRET')

@@ -12,22 +12,22 @@ import {
   openOrg,
   save,
   value,
-} from './apps-journey.ts'
+} from './apps-steps.ts'
 import { storedText } from './browser.ts'
-import * as journey from './journey.ts'
-import { leaks, openStage } from './walk.ts'
+import { leaks, openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The keyring locks after idle time, by hand and with the session. Values then leave the page, and no typed text is
 // lost silently.
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive()
 const { page, bearer } = visitor
 // The page's clock runs normally, and the test can move it forward.
 await page.clock.install()
-await journey.setUp(page, world)
-await journey.makeKeyring(page)
-await journey.addPasskey(page, 'Laptop')
+await steps.setUp(page, world)
+await steps.makeKeyring(page)
+await steps.addPasskey(page, 'Laptop')
 await openOrg(page)
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
@@ -66,11 +66,11 @@ describe('an unused keyring', () => {
   })
 
   test('cannot be unlocked with a wrong passphrase, and then unlocks with a passkey', async () => {
-    await journey.unlockWithPassphrase(page, 'planted wrong battery')
+    await steps.unlockWithPassphrase(page, 'planted wrong battery')
     await page.getByText('This passphrase does not open your keyring').waitFor()
     await page.getByText('Check capital letters').waitFor()
     await page.keyboard.press('Escape')
-    await journey.unlockWithPasskey(page)
+    await steps.unlockWithPasskey(page)
   })
 })
 
@@ -86,15 +86,15 @@ describe('unsaved text', () => {
   })
 
   test('returns after unlocking, even if the server answers late who is signed in', async () => {
-    await page.route('**/v1/me', journey.late)
-    await journey.unlockWithPassphrase(page)
+    await page.route('**/v1/me', steps.late)
+    await steps.unlockWithPassphrase(page)
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
     expect((await storedText(visitor)).join('\n')).not.toContain('skerry-unsaved')
-    await page.unroute('**/v1/me', journey.late)
+    await page.unroute('**/v1/me', steps.late)
   })
 
   test('survives a visit to another page', async () => {
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     await page.getByText('No one is invited').waitFor()
     await openApp(page, 'Web shop')
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
@@ -123,10 +123,10 @@ describe('unsaved text', () => {
     await press(page.getByRole('button', { name: 'Save', exact: true }))
     await page.getByText('What you typed and did not save is kept sealed').waitFor()
     expect([await pageText(), ...(await storedText(visitor))].join('\n')).not.toContain('planted')
-    await journey.followMailedLink(page, world)
-    await journey.confirmWithPasskey(page)
+    await steps.followMailedLink(page, world)
+    await steps.confirmWithPasskey(page)
     await page.getByText('One change is not saved, and kept sealed').waitFor()
-    await journey.unlockWithPasskey(page)
+    await steps.unlockWithPasskey(page)
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
     await save(page)
     await editor('API_KEY').waitFor({ state: 'detached' })
@@ -141,9 +141,9 @@ describe('unsaved text', () => {
     await endSession()
     await press(dialogOf(page).getByRole('button', { name: 'Add', exact: true }))
     await page.getByText('what stood in the open dialog was forgotten').waitFor()
-    await journey.followMailedLink(page, world)
-    await journey.confirmWithPasskey(page)
-    await journey.unlockWithPasskey(page)
+    await steps.followMailedLink(page, world)
+    await steps.confirmWithPasskey(page)
+    await steps.unlockWithPasskey(page)
   })
 
   test('in a dialog is cleared when the keyring locks, and the dialog says so', async () => {
@@ -162,7 +162,7 @@ describe('unlocking from inside a dialog', () => {
 
   /** Unlocks the keyring in the dialog on top of another one. */
   async function unlock() {
-    await unlocking().getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
+    await unlocking().getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
     await unlocking().getByRole('button', { name: 'Unlock', exact: true }).click()
     await unlocking().waitFor({ state: 'hidden' })
   }
@@ -182,7 +182,7 @@ describe('unlocking from inside a dialog', () => {
   })
 
   test('lets the person continue to paste a .env file', async () => {
-    await journey.lock(page)
+    await steps.lock(page)
     await openColumnMenu(page, 'Production', 'Paste .env')
     const pasting = page.getByRole('dialog', { name: 'Paste a .env file into Production' })
     await pasting.getByLabel('Text of the file').fill('PASTED=planted-pasted')
@@ -193,8 +193,8 @@ describe('unlocking from inside a dialog', () => {
   })
 
   test('lets the person continue to create a token', async () => {
-    await journey.lock(page)
-    await journey.goTo(page, 'Service tokens')
+    await steps.lock(page)
+    await steps.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
     const making = page.getByRole('dialog', { name: 'New service token' })
     await making.getByLabel('Name').fill('web')

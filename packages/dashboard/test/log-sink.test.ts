@@ -4,19 +4,19 @@ import { seal } from '../../server/src/features/audit-proof/seal.ts'
 import { shipAll } from '../../server/src/features/log-sink/jobs.ts'
 import { startCollector } from '../../server/test/services/collector.ts'
 import { builtIn } from '../../server/test/world.ts'
-import { createApp, dialogOf } from './apps-journey.ts'
+import { createApp, dialogOf } from './apps-steps.ts'
 import { storedText } from './browser.ts'
-import { row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk } from './walk.ts'
+import { row } from './changes-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The log sink: its setup, test, delivery, disabling, change of collector, and removal.
 
 const [first, second] = [await startCollector(), await startCollector()]
 afterAll(() => Promise.all([first.close(), second.close()]))
 
-const { world, owner, page } = await beginWalk({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
+const { world, owner, page } = await openOwner({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
 // Background jobs are stopped, so that entries are sent only when the suite does so.
 await world.server.context.queue.stop()
 const { body: own } = await world.call(me.get, { as: owner.bearer() })
@@ -54,7 +54,7 @@ const refuse: typeof first.answer = (response) => {
 
 describe('a log sink', () => {
   test('is set up with an address and headers, whose values are masked and checked while typed', async () => {
-    await journey.goTo(page, 'Log sink')
+    await steps.goTo(page, 'Log sink')
     await page.getByText('No log sink yet').waitFor()
     await onPage('Set a log sink').click()
     await dialog().getByLabel('Address').fill('ftp://collector.example.com')
@@ -97,7 +97,7 @@ describe('a log sink', () => {
     const position = await fact('Position')
     await createApp(page, 'Web shop')
     await seal(world.server.context)
-    await journey.goTo(page, 'Log sink')
+    await steps.goTo(page, 'Log sink')
     await page.reload()
     await expectFacts({ Waiting: '1' })
     await deliver()
@@ -111,7 +111,7 @@ describe('a log sink', () => {
     first.records.length = 0
     first.answer = refuse
     await deliver()
-    await journey.goTo(page, 'Log sink')
+    await steps.goTo(page, 'Log sink')
     await page.getByText('The collector refused: it answered 401').waitFor()
     await expectFacts({ State: 'disabled', 'Last error': 'answered 401', Waiting: '1' })
     expect(await axeProblems(page)).toEqual([])

@@ -4,15 +4,15 @@ import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { expect, test } from 'vitest'
 import { newId } from '../../server/src/kernel/context.ts'
-import { openApp, value } from './apps-journey.ts'
-import { beginWalk } from './walk.ts'
+import { openApp, value } from './apps-steps.ts'
+import { openOwner } from './scene.ts'
 
 // A matrix of many secrets. The suite prints its times and does not assert them: see SKERRY_MATRIX in
 // packages/dashboard/README.md.
 
 const [rows = 400, columns = 2] = (process.env.SKERRY_MATRIX ?? '400x2').split('x').map(Number)
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 
 const nameOf = (row: number) => `SECRET_${String(row).padStart(5, '0')}`
 const isAbsent = (row: number, column: number) => row % 10 === 3 && column === 1

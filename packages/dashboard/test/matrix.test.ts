@@ -12,15 +12,15 @@ import {
   placeOf,
   save,
   value,
-} from './apps-journey.ts'
+} from './apps-steps.ts'
 import { told } from './browser.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { axeProblems } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The matrix of an application: what it shows and hides, and its keyboard control.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 const shown = () => page.locator('.matrix-shown')
@@ -114,11 +114,11 @@ describe('an application', () => {
   })
 
   test('is masked after the keyring was locked, and compared again after it is unlocked', async () => {
-    await journey.lock(page)
+    await steps.lock(page)
     await expectMasked()
     expect(await page.content()).not.toContain('planted')
     await expect.poll(() => page.locator('.matrix-letter').count()).toBe(0)
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await page.locator('.matrix-letter').first().waitFor()
     await expectMasked()
   })
@@ -251,15 +251,15 @@ describe('the keyboard', () => {
     await palette.fill('lock the')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await value(page, 'API_KEY', 'Staging').waitFor()
   })
 
   test('reaches an application and a group by name in the palette', async () => {
-    await journey.goTo(page, 'Groups')
+    await steps.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared mail')
     await page.getByRole('heading', { name: 'Shared mail', level: 1 }).waitFor()
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     for (const [typed, name, kind] of [
       ['shared m', 'Shared mail', 'groups/shared-mail'],
       ['web-sh', 'Web shop', 'apps/web-shop'],

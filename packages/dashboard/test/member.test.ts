@@ -10,23 +10,23 @@ import {
   openApp,
   openEnvironment,
   value,
-} from './apps-journey.ts'
-import { withdraw } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, join, leaks } from './walk.ts'
+} from './apps-steps.ts'
+import { withdraw } from './changes-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { join, leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The actions that each page offers to a plain member. No page offers an action that the server would refuse.
 
 const grace = 'grace@example.com'
 
-const walk = await beginWalk()
+const walk = await openOwner()
 const { world, owner } = walk
 await createApp(owner.page, 'Web shop')
 await create(owner.page, 'New environment', 'Production')
 await addSecret(owner.page, 'API_KEY', 'planted-api-key', ['Production'])
 await createApp(owner.page, 'Empty')
-await journey.goTo(owner.page, 'Groups')
+await steps.goTo(owner.page, 'Groups')
 await create(owner.page, 'New group', 'Shared')
 const member = await join(walk, grace)
 const { page } = member
@@ -60,7 +60,7 @@ describe('a member without a key', () => {
       ['Applications', 'Empty'],
       ['Groups', 'Shared'],
     ] as const) {
-      await journey.goTo(page, where)
+      await steps.goTo(page, where)
       await page.getByRole('link', { name, exact: true }).click()
       await main().getByText('An administrator of the organization creates the first one').waitFor()
       expect([await offered(), await commands()]).toEqual([[], []])
@@ -79,7 +79,7 @@ describe('a member without a key', () => {
       ['Composition', 'No group is composed in'],
       ['Protection', 'Not protected'],
     ] as const) {
-      await journey.openTab(page, tab)
+      await steps.openTab(page, tab)
       await main().getByText(text).waitFor()
       expect([await offered(), await commands()]).toEqual([[], []])
     }
@@ -87,10 +87,10 @@ describe('a member without a key', () => {
   })
 
   test('sees the changes, and the members with their keys', async () => {
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await main().getByText('Nothing waits').waitFor()
     expect((await offered()).filter((name) => /Approve|Reject/.test(name))).toEqual([])
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     await page.getByRole('row', { name: grace }).waitFor()
     // The words of a key load last and move the rows. They may include `adapt`, which matches /Ada/.
     await page
@@ -142,11 +142,11 @@ describe('a member with a key', () => {
   beforeAll(async () => {
     await openApp(owner.page, 'Web shop')
     await owner.page.reload()
-    await journey.unlockWithPassphrase(owner.page)
+    await steps.unlockWithPassphrase(owner.page)
     await openEnvironment(owner.page, 'Production')
     await grantKey(owner.page, grace)
     await page.goto('/orgs/acme-co/apps/web-shop')
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
   })
 
   test('can read and write secrets', async () => {
@@ -160,10 +160,10 @@ describe('a member with a key', () => {
     await openEnvironment(page, 'Production', 'Composition')
     await main().getByText('No group is composed in').waitFor()
     expect(await offered()).toEqual([])
-    await journey.openTab(page, 'Protection')
+    await steps.openTab(page, 'Protection')
     await main().getByText('Not protected').waitFor()
     expect(await offered()).toEqual([])
-    await journey.openTab(page, 'Branches')
+    await steps.openTab(page, 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
     await expect.poll(offered).toEqual(['Fork a branch'])
     await page.getByRole('button', { name: 'Fork a branch' }).click()
@@ -172,7 +172,7 @@ describe('a member with a key', () => {
     await acceptReaders(page)
     await page.getByRole('link', { name: 'pr-7' }).click()
     await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
-    await journey.openTab(page, 'Settings')
+    await steps.openTab(page, 'Settings')
     await page.getByRole('button', { name: 'Delete…' }).waitFor()
     await expect.poll(offered).toEqual(['Delete…'])
     await page.getByRole('button', { name: 'Delete…' }).click()
@@ -184,12 +184,12 @@ describe('a member with a key', () => {
 
 describe('a member in a protected environment', () => {
   beforeAll(async () => {
-    await journey.openTab(owner.page, 'Protection')
+    await steps.openTab(owner.page, 'Protection')
     await owner.page.getByRole('button', { name: 'Protect' }).click()
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await owner.page.getByText('Needs one approval').waitFor()
     await page.reload()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
   })
 
   test('can propose a change, and is then offered only to withdraw it', async () => {
@@ -200,7 +200,7 @@ describe('a member in a protected environment', () => {
       .getByRole('row', { name: /API_KEY/ })
       .getByText('queued')
       .waitFor()
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByRole('link', { name: 'Change API_KEY' }).click()
     await page.getByText('The proposed value is another than the current one.').waitFor()
     await expect.poll(offered).toEqual(['Withdraw…'])

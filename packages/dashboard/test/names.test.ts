@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { addSecret, create, createApp, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { addSecret, create, createApp, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The rules for names, and the renaming and deletion of objects. An error names its field, and the form keeps the typed
 // text.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
@@ -16,7 +16,7 @@ const field = (label: string) => dialogOf(page).getByLabel(label, { exact: true 
 const creating = () => dialogOf(page).getByRole('button', { name: 'Create' })
 const closed = () => dialogOf(page).waitFor({ state: 'detached' })
 const openNew = async (where: string, what: string) => {
-  await journey.goTo(page, where)
+  await steps.goTo(page, where)
   await page.getByRole('button', { name: what }).first().click()
 }
 const choose = async (of: string, item: string) => {
@@ -48,7 +48,7 @@ describe('a name that is in use', () => {
   })
 
   test('is refused for another group', async () => {
-    await journey.goTo(page, 'Groups')
+    await steps.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared')
     await openNew('Groups', 'New group')
     await field('Name').fill('Shared')
@@ -120,7 +120,7 @@ describe('a very long name', () => {
     const overflow = () =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     expect(await overflow()).toBe(0)
-    await journey.goTo(page, 'Applications')
+    await steps.goTo(page, 'Applications')
     await page.getByRole('link', { name }).waitFor()
     expect(await overflow()).toBe(0)
     expect(await axeProblems(page)).toEqual([])
@@ -184,13 +184,13 @@ describe('renaming and deleting', () => {
     { pages: 'Groups', before: 'Shared', after: 'Common', slug: 'shared' },
     { pages: 'Applications', before: 'Web shop', after: 'Old shop', slug: 'web-shop' },
   ])('works for one of the $pages', async ({ pages, before, after, slug }) => {
-    await journey.goTo(page, pages)
+    await steps.goTo(page, pages)
     await choose(before, 'Rename…')
     await rename(after)
     await page.getByRole('link', { name: after, exact: true }).click()
     await page.getByRole('heading', { name: after, level: 1 }).waitFor()
     expect(new URL(page.url()).pathname).toContain(`/${slug}`)
-    await journey.goTo(page, pages)
+    await steps.goTo(page, pages)
     await choose(after, 'Delete…')
     await expectConfirmed(slug)
     await page.getByRole('link', { name: after, exact: true }).waitFor({ state: 'detached' })

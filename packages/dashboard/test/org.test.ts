@@ -9,16 +9,16 @@ import { parseToken } from '@skerry/crypto/token'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { storedText } from './browser.ts'
-import { withdraw } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, invite, joins, newPlace, protect, putSecret, unprotect } from './org-journey.ts'
-import { leaks, openStage } from './walk.ts'
+import { withdraw } from './changes-steps.ts'
+import { axeProblems, choose, invite, joins, newPlace, protect, putSecret, unprotect } from './org-steps.ts'
+import { leaks, openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive()
 const { page, bearer } = visitor
-await journey.setUp(page, world)
-await journey.makeKeyring(page)
+await steps.setUp(page, world)
+await steps.makeKeyring(page)
 const place = await newPlace(world, bearer())
 await putSecret(world, bearer(), place, 'API_KEY', 'planted-first')
 await page.goto('/orgs/acme-co')
@@ -76,18 +76,18 @@ describe('members', () => {
   test('who were removed leave a list of environments to re-key, on several pages and after a reload', async () => {
     const due = page.getByRole('link', { name: 'Re-key Web shop / Production' })
     await page.getByText('ben@example.com had the key').waitFor()
-    await journey.goTo(page, 'Applications')
+    await steps.goTo(page, 'Applications')
     await reload()
     await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
     for (const pageName of ['Audit log', 'Service tokens', 'Members']) {
-      await journey.goTo(page, pageName)
+      await steps.goTo(page, pageName)
       await due.waitFor()
     }
     await page.getByText('a former member had the key').waitFor()
   })
 
   test('cannot leave as the last owner, and the dialog says why', async () => {
-    await choose(page, journey.person.name, 'Leave')
+    await choose(page, steps.person.name, 'Leave')
     await dialog().getByLabel('Type acme-co').fill('acme-co')
     await dialog().getByRole('button', { name: 'Leave' }).click()
     await dialog().getByRole('alert').getByText('The last owner stays one').waitFor()
@@ -97,10 +97,10 @@ describe('members', () => {
 
 describe('service tokens', () => {
   let token: string
-  beforeAll(() => journey.unlockWithPassphrase(page))
+  beforeAll(() => steps.unlockWithPassphrase(page))
 
   test.each(['Skerry', 'Classic'])('of the format %s are created in the browser with their keys', async (format) => {
-    await journey.goTo(page, 'Service tokens')
+    await steps.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
     await dialog().getByLabel('Name').fill(`web ${format}`)
     await dialog().getByLabel('Reads').fill('Produc')
@@ -148,7 +148,7 @@ describe('service tokens', () => {
 
 describe('machine clients', () => {
   test('can be created, given a new secret and revoked, and each secret is shown once', async () => {
-    await journey.goTo(page, 'Machine clients')
+    await steps.goTo(page, 'Machine clients')
     await page.getByRole('button', { name: 'New machine client' }).click()
     await dialog().getByLabel('Name').fill('provisioning')
     await dialog().getByRole('button', { name: 'Create' }).click()
@@ -175,7 +175,7 @@ describe('machine clients', () => {
 
 describe('honey tokens', () => {
   test('look like service tokens, and are listed with their place and their number of uses', async () => {
-    await journey.goTo(page, 'Honey tokens')
+    await steps.goTo(page, 'Honey tokens')
     await page.getByRole('button', { name: 'New honey token' }).click()
     await dialog().getByLabel('Where you will put it').fill('old wiki')
     await dialog().getByRole('button', { name: 'Create' }).click()
@@ -209,7 +209,7 @@ describe('honey tokens', () => {
 
 describe('changes', () => {
   const open = async (name: string) => {
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByRole('link', { name }).click()
     await page.getByRole('heading', { name, level: 1 }).waitFor()
   }
@@ -222,7 +222,7 @@ describe('changes', () => {
     await open('Change API_KEY')
     await page.getByText('the provider asks for it').waitFor()
     await page.getByRole('button', { name: 'Unlock to compare' }).click()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await page.getByText('The proposed value is another than the current one.').waitFor()
     expect(await page.content()).not.toContain('planted')
     await page.getByRole('button', { name: 'Reveal values' }).click()
@@ -250,7 +250,7 @@ describe('changes', () => {
     await reload()
     await open('Create ODD')
     await page.getByRole('button', { name: 'Unlock to compare' }).click()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await page.getByText('does not open with this environment’s key').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
     await withdraw(page)
@@ -258,7 +258,7 @@ describe('changes', () => {
   })
 
   test('can be listed by status', async () => {
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'all' }).click()
@@ -274,7 +274,7 @@ describe('changes', () => {
 
 describe('the audit log', () => {
   test('shows what happened with all details, and can be filtered by action', async () => {
-    await journey.goTo(page, 'Audit log')
+    await steps.goTo(page, 'Audit log')
     await row(/Change withdrawn/).waitFor()
     await row(/Decoy tried/)
       .first()
@@ -309,8 +309,8 @@ describe('a re-key', () => {
     // A protected environment cannot be re-keyed.
     await unprotect(world, bearer(), place)
     await reload()
-    await journey.unlockWithPassphrase(page)
-    await journey.goTo(page, 'Members')
+    await steps.unlockWithPassphrase(page)
+    await steps.goTo(page, 'Members')
     await due.click()
     await page.getByRole('heading', { name: 'Production', level: 1 }).waitFor()
     await due.waitFor()
@@ -320,7 +320,7 @@ describe('a re-key', () => {
     await dialog().getByRole('button', { name: 'Replace the key' }).click()
     await dialog().waitFor({ state: 'hidden' })
     await due.waitFor({ state: 'detached' })
-    await journey.goTo(page, 'Members')
+    await steps.goTo(page, 'Members')
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
     expect(await due.count()).toBe(0)
   })
@@ -328,11 +328,11 @@ describe('a re-key', () => {
 
 describe('an organization', () => {
   test('can be renamed', async () => {
-    await journey.goTo(page, 'Settings')
+    await steps.goTo(page, 'Settings')
     await page.getByLabel('Name of the organization').fill('Acme Holding')
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByText('They apply to all of Acme Holding.').waitFor()
-    await journey.openTab(page, 'Security')
+    await steps.openTab(page, 'Security')
     await page.getByLabel('Every member needs a second factor').waitFor()
     expect(await axeProblems(page)).toEqual([])
   })

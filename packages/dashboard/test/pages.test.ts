@@ -1,9 +1,9 @@
 import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
-import { axeProblems } from './org-journey.ts'
-import { openScene, quickScenes, type Scene, scenes } from './pages.ts'
-import { askForCliSession } from './scene-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { askForCliSession } from './page-steps.ts'
+import { openPage, type PageRow, pages, quickPages } from './pages.ts'
 import { openSite, type Site } from './site.ts'
 import { harbour } from './teams.ts'
 
@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => site?.close())
 
 // The quick run checks one colour scheme only.
-const looked = isQuick ? quickScenes : scenes
+const looked = isQuick ? quickPages : pages
 /** Pages with long names are checked in one scheme, because they have the same colours. */
-const schemesOf = ({ of }: Scene) => (isQuick || of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
+const schemesOf = ({ of }: PageRow) => (isQuick || of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
 
-test.each(looked)('the page $name has no serious accessibility problem (axe)', async (scene) => {
-  const page = await openScene(site, scene)
+test.each(looked)('the page $name has no serious accessibility problem (axe)', async (row) => {
+  const page = await openPage(site, row)
   const found: string[] = []
-  for (const colorScheme of schemesOf(scene)) {
+  for (const colorScheme of schemesOf(row)) {
     await page.emulateMedia({ colorScheme })
     await page.evaluate(settled, colorScheme)
     for (const problem of await axeProblems(page)) found.push(`in ${colorScheme}: ${problem}`)
@@ -96,6 +96,6 @@ test('the navigation shows the number of open changes, and stays on the account 
 
 test('the page caused no console warnings and no Content-Security-Policy violations', () => {
   const complaints = Object.values(site.visitors).flatMap((visitor) => visitor.complaints)
-  // Some scenes run without a server.
+  // Some pages run without a server.
   expect(complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
 })

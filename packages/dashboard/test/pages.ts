@@ -1,11 +1,11 @@
 import { limits } from '@skerry/contract/limits'
 import type { Page } from 'playwright-core'
-import * as journey from './journey.ts'
-import * as steps from './scene-steps.ts'
-import type { Furnished, Site } from './site.ts'
+import * as steps from './page-steps.ts'
+import type { Filled, Site } from './site.ts'
+import { unlockWithPasskey } from './steps.ts'
 
 /** A page or an open dialog, as one visitor sees it. Used for accessibility checks and screenshots. */
-export interface Scene extends Row {
+export interface PageRow extends Row {
   as: keyof Site['visitors']
   /** Which team's IDs its address uses: with ordinary or with long names. */
   of: 'ordinary' | 'long'
@@ -13,7 +13,7 @@ export interface Scene extends Row {
 
 interface Row {
   name: string
-  path: string | ((at: Furnished) => string)
+  path: string | ((at: Filled) => string)
   /** A text that the page shows after it has loaded. */
   shows: string
   /** Moves the clock forward by so many seconds first. */
@@ -201,69 +201,69 @@ const notAllowed: Row[] = [
   { name: 'group-no-key', path: groupOf, shows: 'You hold no key here' },
 ]
 
-const historyOf = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
+const historyOf = (as: PageRow['as'], rows: Row[]): PageRow[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
 
-/** All scenes. */
-export const scenes: Scene[] = [
+/** All pages. */
+export const pages: PageRow[] = [
   ...historyOf('stranger', entrances),
   ...historyOf('newcomer', beginnings),
   ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs, ...ofLongRun]),
-  ...[...filled, ofAgent].map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
+  ...[...filled, ofAgent].map((row): PageRow => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
   ...historyOf('member', notAllowed),
-  // The last scene, because it moves the clock forward.
+  // The last row, because it moves the clock forward.
   ...historyOf('owner', [stepUp]),
 ]
 
 const essential = new Set([...entrances, ...filled, ...notAllowed, stepUp].map(({ name }) => name))
 
-/** The scenes of the quick run: pages with ordinary names. Empty pages and dialogs use the same components. */
-export const quickScenes = scenes.filter(({ of, name }) => of === 'ordinary' && essential.has(name))
+/** The pages of the quick run: pages with ordinary names. Empty pages and dialogs use the same components. */
+export const quickPages = pages.filter(({ of, name }) => of === 'ordinary' && essential.has(name))
 
 export const desk = { width: 1280, height: 800 }
 
-/** Opens a scene and runs its step. Returns the page. */
-export async function openScene(site: Site, scene: Scene): Promise<Page> {
-  const { page, quiet } = site.visitors[scene.as]
+/** Opens a row and runs its step. Returns the page. */
+export async function openPage(site: Site, row: PageRow): Promise<Page> {
+  const { page, quiet } = site.visitors[row.as]
   await page.unrouteAll()
   await page.setViewportSize(desk)
-  site.world.clock.advance(scene.laterSeconds ?? 0)
-  const path = typeof scene.path === 'string' ? scene.path : scene.path(site[scene.of])
+  site.world.clock.advance(row.laterSeconds ?? 0)
+  const path = typeof row.path === 'string' ? row.path : row.path(site[row.of])
   // Any other address loads the page again, but a change of the hash alone does not. The blank page in between forces a
   // load. A page of another site would cost a process each time.
   if (path.includes('#')) await page.goto('about:blank')
   await page.goto(path)
-  await page.getByText(scene.shows).first().waitFor()
-  if (scene.unlocked) await journey.unlockWithPasskey(page)
-  await scene.step?.(page, site)
+  await page.getByText(row.shows).first().waitFor()
+  if (row.unlocked) await unlockWithPasskey(page)
+  await row.step?.(page, site)
   await page.getByLabel('Loading').first().waitFor({ state: 'hidden' })
   await quiet()
   return page
 }
 
 function at(page: string) {
-  return ({ team }: Furnished) => `/orgs/${team.org.slug}/${page}`
+  return ({ team }: Filled) => `/orgs/${team.org.slug}/${page}`
 }
-function appOf(place: Furnished) {
+function appOf(place: Filled) {
   return at(`apps/${place.team.app.slug}`)(place)
 }
-function groupOf(place: Furnished) {
+function groupOf(place: Filled) {
   return at(`groups/${place.team.group.slug}`)(place)
 }
-function envOf(place: Furnished) {
+function envOf(place: Filled) {
   return at(`envs/${place.envId}`)(place)
 }
 function envPart(part: string) {
-  return (place: Furnished) => `${envOf(place)}/${part}`
+  return (place: Filled) => `${envOf(place)}/${part}`
 }
-function branchOf(place: Furnished) {
+function branchOf(place: Filled) {
   return at(`envs/${place.branchId}`)(place)
 }
-function projectOf(place: Furnished) {
+function projectOf(place: Filled) {
   return at(`vault/${place.projectId}`)(place)
 }
-function agentOf(place: Furnished) {
+function agentOf(place: Filled) {
   return at(`agents/${place.team.agent.slug}`)(place)
 }
-function changeOf(place: Furnished) {
+function changeOf(place: Filled) {
   return at(`changes/${place.changeId}`)(place)
 }

@@ -1,30 +1,30 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { openOrg } from './apps-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, invite } from './org-journey.ts'
-import { openStage } from './walk.ts'
+import { openOrg } from './apps-steps.ts'
+import { axeProblems, choose, invite } from './org-steps.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The second-factor policy of an organization, and its roles, seen by an owner and a member.
 
 const grace = 'grace@example.com'
-const { person } = journey
+const { person } = steps
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const first = await arrive()
 const second = await arrive()
-await journey.setUp(first.page, world)
+await steps.setUp(first.page, world)
 await openOrg(first.page)
 await invite(first.page, grace)
 await second.page.goto('/')
-await journey.signInByMail(second.page, world, grace)
-await journey.acceptInvitation(second.page)
+await steps.signInByMail(second.page, world, grace)
+await steps.acceptInvitation(second.page)
 
 /** Sets up a second factor, starting from the dialog that asks for one. */
 async function setOneUp(page: Page): Promise<void> {
   await asking(page).getByRole('button', { name: 'Set one up' }).click()
   await page.waitForURL('**/account/signing-in')
-  await journey.setUpAuthenticator(page, world)
+  await steps.setUpAuthenticator(page, world)
   await page.getByRole('button', { name: 'I have kept them' }).click()
   await openOrg(page)
 }
@@ -38,12 +38,12 @@ describe('the policy that every member needs a second factor', () => {
   const policy = () => first.page.getByLabel('Every member needs a second factor')
 
   test('can be enabled only by an admin who has a second factor, so that nobody locks themselves out', async () => {
-    await journey.goTo(first.page, 'Settings')
-    await journey.openTab(first.page, 'Security')
+    await steps.goTo(first.page, 'Settings')
+    await steps.openTab(first.page, 'Security')
     await policy().click()
     await setOneUp(first.page)
-    await journey.goTo(first.page, 'Settings')
-    await journey.openTab(first.page, 'Security')
+    await steps.goTo(first.page, 'Settings')
+    await steps.openTab(first.page, 'Security')
     await expect.poll(() => policy().isChecked()).toBe(false)
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(true)
@@ -51,7 +51,7 @@ describe('the policy that every member needs a second factor', () => {
 
   const pages = ['Applications', 'Groups', 'Changes', 'Members']
   test.each(pages)('is explained on the page %s to a member without a second factor', async (label) => {
-    await journey.goTo(second.page, label)
+    await steps.goTo(second.page, label)
     // A reload makes the page load its data again.
     await second.page.reload()
     await asking(second.page).getByText('you have none yet').waitFor()
@@ -66,7 +66,7 @@ describe('the policy that every member needs a second factor', () => {
   test('lets a member in after they set up a second factor, which the page leads to', async () => {
     await second.page.getByRole('button', { name: 'Try again' }).first().click()
     await setOneUp(second.page)
-    await journey.goTo(second.page, 'Members')
+    await steps.goTo(second.page, 'Members')
     await row(second.page, grace).waitFor()
     await expect.poll(() => asking(second.page).isVisible()).toBe(false)
   })
@@ -74,7 +74,7 @@ describe('the policy that every member needs a second factor', () => {
   test('can be disabled, and then lets in a member without a second factor', async () => {
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(false)
-    await journey.goTo(second.page, 'Signing in')
+    await steps.goTo(second.page, 'Signing in')
     await second.page.getByRole('button', { name: 'Remove', exact: true }).click()
     await dialog(second.page).getByRole('button', { name: 'Remove' }).click()
     await second.page.getByText('off', { exact: true }).waitFor()
@@ -94,7 +94,7 @@ describe('a role', () => {
     row(page, name).getByRole('cell', { name: role, exact: true }).waitFor()
 
   test('of a member offers neither invitations nor role changes', async () => {
-    await journey.goTo(second.page, 'Members')
+    await steps.goTo(second.page, 'Members')
     await rowHas(second.page, person.email, 'owner')
     await expect.poll(() => second.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
     await second.page.getByRole('button', { name: `Actions for ${person.name}` }).click()
@@ -104,7 +104,7 @@ describe('a role', () => {
   })
 
   test('of an admin can be given by an owner, and allows invitations', async () => {
-    await journey.goTo(first.page, 'Members')
+    await steps.goTo(first.page, 'Members')
     await change(first.page, grace, 'admin')
     await rowHas(first.page, grace, 'admin')
     await second.page.reload()
@@ -148,7 +148,7 @@ describe('a member who is removed', () => {
   })
 
   test('sees that the organization is gone for them, and can start again', async () => {
-    await journey.goTo(first.page, 'Members')
+    await steps.goTo(first.page, 'Members')
     await first.page.getByRole('alert').getByText('No such org').first().waitFor()
     await first.page.reload()
     await first.page.getByText('There is no such page').waitFor()

@@ -3,19 +3,19 @@ import { me } from '@skerry/contract/me/endpoints'
 import { members } from '@skerry/contract/members/endpoints'
 import type { Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { dialogOf, edit, openApp, openColumnMenu, pickTool } from './apps-journey.ts'
+import { dialogOf, edit, openApp, openColumnMenu, pickTool } from './apps-steps.ts'
 import { told } from './browser.ts'
-import { lookAgain, openChange, queued, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, protect, putSecret } from './org-journey.ts'
-import { grantTo, join, leaks, meet } from './walk.ts'
+import { lookAgain, openChange, queued, row } from './changes-steps.ts'
+import { axeProblems, protect, putSecret } from './org-steps.ts'
+import { grantTo, join, leaks, openPair } from './scene.ts'
+import * as steps from './steps.ts'
 
 // A proposal reaches the approval queue exactly once, whatever happens to its page. Nobody approves a value unseen by
 // accident.
 
 const onItsWay = 'planted-on-its-way-e5b830'
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)
 for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY', 'REJECTED', 'PASTED_ONE'])
@@ -73,7 +73,7 @@ describe('a proposal that is being sent', () => {
   test('is queued once if the person leaves the page and comes back', async () => {
     const { page } = member
     const answer = await proposeHeld('NEW_TWO')
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await openApp(page, 'Web shop')
     await row(page, /NEW_TWO/).waitFor()
     await answer('arrives')
@@ -117,7 +117,7 @@ describe('a proposal that is being sent', () => {
     await edit(page, 'OLD_KEY', 'Production', onItsWay)
     await page.getByRole('button', { name: 'Propose' }).click()
     await begun.promise
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     decided.resolve()
     await openApp(page, 'Web shop')
     await editor('OLD_KEY').waitFor()
@@ -138,7 +138,7 @@ describe('a proposal whose answer was lost', () => {
     const changeRequestId = body.changeRequests.find(({ secretName }) => secretName === name)?.id as string
     const rejected = { as: owner.bearer(), params: { ...params, changeRequestId }, body: {} }
     expect((await world.call(changes.reject, rejected)).status).toBe(200)
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await openApp(page, 'Web shop')
     await row(page, new RegExp(name)).waitFor()
   }

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { dialogOf, edit, expectShown, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
+import { dialogOf, edit, expectShown, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-steps.ts'
 import { told } from './browser.ts'
-import { choose, lookAgain, openChange, queued, row, withdraw } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, putSecret } from './org-journey.ts'
-import { grantTo, leaks, meet } from './walk.ts'
+import { choose, lookAgain, openChange, queued, row, withdraw } from './changes-steps.ts'
+import { axeProblems, putSecret } from './org-steps.ts'
+import { grantTo, leaks, openPair } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Changes in a protected environment wait for another person's approval. The suite follows both people.
 
@@ -18,7 +18,7 @@ const planted = {
   alsoPasted: 'planted-also-pasted-04d7aa',
 }
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)
 for (const [name, text] of [
@@ -57,7 +57,7 @@ describe('an owner', () => {
 describe('a member', () => {
   test('sees an empty queue, and that the environment is protected', async () => {
     const { page } = member
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
     await openApp(page, 'Web shop')
     await page.getByLabel('Protected', { exact: true }).waitFor()
@@ -126,7 +126,7 @@ describe('a member', () => {
 
   test('sees all proposals in the queue at once', async () => {
     const { page } = member
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await row(page, /Change API_KEY/)
       .getByText('the provider asks for ünique keys')
       .waitFor()
@@ -225,7 +225,7 @@ describe('the member who proposed', () => {
   test('sees the result of each proposal, and the reviewer’s comment', async () => {
     const { page } = member
     await lookAgain(page)
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await page.getByText('Nothing waits').waitFor()
     await choose(page, 'Status', 'all')
     await row(page, /Change API_KEY/)

@@ -11,12 +11,12 @@ import {
   openEnvironment,
   save,
   value,
-} from './apps-journey.ts'
+} from './apps-steps.ts'
 import { told } from './browser.ts'
-import { choose, lookAgain, openChange, protect, queued, row, withdraw } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, joinsWithKey, putSecret } from './org-journey.ts'
-import { grantTo, leaks, meet } from './walk.ts'
+import { choose, lookAgain, openChange, protect, queued, row, withdraw } from './changes-steps.ts'
+import { axeProblems, joinsWithKey, putSecret } from './org-steps.ts'
+import { grantTo, leaks, openPair } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The effects of the protection settings, also on changes that wait while the settings change.
 
@@ -30,7 +30,7 @@ const planted = {
   group: 'planted-group-e8641f',
 }
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)
 for (const name of ['API_KEY', 'MAIL_KEY', 'OTHER']) await putSecret(world, owner.bearer(), place, name, planted.first)
@@ -195,13 +195,13 @@ describe('a branch', () => {
 describe('an environment of a group', () => {
   test('can be protected like any other, starting with its first secret', async () => {
     const { page } = owner
-    await journey.goTo(page, 'Groups')
+    await steps.goTo(page, 'Groups')
     await create(page, 'New group', 'Shared')
     await create(page, 'New environment', 'Staging')
     await page.getByRole('link', { name: 'Staging' }).click()
     await page.getByRole('heading', { name: 'Staging', level: 1 }).waitFor()
     await protect(page, { ownCounts: true })
-    await journey.goTo(page, 'Groups')
+    await steps.goTo(page, 'Groups')
     await page.getByRole('link', { name: 'Shared', exact: true }).click()
     await page.getByRole('button', { name: 'Add secret' }).click()
     await dialogOf(page).getByLabel('Name').fill('GROUP_KEY')
@@ -210,7 +210,7 @@ describe('an environment of a group', () => {
     await dialogOf(page).getByRole('button', { name: 'Propose' }).click()
     await told(page, 'GROUP_KEY waits for approval in Staging.')
     await queued(page, /GROUP_KEY/).waitFor()
-    await journey.goTo(page, 'Changes')
+    await steps.goTo(page, 'Changes')
     await choose(page, 'Environment', 'Shared / Staging')
     await row(page, /Create GROUP_KEY/)
       .getByText('first of all')
@@ -218,7 +218,7 @@ describe('an environment of a group', () => {
     await page.getByRole('link', { name: 'Create GROUP_KEY' }).click()
     await approve(page).click()
     await page.getByText('applied', { exact: true }).waitFor()
-    await journey.goTo(page, 'Groups')
+    await steps.goTo(page, 'Groups')
     await page.getByRole('link', { name: 'Shared', exact: true }).click()
     await expectShown(page, 'GROUP_KEY', 'Staging', planted.group)
   })

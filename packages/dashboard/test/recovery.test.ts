@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import * as journey from './journey.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The printed recovery kit, and its use.
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive({ dark: true })
 const { page } = visitor
-await journey.setUp(page, world)
-await journey.makeKeyring(page)
+await steps.setUp(page, world)
+await steps.makeKeyring(page)
 let sealedKey: string
 
 test('the recovery kit prints alone, on one sheet, black on white', async () => {
@@ -16,9 +16,9 @@ test('the recovery kit prints alone, on one sheet, black on white', async () => 
   await page.getByRole('button', { name: 'Print the kit' }).waitFor()
   await page.emulateMedia({ media: 'print' })
   const text = await page.locator('body').innerText()
-  for (const part of ['Skerry recovery kit', journey.person.email, words, 'Sealed private key'])
+  for (const part of ['Skerry recovery kit', steps.person.email, words, 'Sealed private key'])
     expect(text).toContain(part)
-  for (const part of ['Print the kit', 'Applications', journey.person.passphrase]) expect(text).not.toContain(part)
+  for (const part of ['Print the kit', 'Applications', steps.person.passphrase]) expect(text).not.toContain(part)
   sealedKey = /pk1\.\S+/.exec(text)?.[0] as string
   expect(sealedKey).toBeDefined()
   const colors = () => [...document.querySelectorAll('.printed, .printed *')].map((one) => getComputedStyle(one).color)
@@ -29,7 +29,7 @@ test('the recovery kit prints alone, on one sheet, black on white', async () => 
 })
 
 test('other pages print normally', async () => {
-  await journey.goTo(page, 'Notifications')
+  await steps.goTo(page, 'Notifications')
   await page.emulateMedia({ media: 'print' })
   await page.getByRole('heading', { name: 'Account' }).waitFor()
   await page.emulateMedia({ media: 'screen' })
@@ -39,7 +39,7 @@ test('the kit unlocks a keyring whose sealed key the server has altered', async 
   const altered = sealedKey.slice(0, -4) + (sealedKey.endsWith('AAAA') ? 'BBBB' : 'AAAA')
   await world.server.context.db.rows('update users set encrypted_private_key = $1', [altered])
   await page.goto('/account/keyring')
-  await journey.unlockWithPassphrase(page)
+  await steps.unlockWithPassphrase(page)
   await page.getByText('This passphrase does not open your keyring').waitFor()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Use my recovery kit' }).click()

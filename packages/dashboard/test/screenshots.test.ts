@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { desk, openScene, scenes } from './pages.ts'
+import { desk, openPage, pages } from './pages.ts'
 import { openSite, type Site } from './site.ts'
 
 const folder = process.env.SKERRY_SCREENSHOTS ?? ''
@@ -31,17 +31,17 @@ describe.runIf(folder !== '')('pictures', () => {
   })
   afterAll(() => site?.close())
 
-  const wanted = scenes.flatMap((scene) => {
-    const looks = pictures.filter(({ name }) => asked?.includes(`${scene.name}-${name}`) ?? true)
-    return looks.length > 0 ? [{ ...scene, looks }] : []
+  const wanted = pages.flatMap((row) => {
+    const looks = pictures.filter(({ name }) => asked?.includes(`${row.name}-${name}`) ?? true)
+    return looks.length > 0 ? [{ ...row, looks }] : []
   })
 
-  test.each(wanted)('$name', async ({ looks, ...scene }) => {
-    const page = await openScene(site, scene)
+  test.each(wanted)('$name', async ({ looks, ...row }) => {
+    const page = await openPage(site, row)
     for (const { name, size, colorScheme } of looks) {
       await page.setViewportSize(size)
       await page.emulateMedia({ colorScheme })
-      const path = join(folder, `${scene.name}-${name}.png`)
+      const path = join(folder, `${row.name}-${name}.png`)
       await page.screenshot({ path, fullPage: asked === undefined, animations: 'disabled' })
     }
   })

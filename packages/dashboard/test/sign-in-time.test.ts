@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { setUp } from '../../server/test/people.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
 
 // How soon a person can sign in. The suite prints the time and does not assert it: see SKERRY_SIGN_IN in
 // packages/dashboard/README.md.
 
 const rounds = Number(process.env.SKERRY_SIGN_IN ?? 1)
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 await setUp(world)
 
 test('the sign-in page accepts an address as soon as its field appears', async () => {

@@ -3,11 +3,11 @@ import { signInAs } from '../../server/test/people.ts'
 import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
 import { type Visitor, visit } from './browser.ts'
-import { type Furnished, furnish } from './furnish.ts'
-import * as journey from './journey.ts'
+import { type Filled, fillOrg } from './fill.ts'
+import * as steps from './steps.ts'
 import { harbour, longNames } from './teams.ts'
 
-export type { Furnished } from './furnish.ts'
+export type { Filled } from './fill.ts'
 
 /** A server with an empty organization and two filled ones, and the people who visit it. */
 export interface Site {
@@ -21,8 +21,8 @@ export interface Site {
     /** Is not signed in. */
     stranger: Visitor
   }
-  ordinary: Furnished
-  long: Furnished
+  ordinary: Filled
+  long: Filled
   close: () => Promise<void>
 }
 
@@ -31,15 +31,15 @@ export async function openSite(): Promise<Site> {
   const world = await openWorld({ ...builtIn, ...platform.settings })
   const owner = await visit(world.url)
   const { bearer } = owner
-  await journey.setUp(owner.page, world)
-  await journey.makeKeyring(owner.page)
-  await journey.addPasskey(owner.page, 'Laptop')
-  await journey.setUpAuthenticator(owner.page, world)
+  await steps.setUp(owner.page, world)
+  await steps.makeKeyring(owner.page)
+  await steps.addPasskey(owner.page, 'Laptop')
+  await steps.setUpAuthenticator(owner.page, world)
   await owner.page.getByRole('button', { name: 'I have kept them' }).click()
-  const ordinary = await furnish(world, platform, bearer, harbour)
+  const ordinary = await fillOrg(world, platform, bearer, harbour)
   const billing = { name: 'Billing', slug: 'billing' }
   await world.call(apps.create, { as: bearer(), params: { orgId: ordinary.orgId }, body: billing })
-  const long = await furnish(world, platform, bearer, longNames)
+  const long = await fillOrg(world, platform, bearer, longNames)
   const visitors = {
     owner,
     member: await signedIn(world, harbour.people.at(-1)?.email as string),
@@ -58,6 +58,6 @@ async function signedIn(world: World, email: string): Promise<Visitor> {
   await signInAs(world, email)
   const visitor = await visit(world.url)
   await visitor.page.goto('/sign-in')
-  await journey.signInByMail(visitor.page, world, email)
+  await steps.signInByMail(visitor.page, world, email)
   return visitor
 }

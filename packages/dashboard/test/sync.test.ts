@@ -3,11 +3,11 @@ import { syncProviders } from '@skerry/contract/sync/providers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn } from '../../server/test/world.ts'
-import { dialogOf, openApp, openEnvironment } from './apps-journey.ts'
-import { choose as pick, row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+import { dialogOf, openApp, openEnvironment } from './apps-steps.ts'
+import { choose as pick, row } from './changes-steps.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Sync from a credential to the pushed names. The destination is a strict fake of a platform.
 
@@ -15,7 +15,7 @@ const platform = await startAppPlatform('fm2_planted')
 afterAll(() => platform.stop())
 platform.values('shop').set('FOREIGN', 'theirs')
 
-const { world, owner, page } = await beginWalk({ ...builtIn, ...platform.settings })
+const { world, owner, page } = await openOwner({ ...builtIn, ...platform.settings })
 const place = await newPlace(world, owner.bearer())
 for (const name of ['DB_URL', 'DB_PASSWORD', 'FOREIGN', 'LOG_LEVEL'])
   await putSecret(world, owner.bearer(), place, name, `planted-${name}`)
@@ -35,8 +35,8 @@ const bindings = async () => (await world.call(sync.bindings, { as: owner.bearer
 
 describe('connecting a destination', () => {
   test('starts with a searchable gallery of all kinds', async () => {
-    await journey.goTo(page, 'Sync')
-    await journey.openTab(page, 'Connections')
+    await steps.goTo(page, 'Sync')
+    await steps.openTab(page, 'Connections')
     await page.getByText('No connection yet').waitFor()
     await page.getByRole('button', { name: 'Connect a destination' }).click()
     await dialog().getByRole('button', { name: 'GitHub Actions' }).waitFor()
@@ -134,7 +134,7 @@ describe('a binding', () => {
   })
 
   test('can be pushed on request, and overwrites other people’s names only if the person chooses them', async () => {
-    await journey.openTab(page, 'Bindings')
+    await steps.openTab(page, 'Bindings')
     await choose(page, where, 'Push now…')
     await dialog().getByText('A push would write nothing now.').waitFor()
     await dialog().getByLabel('Overwrite FOREIGN').check()
@@ -180,7 +180,7 @@ describe('a binding', () => {
 describe('a connection', () => {
   test('can be verified at a destination without a write', async () => {
     const before = platform.pushes.length
-    await journey.openTab(page, 'Connections')
+    await steps.openTab(page, 'Connections')
     await choose(page, 'shop hosting', 'Verify…')
     expect(await dialog().getByLabel('App name').inputValue()).toBe('shop')
     await press('Verify')
@@ -217,7 +217,7 @@ describe('a synced environment', () => {
   })
 
   test('is no longer synced after the connection is removed, and the pushed names stay there', async () => {
-    await journey.openTab(page, 'Connections')
+    await steps.openTab(page, 'Connections')
     await choose(page, 'shop hosting', 'Disconnect…')
     await dialog().getByText('Its binding goes with it.').waitFor()
     await press('Disconnect')

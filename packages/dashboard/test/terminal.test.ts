@@ -2,12 +2,12 @@ import { hostname } from 'node:os'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Machine, newMachine } from '../../cli/test/machine.ts'
 import { until } from '../../server/test/until.ts'
-import * as journey from './journey.ts'
-import { openStage } from './walk.ts'
+import { openScene } from './scene.ts'
+import * as steps from './steps.ts'
 
 // A person signs in a terminal on a machine without a browser, and later revokes its session.
 
-const { world, arrive } = await openStage()
+const { world, arrive } = await openScene()
 const visitor = await arrive()
 const machine = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
 machine.env.SKERRY_KEYRING = 'off'
@@ -15,8 +15,8 @@ afterAll(async () => {
   login?.child.kill()
   await machine.remove()
 })
-await journey.setUp(visitor.page, world)
-const totpSecret = await journey.setUpAuthenticator(visitor.page, world)
+await steps.setUp(visitor.page, world)
+const totpSecret = await steps.setUpAuthenticator(visitor.page, world)
 await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
 
 /** The address and code that the terminal shows while it waits for the person. */
@@ -49,7 +49,7 @@ describe('a terminal', () => {
     await expect.poll(() => fact('It calls itself').innerText()).toMatch(new RegExp(`${hostname()}\\s+unverified`, 'i'))
     await expect.poll(() => fact('Program').innerText()).toMatch(/skerry\S*\s+unverified/i)
     await expect.poll(() => fact('Address').innerText()).toMatch(/(127\.0\.0\.1|::1)$/)
-    expect(await fact('It would act as').innerText()).toContain(journey.person.email)
+    expect(await fact('It would act as').innerText()).toContain(steps.person.email)
     const asked = await fact('Asked').locator('time').getAttribute('datetime')
     expect(Date.parse(asked as string)).toBeGreaterThan(startedAt.getTime())
     expect(Date.parse(asked as string)).toBeLessThan(world.clock.now().getTime())
@@ -59,19 +59,19 @@ describe('a terminal', () => {
     await visitor.page.getByRole('button', { name: 'Approve' }).click()
     await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
     expect(login.child.exitCode).toBeNull()
-    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await steps.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByText('Go back to the terminal').waitFor()
     const { code, stderr } = await login.ended
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`signed in as ${journey.person.email}`)])
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`signed in as ${steps.person.email}`)])
   })
 
   test('acts for the person afterwards', async () => {
     const { code, stdout, stderr } = await machine.skerry(['whoami'])
-    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`user ${journey.person.email}`), ''])
+    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`user ${steps.person.email}`), ''])
   })
 
   test('is refused at its next request after the person revoked its session', async () => {
-    await journey.goTo(visitor.page, 'CLI sessions')
+    await steps.goTo(visitor.page, 'CLI sessions')
     const row = visitor.page.getByRole('row', { name: hostname() })
     await row.getByRole('button', { name: 'Revoke' }).click()
     await visitor.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

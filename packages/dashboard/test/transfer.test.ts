@@ -10,15 +10,15 @@ import {
   pickTool,
   save,
   value,
-} from './apps-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems } from './org-journey.ts'
-import { beginWalk, leaks } from './walk.ts'
+} from './apps-steps.ts'
+import { axeProblems } from './org-steps.ts'
+import { leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // Many values at once: a pasted file, and a copy of one environment into another. The dialogs show the changes before
 // anything is stored.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 await createApp(page, 'Web shop')
 await create(page, 'New environment', 'Production')
 await create(page, 'New environment', 'Staging')
@@ -123,7 +123,7 @@ describe('an environment', () => {
     await save(page)
     await value(page, 'NEW_ONE', 'Production').waitFor()
     await page.reload()
-    await journey.unlockWithPassphrase(page)
+    await steps.unlockWithPassphrase(page)
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('2 secrets in Production put back. Somebody has changed NEW_ONE since').waitFor()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')

@@ -5,18 +5,18 @@ import { vaultProjects } from '@skerry/contract/vault/projects'
 import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { describe, expect, test } from 'vitest'
 import { newConnection, newExecutor, returnOrigin, type Vault } from '../../server/test/vault-scene.ts'
-import { dialogOf, openOrg } from './apps-journey.ts'
+import { dialogOf, openOrg } from './apps-steps.ts'
 import { storedText, told } from './browser.ts'
-import { row } from './changes-journey.ts'
-import * as journey from './journey.ts'
-import { axeProblems, choose } from './org-journey.ts'
-import { beginWalk } from './walk.ts'
+import { row } from './changes-steps.ts'
+import { axeProblems, choose } from './org-steps.ts'
+import { openOwner } from './scene.ts'
+import * as steps from './steps.ts'
 
 // The vault of a product, set up by an admin. Platform keys and registration codes need a browser session with a fresh
 // second factor.
 
-const { world, owner, page } = await beginWalk()
-const factor = await journey.setUpAuthenticator(page, world)
+const { world, owner, page } = await openOwner()
+const factor = await steps.setUpAuthenticator(page, world)
 await page.getByRole('button', { name: 'I have kept them' }).click()
 await openOrg(page)
 const { body: own } = await world.call(me.get, { as: owner.bearer() })
@@ -44,7 +44,7 @@ const pixel = () =>
 
 describe('a vault project', () => {
   test('can be created with the name, colour and picture that people see, and the dialog previews them', async () => {
-    await journey.goTo(page, 'Vault')
+    await steps.goTo(page, 'Vault')
     await page.getByText('No vault project yet').waitFor()
     await onPage('New project').click()
     await dialog().getByLabel('Name', { exact: true }).fill('Northwind staging')
@@ -105,7 +105,7 @@ describe('in a vault project', () => {
     await onPage('New platform key').click()
     await dialog().getByLabel('Name').fill('backend')
     await press('Create')
-    await journey.enterSecondFactor(page, world, factor)
+    await steps.enterSecondFactor(page, world, factor)
     await page.getByRole('dialog', { name: 'The new platform key' }).waitFor()
     const secret = await shown()
     expect(secret).toMatch(/^skv_/)
@@ -121,7 +121,7 @@ describe('in a vault project', () => {
   test('an executor registers with a command that is shown once, and appears on the page', async () => {
     later()
     await onPage('Register an executor').click()
-    await journey.enterSecondFactor(page, world, factor)
+    await steps.enterSecondFactor(page, world, factor)
     await page.getByRole('dialog', { name: 'Register the executor' }).waitFor()
     const command = await shown()
     const [, server, code] = /^skerry-executor register --server (\S+) --code (vrc_\S+)$/.exec(command) ?? []

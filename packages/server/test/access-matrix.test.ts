@@ -2,7 +2,7 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { AnyRoute } from '../src/http/route.ts'
-import { buildCallers, type Caller, type Place } from './callers.ts'
+import { type Caller, makeCallers, type OneOfEach } from './callers.ts'
 import {
   forHolders,
   forMembers,
@@ -12,7 +12,7 @@ import {
   ofApplication,
   ofOrg,
 } from './route-groups.ts'
-import { openPlace } from './scene.ts'
+import { openOneOfEach } from './scene.ts'
 import { auditRows, stateOf } from './state.ts'
 import { errorOf } from './world.ts'
 
@@ -27,15 +27,15 @@ interface Row {
   cells: string[]
 }
 
-const { world, place } = await openPlace()
-const callers = await buildCallers(world, place)
+const { world, place } = await openOneOfEach()
+const callers = await makeCallers(world, place)
 const before = await stateOf(world)
 const deniedBefore = (await auditRows(world)).length
 const rows = routes.flatMap((route) => rowsOf(route, place))
 for (const row of rows) for (const caller of callers) row.cells.push(await cell(row, caller))
 const after = await stateOf(world)
 
-function rowsOf(route: AnyRoute, { params, branchId }: Place): Row[] {
+function rowsOf(route: AnyRoute, { params, branchId }: OneOfEach): Row[] {
   const title = `${route.endpoint.method} ${route.endpoint.path}`
   const row = { route, title, params, cells: [] }
   if (!route.access.name.startsWith('branchHolderOrAdmin')) return [row]

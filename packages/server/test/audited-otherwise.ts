@@ -33,7 +33,7 @@ import { system } from '../src/kernel/audit.ts'
 import { sha256 } from '../src/kernel/context.ts'
 import { register } from '../src/operator/plan.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
-import type { Place } from './callers.ts'
+import type { OneOfEach } from './callers.ts'
 import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
 import { restoreHere } from './moved.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
@@ -47,10 +47,10 @@ import { openWorld, type World } from './world.ts'
 export const userAgent = 'audited/1.0 (a suite)'
 
 /** Tests the audit entries that no mutation of the contract writes. The tests run in the world of the calling suite. */
-export const describeOtherwise = (scene: () => { world: World; place: Place; stripe: Stripe }) =>
+export const describeOtherwise = (scene: () => { world: World; place: OneOfEach; stripe: Stripe }) =>
   describe('an audit entry that no mutation of the contract writes', () => {
     let world: World
-    let place: Place
+    let place: OneOfEach
     let stripe: Stripe
     beforeAll(() => {
       ;({ world, place, stripe } = scene())

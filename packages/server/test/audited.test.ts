@@ -8,7 +8,7 @@ import { tokens } from '@skerry/contract/tokens/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { describeOtherwise, userAgent } from './audited-otherwise.ts'
-import { buildPlace, type Place } from './callers.ts'
+import { makeOneOfEach, type OneOfEach } from './callers.ts'
 import { buildWalk, type Walk } from './mutations.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { isOfCustodian, isOfPerson, isOfUserAdmin } from './samples.ts'
@@ -24,7 +24,7 @@ let platform: AppPlatform
 let stripe: Stripe
 let world: World
 let walk: Walk
-let place: Place
+let place: OneOfEach
 /** Every top-level string of the bodies that the walk sent. */
 const sent: string[] = []
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
   })
   await stopSchedules(world)
   walk = await buildWalk(world, platform)
-  place = await buildPlace(world)
+  place = await makeOneOfEach(world)
 })
 afterAll(async () => {
   await world.close()

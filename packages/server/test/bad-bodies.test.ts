@@ -7,11 +7,11 @@ import { offCurveJwk } from './blobs.ts'
 import { blobFaults, type Fault, faultsOf, formFaults, isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
-import { openPlace } from './scene.ts'
+import { openOneOfEach } from './scene.ts'
 import { newMember, newPerson } from './tenant.ts'
 import { bearerFor } from './vault-scene.ts'
 
-const { world, place } = await openPlace()
+const { world, place } = await openOneOfEach()
 const samples = await buildSamples(world, place)
 const person = (await newPerson(world, 'sends@example.com')).as
 const userAdmin = (await newMember(world, place.tenant, 'admin')).as

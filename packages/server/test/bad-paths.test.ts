@@ -10,15 +10,15 @@ import { tokens } from '@skerry/contract/tokens/endpoints'
 import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { describe, expect, test } from 'vitest'
 import { wrappedKey } from './blobs.ts'
-import { buildPlace } from './callers.ts'
+import { makeOneOfEach } from './callers.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
-import { openPlace } from './scene.ts'
+import { openOneOfEach } from './scene.ts'
 import { grantKey, newApp, newEnv, newGroup, newMember } from './tenant.ts'
 
-const { world, place: own } = await openPlace()
+const { world, place: own } = await openOneOfEach()
 /** Another tenant, with one object of each kind. */
-const other = await buildPlace(world)
+const other = await makeOneOfEach(world)
 const samples = await buildSamples(world, own)
 const userAdmin = (await newMember(world, own.tenant, 'admin')).as
 

@@ -8,11 +8,11 @@ import { newId } from '../src/kernel/context.ts'
 import { isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { isOfCustodian, isOfPerson, isOfUserAdmin, pathOf, titleOf } from './samples.ts'
-import { openPlace } from './scene.ts'
+import { openOneOfEach } from './scene.ts'
 import { newMember, newPerson, newToken, putSecret } from './tenant.ts'
 import { bearerFor } from './vault-scene.ts'
 
-const { world, place } = await openPlace()
+const { world, place } = await openOneOfEach()
 const personAs = (await newPerson(world, 'person@example.com')).as
 const reviewerAs = (await newMember(world, place.tenant, 'admin')).as
 

@@ -8,10 +8,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { routes } from '../src/app.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { pathOf } from './samples.ts'
-import { openPlace } from './scene.ts'
+import { openOneOfEach } from './scene.ts'
 import { stateOf } from './state.ts'
 
-const { world, place } = await openPlace()
+const { world, place } = await openOneOfEach()
 const { as } = place.tenant.admin
 afterAll(async () => {
   expect((await world.call(me.get, { as })).status).toBe(200)

@@ -53,7 +53,7 @@ export interface Caller {
 }
 
 /** One organization with one object of each kind that a path can name. */
-export interface Place {
+export interface OneOfEach {
   tenant: Tenant
   params: Record<string, string>
   branchId: string
@@ -62,8 +62,8 @@ export interface Place {
   vault: Surfaces
 }
 
-/** Creates the organization and its objects. `buildCallers` creates the key grants of the callers later. */
-export async function buildPlace(world: World): Promise<Place> {
+/** Creates the organization and its objects. `makeCallers` creates the key grants of the callers later. */
+export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const tenant = await signUp(world)
   const { orgId } = tenant
   const as = tenant.admin.as
@@ -128,7 +128,7 @@ export async function buildPlace(world: World): Promise<Place> {
 }
 
 /** Creates one caller of each kind, in the order of the matrix. */
-export async function buildCallers(world: World, place: Place): Promise<Caller[]> {
+export async function makeCallers(world: World, place: OneOfEach): Promise<Caller[]> {
   return [
     ...(await unknownCallers(world, place)),
     ...(await people(world, place)),
@@ -137,7 +137,7 @@ export async function buildCallers(world: World, place: Place): Promise<Caller[]
   ]
 }
 
-async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]> {
+async function unknownCallers(world: World, { tenant }: OneOfEach): Promise<Caller[]> {
   const impostor = await startIssuer(world.clock.now)
   const person = await newMember(world, tenant)
   const subject = { sub: 'sub-expired', email: 'expired@example.com', email_verified: true }
@@ -185,7 +185,7 @@ export async function deadTokens(world: World, tenant: Tenant) {
   return { unknown, revoked: revoked.as, expiredToken: expiring.as, deleted: deleted.as }
 }
 
-async function people(world: World, place: Place): Promise<Caller[]> {
+async function people(world: World, place: OneOfEach): Promise<Caller[]> {
   const { tenant } = place
   const elsewhere = await signUp(world)
   const row = (name: string, { as }: Actor, role: Caller['role'], granted = false): Caller => ({
@@ -210,7 +210,7 @@ async function people(world: World, place: Place): Promise<Caller[]> {
 }
 
 /** Inserts an owner by SQL: an organization that signed up has none, and no invitation can give that role. */
-async function newOwnerOf(world: World, { params }: Place): Promise<Actor> {
+async function newOwnerOf(world: World, { params }: OneOfEach): Promise<Actor> {
   const person = await newPerson(world, 'owner@example.com')
   await world.server.context.db.rows(
     `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, 'owner', $3)`,
@@ -221,7 +221,7 @@ async function newOwnerOf(world: World, { params }: Place): Promise<Actor> {
   return person
 }
 
-async function machines(world: World, place: Place): Promise<Caller[]> {
+async function machines(world: World, place: OneOfEach): Promise<Caller[]> {
   const { tenant, params } = place
   const foreign = await signUp(world)
   const elsewhereId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
@@ -258,7 +258,7 @@ async function machines(world: World, place: Place): Promise<Caller[]> {
   ]
 }
 
-function ofVault({ vault }: Place): Caller[] {
+function ofVault({ vault }: OneOfEach): Caller[] {
   const row = (name: string, as: string, surface: Surface): Caller => ({
     ...{ name, as, surface, from: 'vault', kind: 'nobody', role: 'none', granted: false },
   })
@@ -270,6 +270,6 @@ function ofVault({ vault }: Place): Caller[] {
   ]
 }
 
-async function grantEverywhere(world: World, { tenant, params, branchId }: Place, actor: Actor) {
+async function grantEverywhere(world: World, { tenant, params, branchId }: OneOfEach, actor: Actor) {
   for (const id of [params.envId as string, branchId]) await grantKey(world, tenant, id, actor)
 }

@@ -1,6 +1,6 @@
 import { routes } from '../src/app.ts'
 import type { HeavyRead } from '../src/http/heavy-reads.ts'
-import { buildPlace } from './callers.ts'
+import { makeOneOfEach } from './callers.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -22,7 +22,7 @@ const queries: Record<string, string> = {
 
 /** Creates an organization with an object for each path parameter, and returns requests for all heavy reads. */
 export async function openGreedy(world: World): Promise<{ tenant: Tenant; requests: HeavyRequest[] }> {
-  const { tenant, params } = await buildPlace(world)
+  const { tenant, params } = await makeOneOfEach(world)
   const requests = routes.flatMap(({ endpoint, heavy }) => {
     if (heavy === undefined) return []
     const title = `${endpoint.method} ${endpoint.path}`

@@ -20,7 +20,7 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
 import { sealedPrivateKey } from './blobs.ts'
-import { enrich, type Rich } from './rich.ts'
+import { type Filled, fillTenant } from './fill.ts'
 import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
@@ -45,7 +45,7 @@ let tenant: Tenant
 let admin: Person
 let member: Person
 let approver: Person
-let rich: Rich
+let rich: Filled
 let reader: CreatedServiceToken
 let place: Place
 let target: RunningServer
@@ -63,7 +63,7 @@ beforeAll(async () => {
   await newDecoy(world, tenant, 'in the wiki')
   approver = await joined('approver@example.com', 'admin')
   place = await newPlace()
-  rich = await enrich(world, tenant, [admin, member, approver])
+  rich = await fillTenant(world, tenant, [admin, member, approver])
   await write('STABLE', 'was there before')
   await seal(world.server.context)
   archive = await whileWriting(() =>

@@ -2,7 +2,7 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { cell, newKey, newTaskToken } from './agent-steps.ts'
 import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
-import type { Place } from './callers.ts'
+import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
@@ -33,7 +33,7 @@ export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'
   (method === 'POST' && /:agentId\/policies$/.test(path))
 
 /** Builds a sample for every endpoint with a body, by `METHOD path`. */
-export async function buildSamples(world: World, place: Place): Promise<Record<string, Sample>> {
+export async function buildSamples(world: World, place: OneOfEach): Promise<Record<string, Sample>> {
   const { tenant, params } = place
   const { as } = tenant.admin
   const person = (await newPerson(world, 'keyless@example.com', { keys: false })).as
@@ -220,7 +220,7 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
   }
 }
 
-function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Record<string, Sample> {
+function vaultSamples({ tenant, params, vault }: OneOfEach, reviewer: string): Record<string, Sample> {
   const { as } = tenant.admin
   const projects = '/v1/orgs/:orgId/vault/projects'
   const display = {
@@ -272,7 +272,7 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
   }
 }
 
-async function syncSamples(world: World, { tenant, params }: Pick<Place, 'tenant' | 'params'>) {
+async function syncSamples(world: World, { tenant, params }: Pick<OneOfEach, 'tenant' | 'params'>) {
   const { as } = tenant.admin
   const org = '/v1/orgs/:orgId/sync'
   const key: Connected = await keyOf(world, tenant, params.connectionId)
@@ -303,7 +303,10 @@ async function syncSamples(world: World, { tenant, params }: Pick<Place, 'tenant
   }
 }
 
-async function recoverySamples(world: World, { tenant, params, custodian }: Place): Promise<Record<string, Sample>> {
+async function recoverySamples(
+  world: World,
+  { tenant, params, custodian }: OneOfEach,
+): Promise<Record<string, Sample>> {
   const { as } = tenant.admin
   const org = '/v1/orgs/:orgId'
   const person = await newMember(world, tenant)

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach } from 'vitest'
-import { buildPlace } from './callers.ts'
+import { makeOneOfEach } from './callers.ts'
 import { startAppPlatform } from './services/app-platform.ts'
 import { stopSchedules } from './state.ts'
 import { newApp, newEnv, signUp } from './tenant.ts'
@@ -34,9 +34,9 @@ export async function openSync() {
 }
 
 /** Opens a world with one object of each kind that a path can name. No scheduled job changes anything in it. */
-export async function openPlace() {
+export async function openOneOfEach() {
   const world = await openWorld()
   afterAll(() => world.close())
   await stopSchedules(world)
-  return { world, place: await buildPlace(world) }
+  return { world, place: await makeOneOfEach(world) }
 }

@@ -1,16 +1,16 @@
 import { grants } from '@skerry/contract/grants/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-journey.ts'
-import { lookAgain, protect } from '../changes-journey.ts'
-import * as journey from '../journey.ts'
-import { axeProblems, putSecret } from '../org-journey.ts'
-import { meet } from '../walk.ts'
+import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-steps.ts'
+import { lookAgain, protect } from '../changes-steps.ts'
+import { axeProblems, putSecret } from '../org-steps.ts'
+import { openPair } from '../scene.ts'
+import * as steps from '../steps.ts'
 
 // A malicious server shows one environment under the name of another, so that typed values would be sealed for the
 // wrong one.
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, place } = walk
 await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-before-51c2aa')
 await openApp(owner.page, 'Web shop')
@@ -141,7 +141,7 @@ describe('an environment that was Staging and is now called Production', () => {
   })
 
   test('gets no new token if the person cancels', async () => {
-    await journey.goTo(page, 'Service tokens')
+    await steps.goTo(page, 'Service tokens')
     await page.getByRole('button', { name: 'New token' }).click()
     await dialogOf(page).getByLabel('Name').fill('web')
     await dialogOf(page).getByLabel('Reads').fill('Produc')

@@ -3,18 +3,18 @@ import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newId } from '@skerry/crypto/random'
 import { afterEach, describe, expect, test } from 'vitest'
-import { dialogOf, openApp, openEnvironment } from '../apps-journey.ts'
+import { dialogOf, openApp, openEnvironment } from '../apps-steps.ts'
 import { told } from '../browser.ts'
-import { lookAgain } from '../changes-journey.ts'
-import { closed, press, pressIn } from '../custody-journey.ts'
-import * as journey from '../journey.ts'
-import { axeProblems, putSecret } from '../org-journey.ts'
-import { grantTo, meet } from '../walk.ts'
+import { lookAgain } from '../changes-steps.ts'
+import { closed, press, pressIn } from '../custody-steps.ts'
+import { axeProblems, putSecret } from '../org-steps.ts'
+import { grantTo, openPair } from '../scene.ts'
+import * as steps from '../steps.ts'
 
 // A malicious server adds its own readers to the lists of readers that the page wraps keys to. Each test checks what
 // the person sees.
 
-const walk = await meet()
+const walk = await openPair()
 const { world, owner, member, place } = walk
 const { page } = owner
 await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-of-readers-2c81d7')
@@ -109,7 +109,7 @@ describe('a reader that the server adds', () => {
   })
 
   test('is shown before a managed key is rotated, and gets no key if the person declines', async () => {
-    await journey.goTo(page, 'Managed keys')
+    await steps.goTo(page, 'Managed keys')
     await press(owner, 'New managed key')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
     await pressIn(owner, 'Create')

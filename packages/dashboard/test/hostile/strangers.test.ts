@@ -1,13 +1,13 @@
 import { me } from '@skerry/contract/me/endpoints'
 import { expect, test } from 'vitest'
 import { invitePerson, signUp } from '../../../server/test/tenant.ts'
-import { row } from '../changes-journey.ts'
-import { axeProblems } from '../org-journey.ts'
-import { beginWalk } from '../walk.ts'
+import { row } from '../changes-steps.ts'
+import { axeProblems } from '../org-steps.ts'
+import { openOwner } from '../scene.ts'
 
 // A stranger invites an existing user into an organization whose name resembles theirs.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 const joined = async () => {
   const { body } = await world.call(me.get, { as: owner.bearer() })
   return { email: body.user?.email as string, slugs: body.orgs.map(({ slug }) => slug) }

@@ -1,17 +1,17 @@
 import { leases } from '@skerry/contract/leases/endpoints'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sshTarget } from '../../../server/test/lease-steps.ts'
-import { dialogOf } from '../apps-journey.ts'
-import { lookAgain, row } from '../changes-journey.ts'
-import { closed } from '../custody-journey.ts'
-import * as journey from '../journey.ts'
-import { axeProblems, choose, newPlace } from '../org-journey.ts'
-import { beginWalk } from '../walk.ts'
+import { dialogOf } from '../apps-steps.ts'
+import { lookAgain, row } from '../changes-steps.ts'
+import { closed } from '../custody-steps.ts'
+import { axeProblems, choose, newPlace } from '../org-steps.ts'
+import { openOwner } from '../scene.ts'
+import * as steps from '../steps.ts'
 
 // A malicious server shows another address for a lease target, to receive the credentials for it. Each test checks what
 // the person sees.
 
-const { world, owner, page } = await beginWalk()
+const { world, owner, page } = await openOwner()
 const { orgId } = await newPlace(world, owner.bearer())
 const tenant = { orgId, admin: { as: owner.bearer() } } as Parameters<typeof sshTarget>[1]
 const connection = { host: 'hosts.example.com', port: 22 }
@@ -32,7 +32,7 @@ afterEach(() => page.unrouteAll({ behavior: 'wait' }))
 const asked = () => page.getByRole('dialog', { name: 'The settings of hosts have changed' })
 const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
 const openAccess = async () => {
-  await journey.goTo(page, 'Leases')
+  await steps.goTo(page, 'Leases')
   await page.getByRole('button', { name: 'Get access' }).click()
   await dialogOf(page).getByLabel('Login names').fill('deploy')
   await page.keyboard.press('Enter')
@@ -71,7 +71,7 @@ describe('a lease target with another address than before', () => {
 
   test('gets no admin credential if the person declines', async () => {
     await leadElsewhere()
-    await journey.openTab(page, 'Targets')
+    await steps.openTab(page, 'Targets')
     await lookAgain(page)
     await row(page, /hosts/).waitFor()
     await choose(page, 'hosts', 'Replace the credential…')

@@ -10,6 +10,7 @@ import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../test/blobs.ts'
+import { readPages } from '../../test/read-pages.ts'
 import { openEnv } from '../../test/scene.ts'
 import {
   grantKey,
@@ -24,7 +25,6 @@ import {
   putSecret,
   signUp,
 } from '../../test/tenant.ts'
-import { walk } from '../../test/walk.ts'
 
 // All lists with the common paging rules. Versions and the audit log have their own limits and their own tests.
 
@@ -169,7 +169,7 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
 
   test('can be paged by cursor: each row comes once and in order, and new rows come at the end', async () => {
     const before = (await read({})).rows
-    const pages = await walk((cursor) => read({ limit: 2, ...cursor }), addLater)
+    const pages = await readPages((cursor) => read({ limit: 2, ...cursor }), addLater)
     const after = (await read({})).rows
     expect(after.length).toBe(before.length + 1)
     expect(pages.flat()).toEqual(after)
@@ -188,7 +188,7 @@ describe.each(lists)('the list of $name', ({ read, add }) => {
 
   test('shows each row with the same instant exactly once', async () => {
     await Promise.all(Array.from({ length: 6 }, add))
-    const pages = await walk((cursor) => read({ limit: 1, ...cursor }))
+    const pages = await readPages((cursor) => read({ limit: 1, ...cursor }))
     expect(pages.flat()).toEqual((await read({})).rows)
   })
 

@@ -5,6 +5,7 @@ import { branches } from '@skerry/contract/branches/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
+import { readPages } from '../../../test/read-pages.ts'
 import { openEnv } from '../../../test/scene.ts'
 import {
   type Actor,
@@ -17,7 +18,6 @@ import {
   putSecret,
   signUp,
 } from '../../../test/tenant.ts'
-import { walk } from '../../../test/walk.ts'
 
 const { world, tenant, envId } = await openEnv()
 /** An organization with fewer entries than one page. */
@@ -202,7 +202,7 @@ describe('pages', () => {
 
   test('list every entry once, although entries are added meanwhile', async () => {
     const all = (await ask({ limit: 200 })).body.entries.map(({ id }) => id)
-    const pages = await walk(
+    const pages = await readPages(
       async (cursor) => {
         const { body } = await ask({ limit: 20, ...cursor })
         return { rows: body.entries.map(({ id }) => id), nextCursor: body.nextCursor }
@@ -217,7 +217,7 @@ describe('pages', () => {
   })
 
   test('keep the filter of the first page', async () => {
-    const pages = await walk(async (cursor) => {
+    const pages = await readPages(async (cursor) => {
       const { body } = await ask({ limit: 1, action: 'secret.written', ...cursor })
       return { rows: body.entries.map(({ action }) => action), nextCursor: body.nextCursor }
     })

@@ -31,7 +31,7 @@ afterEach(() => {
   context.auditSearch = searchLimits()
 })
 
-async function walk(query: Record<string, unknown>) {
+async function readPages(query: Record<string, unknown>) {
   const pages = [await ask(query)]
   for (let cursor = pages[0]?.nextCursor; cursor; cursor = pages.at(-1)?.nextCursor)
     pages.push(await ask({ ...query, cursor }))
@@ -46,7 +46,7 @@ describe('a search that is stopped', () => {
       expect(whole.entries.length).toBeGreaterThan(0)
       expect([whole.nextCursor, whole.searchedUntil]).toEqual([null, null])
       stopAtOnce()
-      const pages = await walk(query)
+      const pages = await readPages(query)
       expect(pages.flatMap(({ entries }) => entries)).toEqual(whole.entries)
       const stops = pages.slice(0, -1).map(({ searchedUntil }) => searchedUntil as string)
       expect(stops.length).toBeGreaterThan(5)

@@ -7,10 +7,10 @@ import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { decide, newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
+import { readPages } from '../../../test/read-pages.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { stateOf } from '../../../test/state.ts'
 import { type Actor, grantKey, newMember, newToken, putSecret, signUp } from '../../../test/tenant.ts'
-import { walk } from '../../../test/walk.ts'
 
 const { world, tenant } = await openTenant()
 const reviewer = await newMember(world, tenant, 'admin')
@@ -182,7 +182,7 @@ describe('change requests', () => {
     await decide(world, tenant, 'reject', made[1] as string, reviewer)
     expect(ids(await list({ envId: own, status: 'rejected' }))).toEqual([made[1]])
     expect(ids(await list({ envId: own, status: 'open' }))).toEqual(made.filter((_, index) => index !== 1))
-    const pages = await walk(
+    const pages = await readPages(
       async (cursor) => {
         const page = await list({ envId: own, limit: 2, ...cursor })
         return { rows: ids(page), nextCursor: page.nextCursor }

@@ -2,10 +2,10 @@ import { audit } from '@skerry/contract/audit/endpoints'
 import { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { me } from '@skerry/contract/me/endpoints'
 import { describe, expect, test } from 'vitest'
+import { readPages } from '../../../test/read-pages.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { newCliSession, newMember, newPerson } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { walk } from '../../../test/walk.ts'
 import { newId } from '../../kernel/context.ts'
 
 const { world, tenant } = await openTenant()
@@ -38,7 +38,7 @@ describe('the list', () => {
     for (let n = 0; n < 4; n++) await newCliSession(world, someone)
     const all = await list(someone.as)
     expect(all.nextCursor).toBeNull()
-    const pages = await walk(async (cursor) => {
+    const pages = await readPages(async (cursor) => {
       const { body } = await world.call(cliSessions.list, { as: someone.as, query: { limit: 3, ...cursor } })
       return { rows: body.sessions.map(({ id }) => id), nextCursor: body.nextCursor }
     })

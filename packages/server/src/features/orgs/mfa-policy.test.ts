@@ -4,7 +4,7 @@ import { invites, members } from '@skerry/contract/members/endpoints'
 import { mfaPolicy, orgs } from '@skerry/contract/orgs/endpoints'
 import { resolve } from '@skerry/contract/resolve/endpoints'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildPlace, type Place } from '../../../test/callers.ts'
+import { makeOneOfEach, type OneOfEach } from '../../../test/callers.ts'
 import { engine } from '../../../test/engine.ts'
 import { pathOf } from '../../../test/samples.ts'
 import {
@@ -26,14 +26,14 @@ import { routes } from '../../app.ts'
 import { secondFactorNeeded } from '../../http/access.ts'
 
 let world: World
-let place: Place
+let place: OneOfEach
 let tenant: Tenant
 const email = 'admin-of-all@example.com'
 let person: Actor
 
 beforeAll(async () => {
   world = await openWorld()
-  place = await buildPlace(world)
+  place = await makeOneOfEach(world)
   tenant = place.tenant
   person = await newMember(world, tenant, 'admin', { email })
   await grantKey(world, tenant, place.params.envId as string, person)

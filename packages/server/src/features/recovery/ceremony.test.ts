@@ -8,7 +8,7 @@ import { gatherRecoveryKey, newRecoveryKey, recoverKeys } from '@skerry/sdk/reco
 import { environmentKey, putSecret } from '@skerry/sdk/secrets'
 import { expect, test } from 'vitest'
 import { sealedPrivateKey } from '../../../test/blobs.ts'
-import { clientOf } from '../../../test/canary-journey.ts'
+import { clientOf } from '../../../test/canary-steps.ts'
 import { findings, needle } from '../../../test/needles.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { tableDump } from '../../../test/state.ts'

@@ -1,9 +1,9 @@
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
+import { readPages } from '../../../test/read-pages.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, grantKey, newMember, newToken, putSecret, written } from '../../../test/tenant.ts'
-import { walk } from '../../../test/walk.ts'
 
 const { world, tenant, envId } = await openEnv()
 
@@ -65,7 +65,7 @@ describe('history', () => {
 
   test('can be paged through, each version once, although versions are added meanwhile', async () => {
     await write('WALKED', 7)
-    const pages = await walk(
+    const pages = await readPages(
       async (cursor) => {
         const { body } = await read('WALKED', { limit: 3, ...cursor })
         return { rows: body.versions.map(({ version }) => version), nextCursor: body.nextCursor }

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
-import { dialogOf } from './apps-journey.ts'
-import * as journey from './journey.ts'
+import { dialogOf } from './apps-steps.ts'
+import * as steps from './steps.ts'
 
 /** Steps that people take with changes that wait for approval. They use the texts of the pages. */
 
@@ -11,7 +11,7 @@ export const queued = (page: Page, name: RegExp): Locator => row(page, name).get
 
 /** Protects an environment, or changes its protection, from its page. Settings that are not given stay as they are. */
 export async function protect(page: Page, settings: { approvals?: number; ownCounts?: boolean }): Promise<void> {
-  await journey.openTab(page, 'Protection')
+  await steps.openTab(page, 'Protection')
   await page.getByRole('button', { name: /^(Protect|Change)$/ }).click()
   const dialog = dialogOf(page)
   if (settings.approvals) await dialog.getByLabel('Approvals that a change needs').fill(`${settings.approvals}`)
@@ -21,7 +21,7 @@ export async function protect(page: Page, settings: { approvals?: number; ownCou
 }
 
 export async function openChange(page: Page, name: string | RegExp): Promise<void> {
-  await journey.goTo(page, 'Changes')
+  await steps.goTo(page, 'Changes')
   await page.getByRole('link', { name }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
@@ -44,6 +44,6 @@ export async function choose(page: Page, label: string, option: string): Promise
  */
 export async function lookAgain(page: Page): Promise<void> {
   await page.reload()
-  await journey.unlockWithPassphrase(page)
+  await steps.unlockWithPassphrase(page)
   await page.getByRole('button', { name: 'Lock the keyring', exact: true }).waitFor()
 }

@@ -2,7 +2,7 @@ import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { vaultProjects } from '@skerry/contract/vault/projects'
 import { afterAll } from 'vitest'
 import { storedText, type Visitor, visit } from '../../dashboard/test/browser.ts'
-import { axeProblems } from '../../dashboard/test/org-journey.ts'
+import { axeProblems } from '../../dashboard/test/org-steps.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { findings, needle } from '../../server/test/needles.ts'
 import { openTenant } from '../../server/test/scene.ts'
@@ -36,7 +36,7 @@ const catalog = {
 export const returnUrl = 'https://app.example.com/settings'
 
 /** A server, a product with an executor, and people who open its links on a phone. */
-export interface Stage {
+export interface Scene {
   world: World
   executor: TestExecutor
   projectId: string
@@ -54,7 +54,7 @@ interface Link {
   connectionId: string
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openScene(): Promise<Scene> {
   const { world, tenant } = await openTenant()
   const person = await newMember(world, tenant, 'admin')
   const executor = await startExecutor(world)
@@ -116,7 +116,7 @@ export async function axeInBoth({ page }: Visitor): Promise<string[]> {
 }
 
 /** Lists the places that contain a planted credential, which may be nowhere but on the page. */
-export async function leaksOf({ world, executor }: Stage, visitor: Visitor, secret: string): Promise<string[]> {
+export async function leaksOf({ world, executor }: Scene, visitor: Visitor, secret: string): Promise<string[]> {
   const places = [
     ...(await tableDump(world)),
     { where: 'the log', text: world.log.join('') },

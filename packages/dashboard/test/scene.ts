@@ -6,31 +6,31 @@ import type { Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { findings, needle, type Place as Text } from '../../server/test/needles.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openOrg } from './apps-journey.ts'
+import { openOrg } from './apps-steps.ts'
 import { storedText, type Visitor, visit } from './browser.ts'
-import * as journey from './journey.ts'
-import { newPlace, type Place } from './org-journey.ts'
+import { newPlace, type Place } from './org-steps.ts'
+import * as steps from './steps.ts'
 
 // The setup of a suite, called at the top of its file. The server and its visitors end with the suite.
 
 /** A server for one suite, and a function that lets people visit it with a browser. */
-export interface Stage {
+export interface Scene {
   world: World
   arrive: (more?: { dark: true }) => Promise<Visitor>
 }
 
 /** A stage with the owner of an organization, who has an unlocked keyring and is on the organization's page. */
-export interface Walk extends Stage {
+export interface OwnerScene extends Scene {
   owner: Visitor
   page: Page
 }
 
-export async function openStage(settings: Record<string, string> = builtIn): Promise<Stage> {
+export async function openScene(settings: Record<string, string> = builtIn): Promise<Scene> {
   const world = await openWorld(settings)
   afterAll(() => world.close())
   const visitors: Visitor[] = []
   afterAll(() => Promise.all(visitors.map((visitor) => visitor.close())))
-  const arrive: Stage['arrive'] = async (more) => {
+  const arrive: Scene['arrive'] = async (more) => {
     const visitor = await visit(world.url, more)
     visitors.push(visitor)
     return visitor
@@ -38,26 +38,26 @@ export async function openStage(settings: Record<string, string> = builtIn): Pro
   return { world, arrive }
 }
 
-/** @example const { world, owner, page } = await beginWalk() */
-export async function beginWalk(settings?: Record<string, string>): Promise<Walk> {
-  const stage = await openStage(settings)
+/** @example const { world, owner, page } = await openOwner() */
+export async function openOwner(settings?: Record<string, string>): Promise<OwnerScene> {
+  const stage = await openScene(settings)
   const owner = await stage.arrive()
   const { page } = owner
-  await journey.setUp(page, stage.world)
-  await journey.makeKeyring(page)
+  await steps.setUp(page, stage.world)
+  await steps.makeKeyring(page)
   await openOrg(page)
   return { ...stage, owner, page }
 }
 
 /** Starts a walk with an owner, their environment Web shop / Production, and a member with an unlocked keyring. */
-export async function meet() {
-  const walk = await beginWalk()
+export async function openPair() {
+  const walk = await openOwner()
   const place = await newPlace(walk.world, walk.owner.bearer())
   return { ...walk, place, member: await join(walk, 'grace@example.com') }
 }
 
 /** Adds a person with their own browser: invited, signed in with a link from an e-mail, and with a keyring. */
-export async function join({ world, arrive, owner }: Walk, email: string): Promise<Visitor> {
+export async function join({ world, arrive, owner }: OwnerScene, email: string): Promise<Visitor> {
   const as = owner.bearer()
   const { body: own } = await world.call(me.get, { as })
   const params = { orgId: own.orgs[0]?.id as string }
@@ -65,16 +65,16 @@ export async function join({ world, arrive, owner }: Walk, email: string): Promi
   if (error) throw new Error(error.message)
   const visitor = await arrive()
   await visitor.page.goto('/')
-  await journey.signInByMail(visitor.page, world, email)
-  await journey.acceptInvitation(visitor.page)
+  await steps.signInByMail(visitor.page, world, email)
+  await steps.acceptInvitation(visitor.page)
   await visitor.page.goto('/account/keyring')
-  await journey.makeKeyring(visitor.page)
+  await steps.makeKeyring(visitor.page)
   await openOrg(visitor.page)
   return visitor
 }
 
 /** Grants an environment's key to a person, through another client of the owner. */
-export async function grantTo({ world, owner }: Walk, place: Place, to: Visitor): Promise<void> {
+export async function grantTo({ world, owner }: OwnerScene, place: Place, to: Visitor): Promise<void> {
   const { body: own } = await world.call(me.get, { as: to.bearer() })
   const wrappedDek = await wrapKey(place.raw, own.user?.publicKeyJwk as string)
   const { error } = await world.call(grants.create, {

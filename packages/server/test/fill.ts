@@ -23,7 +23,7 @@ export interface Keyed {
   keys: { privateKey: PrivateKey; publicKeyJwk: string }
 }
 
-export interface Rich {
+export interface Filled {
   /** The plaintexts of an environment's own secrets, by environment id. */
   values: Map<string, Record<string, string>>
   /** A branch of an environment with groups, and the values that its resolve returns. */
@@ -39,7 +39,7 @@ export interface Rich {
 }
 
 /** @param custodians any two of them can open the covered environments; the first one is the admin */
-export async function enrich(world: World, tenant: Tenant, custodians: [Keyed, ...Keyed[]]): Promise<Rich> {
+export async function fillTenant(world: World, tenant: Tenant, custodians: [Keyed, ...Keyed[]]): Promise<Filled> {
   const { orgId } = tenant
   const [admin] = custodians
   const scene: Scene = { orgId, admin, opened: new Map(), values: new Map(), composed: [] }
@@ -63,7 +63,7 @@ interface Scene {
   admin: Keyed
   /** Keys of the environments that were made. */
   opened: Map<string, EnvironmentKey>
-  values: Rich['values']
+  values: Filled['values']
   /** The ids of group environments that are composed into an environment. */
   composed: string[]
 }
@@ -88,7 +88,7 @@ async function write({ orgId, admin, opened, values }: Scene, envId: string, sec
 }
 
 /** Creates an environment with two composed groups, and a branch of it. */
-async function layered(scene: Scene, appId: string): Promise<Rich['branched']> {
+async function layered(scene: Scene, appId: string): Promise<Filled['branched']> {
   const { orgId, admin, opened } = scene
   const envId = await newEnv(scene, { appId }, 'development')
   for (const [slug, secrets] of [
@@ -112,7 +112,7 @@ async function layered(scene: Scene, appId: string): Promise<Rich['branched']> {
   return { envId, branch: 'pr-1', values }
 }
 
-async function protectedOne(scene: Scene, appId: string): Promise<Rich['pending']> {
+async function protectedOne(scene: Scene, appId: string): Promise<Filled['pending']> {
   const { orgId, admin, opened } = scene
   const envId = await newEnv(scene, { appId }, 'production')
   await write(scene, envId, { GUARDED: 'before', OTHER: 'stays' })
@@ -124,7 +124,7 @@ async function protectedOne(scene: Scene, appId: string): Promise<Rich['pending'
   return { envId, changeRequestId: answer.changeRequest.id, name, value }
 }
 
-async function rotatedKey({ orgId, admin }: Scene): Promise<Rich['kms']> {
+async function rotatedKey({ orgId, admin }: Scene): Promise<Filled['kms']> {
   const { client, id: principalId, keys } = admin
   const grantees = [{ principalType: 'user' as const, principalId, publicKeyJwk: keys.publicKeyJwk }]
   const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees })

@@ -12,7 +12,7 @@ import { sealedPrivateKey } from '../../server/test/blobs.ts'
 import { signInByLink } from '../../server/test/people.ts'
 import { acceptInvites } from '../../server/test/tenant.ts'
 import type { World } from '../../server/test/world.ts'
-import { goTo } from './journey.ts'
+import { goTo } from './steps.ts'
 
 export async function invite(page: Page, email: string): Promise<void> {
   await goTo(page, 'Members')

@@ -6,7 +6,7 @@ import { newTaskToken } from '../../server/test/agent-steps.ts'
 import { newToken } from '../../server/test/tenant.ts'
 import { sent } from '../../server/test/vault-scene.ts'
 import type { World } from '../../server/test/world.ts'
-import type { Place } from './org-journey.ts'
+import type { Place } from './org-steps.ts'
 import type { Team } from './teams.ts'
 
 /** An admin who signs policies, as another client of that person. */
@@ -22,7 +22,7 @@ const rulesOf = (names: string[]) => [
 ]
 
 /** Creates an agent with a policy, tasks, and activity reports of a proxy. */
-export async function employ(world: World, as: string, signer: Signer, team: Team, place: Place): Promise<void> {
+export async function fillAgents(world: World, as: string, signer: Signer, team: Team, place: Place): Promise<void> {
   const { orgId, envId: environmentId } = place
   const { agent } = await sent(world, agents.create, { as, params: { orgId }, body: { ...team.agent, environmentId } })
   const names = Object.keys(team.secrets)

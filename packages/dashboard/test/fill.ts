@@ -33,12 +33,12 @@ import {
   webhookBody,
 } from '../../server/test/vault-scene.ts'
 import type { World } from '../../server/test/world.ts'
-import { employ, type Signer } from './furnish-agents.ts'
-import { joins, type Place, putSecret } from './org-journey.ts'
+import { fillAgents, type Signer } from './fill-agents.ts'
+import { joins, type Place, putSecret } from './org-steps.ts'
 import type { Team } from './teams.ts'
 
 /** The IDs of a team's objects, for addresses of pages. */
-export interface Furnished {
+export interface Filled {
   team: Team
   orgId: string
   envId: string
@@ -48,7 +48,7 @@ export interface Furnished {
 }
 
 /** Creates all objects of a team through the API, as another client of the person at the browser. */
-export async function furnish(world: World, platform: AppPlatform, as: () => string, team: Team): Promise<Furnished> {
+export async function fillOrg(world: World, platform: AppPlatform, as: () => string, team: Team): Promise<Filled> {
   const made = await world.call(orgs.create, { as: as(), body: team.org })
   const orgId = made.body.org.id
   const { body: app } = await world.call(apps.create, { as: as(), params: { orgId }, body: team.app })
@@ -72,7 +72,7 @@ export async function furnish(world: World, platform: AppPlatform, as: () => str
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
   await syncTo(world, platform, as(), team, [production, shared])
-  await employ(world, as(), signer, team, production)
+  await fillAgents(world, as(), signer, team, production)
   const projectId = await connectAccounts(world, as(), team, orgId)
   await setSink(world, as(), orgId)
   const changeId = await propose(world, as(), team, production)

@@ -4,7 +4,7 @@ interface Page<Row> {
 }
 
 /** Follows a list's cursors to its end. `between` runs once, after the first page. */
-export async function walk<Row>(
+export async function readPages<Row>(
   read: (cursor: { cursor?: string }) => Promise<Page<Row>>,
   between: () => Promise<unknown> = async () => {},
 ): Promise<Row[][]> {

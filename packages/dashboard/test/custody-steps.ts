@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { dialogOf } from './apps-journey.ts'
+import { dialogOf } from './apps-steps.ts'
 import type { Visitor } from './browser.ts'
-import { choose } from './org-journey.ts'
+import { choose } from './org-steps.ts'
 
 /** Steps that people take with recovery and managed keys. They use the texts of the pages. */
 

@@ -2,9 +2,9 @@ import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import type { Page } from 'playwright-core'
 import { newId, newSecret } from '../../server/src/kernel/context.ts'
 import type { World } from '../../server/test/world.ts'
-import { dialogOf, openColumnMenu, pickTool } from './apps-journey.ts'
-import * as journey from './journey.ts'
+import { dialogOf, openColumnMenu, pickTool } from './apps-steps.ts'
 import type { Site } from './site.ts'
+import * as steps from './steps.ts'
 
 // The steps that run on a page before it is checked or pictured.
 
@@ -51,7 +51,7 @@ export async function askForLink(page: Page) {
   await page.getByText('Check your mail').or(page.getByRole('alert')).waitFor()
 }
 
-export const enrol = (page: Page, { world }: Site) => journey.setUpAuthenticator(page, world)
+export const enrol = (page: Page, { world }: Site) => steps.setUpAuthenticator(page, world)
 
 export async function openRequest(page: Page, { world }: Site) {
   const { code } = await askForCliSession(world)
@@ -77,7 +77,7 @@ export async function openNavigation(page: Page) {
   await page.getByRole('link', { name: 'Members' }).waitFor()
 }
 
-export const goToMembers = (page: Page) => journey.goTo(page, 'Members')
+export const goToMembers = (page: Page) => steps.goTo(page, 'Members')
 
 export async function revealOne(page: Page) {
   await page.locator('.matrix-letter').first().waitFor()

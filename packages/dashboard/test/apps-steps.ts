@@ -3,7 +3,7 @@ import { me } from '@skerry/contract/me/endpoints'
 import type { Locator, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import type { World } from '../../server/test/world.ts'
-import { goTo, openTab, person } from './journey.ts'
+import { goTo, openTab, person } from './steps.ts'
 
 /** Steps that a person takes with applications and secrets. They use the texts of the pages. */
 
