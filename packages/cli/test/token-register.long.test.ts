@@ -30,7 +30,7 @@ test('token register --request prints nothing secret, and a token that is regist
   expect(request).not.toContain(token.split('_').at(-1))
   for (const from of ['< token', '--from request']) {
     const { code, stderr } = await machine.shell(`skerry token register ${from}`)
-    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('registered already')])
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('already registered')])
     expect(code).not.toBe(0)
   }
   const damaged = await machine.shell('echo "{}" > damaged && skerry token register --from damaged')

@@ -265,7 +265,7 @@ test('a failed return from a provider shows the reason', async () => {
 
 test('a repair with another account shows that it is another account', async () => {
   const finishOAuth = async () => {
-    throw new Refused(409, 'this is another account than the one that was connected')
+    throw new Refused(409, 'another account was connected before')
   }
   const { flow, last, at } = stage({ executors: { finishOAuth }, kept: { claimToken: 'vcl_1', executor: named } })
   at.session = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }

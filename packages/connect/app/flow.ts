@@ -300,7 +300,7 @@ const noticeOf = (error: unknown): Notice =>
 function endOfClaim({ status, message }: Refused): End {
   if (status === 404) return 'unknown'
   if (status === 429) return 'busy'
-  if (message.includes('opened already')) return 'used'
+  if (message.includes('already opened')) return 'used'
   if (message.includes('expired')) return 'expired'
   if (message.includes('cancelled')) return 'cancelled'
   return 'paused'

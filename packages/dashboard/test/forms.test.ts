@@ -57,7 +57,7 @@ describe('a refusal of the server', () => {
   const refusal = (message: string) => refusedField(new SkerryError('conflict', message))
 
   test('is shown at the field that it names', () => {
-    expect(refusal('body.slug: another group uses it')).toEqual({ path: 'slug', message: 'Taken by another group.' })
+    expect(refusal('body.slug: another group uses it')).toEqual({ path: 'slug', message: 'Another group uses it.' })
     expect(refusal('body.grants.3: usr_x is named twice')).toEqual({
       path: 'grants.3',
       message: 'Usr_x is named twice.',

@@ -90,7 +90,7 @@ describe('members', () => {
     await choose(page, steps.person.name, 'Leave')
     await dialog().getByLabel('Type acme-co').fill('acme-co')
     await dialog().getByRole('button', { name: 'Leave' }).click()
-    await dialog().getByRole('alert').getByText('The last owner stays one').waitFor()
+    await dialog().getByRole('alert').getByText('This is the last owner').waitFor()
     await dialog().getByRole('button', { name: 'Cancel' }).click()
   })
 })

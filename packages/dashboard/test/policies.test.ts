@@ -123,7 +123,7 @@ describe('a role', () => {
 
   test('of the last owner cannot be changed, and the dialog says so', async () => {
     await change(first.page, person.name, 'member')
-    await dialog(first.page).getByRole('alert').getByText('The last owner stays one').waitFor()
+    await dialog(first.page).getByRole('alert').getByText('This is the last owner').waitFor()
     await dialog(first.page).getByRole('button', { name: 'Cancel' }).click()
   })
 

@@ -115,7 +115,8 @@ describe('with enforced plans', () => {
     await until('the mail about the decoy', async () => {
       const mails = await Promise.all((await outbox(world)).map((name) => readMail(world, name)))
       return mails.some(
-        (mail) => mail.includes('To: alerted@example.com\n') && mail.includes('Subject: A honey token of Acme'),
+        (mail) =>
+          mail.includes('To: alerted@example.com\n') && mail.includes('Subject: Somebody used a decoy token of Acme'),
       )
     })
   })

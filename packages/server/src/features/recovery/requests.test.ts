@@ -97,8 +97,10 @@ describe('a recovery request', () => {
       (await world.call(recoveryRequests.open, { as, params: { orgId }, body: body as never })).error?.message
     const named = { targetType: 'user', targetId: target.id }
     expect(await ask({ ...named, targetPublicKeyJwk: publicKeyJwk() })).toContain('not the public key of the target')
-    expect(await ask({ targetType: 'user', targetPublicKeyJwk: publicKeyJwk() })).toContain('go together')
-    expect(await ask({ ...named, drill: true, targetPublicKeyJwk: publicKeyJwk() })).toContain('a drill is for nobody')
+    expect(await ask({ targetType: 'user', targetPublicKeyJwk: publicKeyJwk() })).toContain(
+      'give both targetType and targetId, or neither',
+    )
+    expect(await ask({ ...named, drill: true, targetPublicKeyJwk: publicKeyJwk() })).toContain('a drill has no target')
     for (const index of [0, 1]) await give(index)
     const keys = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
     await world.call(me.replaceKeys, { as: target.as, body: keys })

@@ -121,7 +121,7 @@ describe('a policy', () => {
   })
 
   test.each([
-    ['no key', { wrappedDek: undefined }, 400, 'body.wrappedDek: needed'],
+    ['no key', { wrappedDek: undefined }, 400, 'body.wrappedDek: is required'],
     ['a key wrapped to another', { wrappedDek: wrappedKey() }, 400, 'body.wrappedDek: '],
     ['a length under its limit', { config: { kind: 'generated', length: 7 } }, 400, 'body.config.length'],
     ['a character twice', { config: { kind: 'generated', alphabet: 'aba' } }, 400, 'body.config.alphabet'],

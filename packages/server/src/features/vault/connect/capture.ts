@@ -122,7 +122,7 @@ async function checkAccount(
   const known = await findAccountDigest(db, before)
   const isOther = known !== null && digest !== undefined && known !== digest
   if (isOther && !allowAccountChange)
-    throw fail('conflict', 'this account is not the one that was connected before: sign in with that account')
+    throw fail('conflict', 'another account was connected before: sign in with that account')
   return isOther
 }
 

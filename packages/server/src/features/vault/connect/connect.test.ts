@@ -111,7 +111,7 @@ test('the server refuses a link that names an e-mail address, an unknown provide
     [{ executor: { ...executorNow, origin: 'https://other.example.com' } }, 409, 'is at https://executor.example.com'],
     [{ executor: { ...executorNow, thumbprint: 'n'.repeat(43) } }, 409, 'the registered executor has no such key'],
     [{ purpose: 'reconnect' }, 400, 'body.connectionId: is required'],
-    [{ connectionId }, 400, 'body.connectionId: is for the purpose reconnect'],
+    [{ connectionId }, 400, 'body.connectionId: is allowed only with the purpose reconnect'],
     [{ ...repair, connectionId, userRef: 'user-2' }, 404, 'no such connection of this user'],
     [{ ...repair, connectionId: foreign }, 404, 'no such connection of this user'],
     [{ ...repair, connectionId, providerId: 'mail' }, 400, 'with another provider'],
