@@ -44,7 +44,9 @@ it('a stream gets colour codes only if that stream is a terminal', async () => {
   const written = await machine.read('doctor.txt')
   expect(written).toMatch(/^ok {4}/m)
   expect(written).not.toContain(colour)
-  const errorsInFile = await machine.terminal(`bash -c 'skerry doctor 2> errors.txt; skerry secrets get NONE 2>> errors.txt'`)
+  const errorsInFile = await machine.terminal(
+    `bash -c 'skerry doctor 2> errors.txt; skerry secrets get NONE 2>> errors.txt'`,
+  )
   expect(errorsInFile.stdout).toContain(`${colour}32mok`)
   expect(await machine.read('errors.txt')).toMatch(/^skerry: /m)
   expect(await machine.read('errors.txt')).not.toContain(colour)

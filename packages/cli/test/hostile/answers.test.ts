@@ -100,7 +100,11 @@ describe('decryption refuses', () => {
       const lie = (one: Json) => ({ ...one, wrappedDek: wrong(one.wrappedDek) })
       liar.lie(/\/key$/, lie)
       liar.lie(/\/resolve/, inApp(lie))
-      for (const command of ['skerry secrets list --reveal', 'skerry run -- true', 'echo -n x | skerry secrets set A']) {
+      for (const command of [
+        'skerry secrets list --reveal',
+        'skerry run -- true',
+        'echo -n x | skerry secrets set A',
+      ]) {
         expect((await refused(command)).stderr).toContain('cannot decrypt')
       }
       liar.repent()

@@ -105,8 +105,7 @@ describe('an application', () => {
     expect((await world.call(apps.delete, { as: tenant.admin.as, params })).body).toEqual({ ok: true })
     expect((await read(app.id)).status).toBe(404)
     expect((await world.call(apps.delete, { as: tenant.admin.as, params })).status).toBe(404)
-    for (const token of [bound, boundToBranch])
-      expect((await world.call(me.get, { as: token.as })).status).toBe(401)
+    for (const token of [bound, boundToBranch]) expect((await world.call(me.get, { as: token.as })).status).toBe(401)
     expect((await world.call(me.get, { as: free.as })).status).toBe(200)
     const { db } = world.server.context
     const ids = [env.id, branch.id]
