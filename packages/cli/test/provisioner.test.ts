@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresScene, postgresScene } from '../../providers/test/leases/postgres-scene.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { bytes, openHostileTarget } from '../../server/test/services/hostile-target.ts'
@@ -96,11 +96,15 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
   it('does not start with the credential of a person', async () => {
     const people = await openPeopleServer()
     const person = await newPersonMachine(people, 'provisioner@example.com')
-    const refused = await person.shell('skerry provisioner')
-    expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toContain('a provisioner signs in with a service token; set SKERRY_TOKEN')
-    await person.remove()
-    await people.close()
+    const { child, ended } = person.start(['provisioner'])
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await person.remove()
+      await people.close()
+    })
+    const { code, stdout, stderr } = await ended
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('a provisioner signs in with a service token; set SKERRY_TOKEN')
   })
 
   // A minute must pass before the server gives the job to another provisioner.
