@@ -55,6 +55,7 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 /** Walks that are long, and of what seldom changes. */
 const longWalks = [
   'agent-run',
+  'agents',
   'audit',
   'branches',
   'ceremony',
@@ -68,14 +69,18 @@ const longWalks = [
   'key-access',
   'keypair',
   'leases',
+  'locking',
   'log-sink',
+  'matrix-size',
   'member',
   'names',
   'policies',
   'proposals',
+  'protected',
   'protection',
   'proxy-approvals',
   'sync',
+  'transfer',
   'vault',
 ].map((name) => `packages/dashboard/test/${name}.test.ts`)
 
@@ -138,8 +143,10 @@ const rows: Row[] = [
   {
     name: 'cli',
     include: ['packages/cli/**/*.test.ts'],
-    // They wait for servers, or for what a watch notices.
-    late: ['kms-gateway', 'run-watch'].map((name) => `packages/cli/test/${name}.test.ts`),
+    // They wait for servers and watches, or show on the command line what suites of the server show.
+    late: ['hostile/words', 'kms-gateway', 'provisioner', 'run-streams', 'run-watch'].map(
+      (name) => `packages/cli/test/${name}.test.ts`,
+    ),
     setup: 'cli/test/setup.ts',
     more: shared,
   },

@@ -35,7 +35,7 @@ export function knownStateHere(
   const isDeployment = settings.credential.from === 'environment' && type === 'service_token'
   const writing = openKnownState(settings, id, look && { ...look, strict: true })
   if (look || !isDeployment || isStrict()) return { writing, reading: writing }
-  return { writing, reading: openKnownState(settings, id, { onRollback: warnUnlessSwap }) }
+  return { writing, reading: openKnownState(settings, id, { onRollback: warnUnlessSwap, rememberRollbacks: false }) }
 }
 
 function warnUnlessSwap(error: RollbackError): void {
@@ -43,17 +43,24 @@ function warnUnlessSwap(error: RollbackError): void {
   warn(`${error.message}: this may be an old answer, or a false one`)
 }
 
+interface Remembering {
+  strict?: boolean
+  /** False: what a run only warned of is reported at the next run, too, and refused before anything is written. */
+  rememberRollbacks?: boolean
+}
+
 /** `knownStateHere` makes every `Look` strict, so that a person who lists or accepts changes sees all of them. */
 function openKnownState(
   { url }: Pick<Settings, 'url'>,
   principalId: string,
-  { store, onRollback = refuse, strict = isStrict() }: Partial<Look> & { strict?: boolean } = {},
+  { store, onRollback = refuse, strict = isStrict(), rememberRollbacks = true }: Partial<Look> & Remembering = {},
 ): KnownState {
   const settings: KnownStateSettings = {
     store: store ?? memoryHere(),
     baseUrl: url,
     principalId,
     strict,
+    rememberRollbacks,
     onChanged: (changes) => warn(`${wordsOf(changes)}; if nobody meant that, this answer is false`),
     onGone: (label, names) => store ?? warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,

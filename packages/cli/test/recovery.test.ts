@@ -98,7 +98,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       const words = await wordsOf(newcomer)
       await refused(newcomer, `skerry recovery complete ${id}`, '0 of 3 shares')
       expect((await contribute(by(0), id, words)).code).toBe(0)
-      await refused(by(0), `skerry recovery contribute ${id} --words "${words}"`, 'contributed to this request already')
+      await refused(by(0), `skerry recovery contribute ${id} --words "${words}"`, 'already contributed to this request')
       await refused(by(1), `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`, 'has other words')
       await refused(by(1), `skerry recovery contribute ${id}`, 'add --words')
       expect((await contribute(by(1), id, words)).code).toBe(0)
@@ -160,7 +160,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       await refused(
         by(0),
         `skerry recovery contribute ${open} --words "${before}"`,
-        'other keys than when the request was opened',
+        'the keys of the target have changed',
       )
       await admin.ok(`skerry recovery cancel ${open} --yes`)
       await refused(admin, `skerry recovery request --user ${newcomer.email}`, 'another than before')

@@ -38,7 +38,7 @@ describe('a branch', () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
-    await dialogOf(page).getByText('Taken by another environment.').waitFor()
+    await dialogOf(page).getByText('Another environment uses it.').waitFor()
     await expect.poll(() => dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })

@@ -37,14 +37,14 @@ describe('a name that is in use', () => {
   test('is refused for another application, with an error at the slug', async () => {
     await openNew('Applications', 'New application')
     await field('Name').fill('Web shop')
-    await expectTaken('Taken by another application')
+    await expectTaken('Another application uses it')
   })
 
   test('is refused for another environment', async () => {
     await openApp(page, 'Web shop')
     await page.getByRole('button', { name: 'New environment' }).click()
     await field('Name').fill('Production')
-    await expectTaken('Taken by another environment')
+    await expectTaken('Another environment uses it')
   })
 
   test('is refused for another group', async () => {
@@ -52,7 +52,7 @@ describe('a name that is in use', () => {
     await create(page, 'New group', 'Shared')
     await openNew('Groups', 'New group')
     await field('Name').fill('Shared')
-    await expectTaken('Taken by another group')
+    await expectTaken('Another group uses it')
   })
 
   test('is refused for another secret before it is sent', async () => {

@@ -62,6 +62,11 @@ export interface KnownStateSettings extends MemorySettings {
    * throws.
    */
   onRollback?: (error: RollbackError) => void
+  /**
+   * False: after a rollback that `onRollback` accepted, the state from before stays remembered. So each further answer is
+   * reported again, and a client that writes with the same memory still refuses it. Default true.
+   */
+  rememberRollbacks?: boolean
   /** Called once for changes that people make regularly: a new layer, or a secret from another layer. */
   onChanged?: (changes: readonly Rollback[]) => void
   /** Called once for names that no longer exist. People delete secrets, so this is never refused. */
@@ -85,7 +90,8 @@ const writtenMax = 10_000
  * const skerry = createSkerry({ baseUrl, token, knownState })
  */
 export function createKnownState(settings: KnownStateSettings): KnownState {
-  const { strict = false, onRollback = refuse, onChanged = () => {}, onGone = () => {} } = settings
+  const { strict = false, onRollback = refuse, rememberRollbacks = true } = settings
+  const { onChanged = () => {}, onGone = () => {} } = settings
   const memory = openMemory(settings)
 
   /** Changes the remembered state of an environment. */
@@ -132,6 +138,7 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
       if (refused.length > 0) onRollback(new RollbackError(refused))
+      if (refused.length > 0 && !rememberRollbacks) return
       for (const [place, value] of [...meant, ...led, ...entries]) await memory.write(place, value)
       if (told.length > 0) onChanged(told)
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
