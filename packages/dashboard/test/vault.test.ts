@@ -98,6 +98,7 @@ describe('a vault project', () => {
 })
 
 const vault = {} as Pick<Vault, 'platform' | 'executor'>
+const noLinks = 'Your backend can make no link, because no executor is registered.'
 
 describe('in a vault project', () => {
   test('a platform key is created after a fresh second factor, and shown once', async () => {
@@ -118,7 +119,8 @@ describe('in a vault project', () => {
     expect(await storedText(owner)).not.toContainEqual(expect.stringContaining(secret))
   })
 
-  test('an executor registers with a command that is shown once, and appears on the page', async () => {
+  test('an executor registers with a command that is shown once, appears on the page, and lets links be made', async () => {
+    await page.getByText(noLinks).waitFor()
     later()
     await onPage('Register an executor').click()
     await steps.enterSecondFactor(page, world, factor)
@@ -130,6 +132,8 @@ describe('in a vault project', () => {
     await confirm('I have kept it')
     await page.getByText('https://executor.example.com').waitFor()
     await page.getByText(vault.executor.key.thumbprint).waitFor()
+    await page.getByText('Your backend makes the links for it.').waitFor()
+    expect(await page.getByText(noLinks).count()).toBe(0)
     expect(await page.getByText('The executor does not report').count()).toBe(0)
     expect(await axeProblems(page)).toEqual([])
   })
@@ -283,9 +287,14 @@ describe('connections', () => {
   })
 })
 
-test('an admin can disable the executor, and then register another one', async () => {
+test('an admin can disable the executor, after which no link can be made, and then register another one', async () => {
+  for (const userRef of ['user-1', 'user-2'])
+    await world.call(vaultProjects.eraseUser, { as: owner.bearer(), params: { ...params(), userRef } })
+  await page.reload()
+  await page.getByText('Your backend makes the links for it.').waitFor()
   await onPage('Disable the executor…').click()
   await confirm('Disable')
+  await page.getByText(noLinks).waitFor()
   await onPage('Register an executor').waitFor()
 })
 

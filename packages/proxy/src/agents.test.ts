@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { refusalOf, startAgentWorld, taskOf, taskToken } from '../test/agents.ts'
+import { curl } from '../test/curl.ts'
+import { startUpstream } from '../test/world.ts'
 
 describe('the policy of the server', () => {
   test('decides about requests, and a newer policy decides after the next refresh', async () => {
@@ -149,6 +151,25 @@ describe('a program that leaves its ticket out', () => {
     clock.ms += 30_000
     expect(await ask('API_KEY')).toBe('policy_unavailable')
   })
+
+  test.each([
+    ['without CONNECT', []],
+    ['with CONNECT', ['--proxytunnel']],
+  ])(
+    'reaches a route at the address of the settings %s, although the listener of its task has another port',
+    async (_, way) => {
+      const other = await startUpstream()
+      const { upstream, ...world } = await startAgentWorld('[tasks]\n[forward]\nlisten = "127.0.0.1:0"\n', {
+        before: `listen = "127.0.0.1:${other.port}"\n`,
+        task: taskToken,
+        first: ({ on }) => on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) })),
+      })
+      expect(new URL(world.reverse!).port).not.toBe(`${other.port}`)
+      await curl(world, ...way, `http://127.0.0.1:${other.port}/api/v1/x`, '-H', 'A: {{skerry:API_KEY}}')
+      expect(upstream.got.map(({ url, headers }) => [url, headers.a])).toEqual([['/v1/x', 'sk-live-0123456789']])
+      expect(other.got).toEqual([])
+    },
+  )
 
   test('gets no proxy for a task that has ended', async () => {
     const started = startAgentWorld('[tasks]', {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { run } from '../test/curl.ts'
 import { raw, startUpstream, startWorld } from '../test/world.ts'
 
@@ -86,12 +86,27 @@ describe('a body', () => {
     expect(upstream.got.map(({ headers }) => headers['content-length'])).toEqual(['3000000', undefined])
   })
 
+  const tooLarge =
+    'skerry-proxy: the body has more than 2097152 bytes, and is read whole because the rule may fill it; in = ["header"] lets it pass\n'
+
   test('above the limit is refused, and the client reads the reason although it is still sending', async () => {
     const { reverse } = await routed()
-    expect(await upload(`${reverse}/api`, Array(64).fill('x'.repeat(1_000_000)))).toEqual([
-      413,
-      'skerry-proxy: the body has more than 2097152 bytes, and is read whole because the rule may fill it; in = ["header"] lets it pass\n',
-    ])
+    expect(await upload(`${reverse}/api`, Array(64).fill('x'.repeat(1_000_000)))).toEqual([413, tooLarge])
+  })
+
+  test.each([
+    ['with a length', { 'content-length': '3000000' }, 1],
+    ['in chunks', {}, 3_000_000],
+  ])('above the limit that is sent %s is refused before its end, with the reason', async (_, headers, bytes) => {
+    const { reverse, upstream } = await routed()
+    const sent = request(`${reverse}/api`, { method: 'POST', agent: false, headers })
+    onTestFinished(() => void sent.destroy())
+    sent.write('x'.repeat(bytes))
+    // The end is never sent: a proxy that waits for it does not answer.
+    const [answer] = (await once(sent, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingMessage]
+    expect([answer.statusCode, answer.headers['x-skerry-refusal']]).toEqual([413, 'body_too_large'])
+    expect(Buffer.concat(await answer.toArray()).toString()).toBe(tooLarge)
+    expect(upstream.got).toEqual([])
   })
 })
 

@@ -89,7 +89,7 @@ export interface World extends RunningProxy {
   deps: ProxyDeps
 }
 
-/** Starts a proxy with these settings and secrets. Every listener uses a free port. */
+/** Starts a proxy with these settings and secrets. The routes use a free port, unless the settings begin with another. */
 export async function startWorld(
   toml: string,
   values: Record<string, string> = {},
@@ -107,7 +107,8 @@ export async function startWorld(
     warn: (message) => warnings.push(message),
     ...more,
   }
-  const proxy = await startProxy(parseConfig(`listen = "127.0.0.1:0"\n${toml}`, folder), deps)
+  const listen = toml.startsWith('listen = ') ? '' : 'listen = "127.0.0.1:0"\n'
+  const proxy = await startProxy(parseConfig(`${listen}${toml}`, folder), deps)
   onTestFinished(() => proxy.close())
   return { ...proxy, folder, warnings, deps }
 }
