@@ -70,11 +70,15 @@ export async function entitiesMarkdown(): Promise<string> {
     'The tables of the database, made from the migrations and the SQL of the server by `npm run generate`. ' +
       'Rows of an organization have an `org_id`, and their foreign keys compare it too.',
     '## The nouns',
-    'These tables are used by every feature. An arrow leads from a table to the rows that belong to one of its rows. ' +
-      'Most arrows from `organizations` are left out.',
+    'The tables that several features change (`model/`), and the tables that they refer to. A line leads from a row to the rows ' +
+      'that belong to it. ' +
+      'Most lines from `organizations` are left out.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
-    'One folder of `packages/server/src` writes each table. The one exception is `audit_entries`.',
+    'The code of one folder of `packages/server/src` writes each table. The one exception is `audit_entries`. Triggers insert the ' +
+      'rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows with the row that ' +
+      'they refer to: the rows of `key_grants`, for example, with their environment or principal. The column "Refers to" names ' +
+      '`organizations` only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`

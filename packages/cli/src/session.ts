@@ -37,7 +37,10 @@ export interface Session {
   key: () => Promise<RememberingHolder>
   /** The credential of this session in the form that the SDK takes. */
   reader: () => Promise<Reader>
-  /** The known state of this machine, which is compared before anything is written or read. */
+  /**
+   * The known state of this machine. Both refuse an answer that contradicts it. With SKERRY_TOKEN, `reading` only warns
+   * of most contradictions (see `knownStateHere`).
+   */
   knownState: Record<'writing' | 'reading', KnownState>
   /** Requested once, at the first use, because a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>

@@ -96,8 +96,8 @@ export interface WriteOptions extends RequestOptions {
 export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
 
 /**
- * The answer to a write in a protected environment: nothing is written, and a change request waits for approval. Every
- * write below returns either this or the written secret: check `if ('queued' in answer)`.
+ * The answer to a write in a protected environment: nothing is written, and a change request waits for approval.
+ * `putSecret`, `restoreSecret` and `deleteSecret` return either this or the result: check `if ('queued' in answer)`.
  */
 export interface Queued {
   readonly queued: true

@@ -23,7 +23,8 @@ export async function registerAgain({ request, from, ...flags }: Options): Promi
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const token = await registerRestored(session.client, orgId, registration)
-  // The token proves its id and its key. Its name comes from the server alone, so only a name from before is kept.
+  // The id and the key come from the token or the request file. Its name comes from the server, which may lie. So the
+  // pin keeps only a name that this machine already had.
   const name = findPin(session, orgId, token.id)?.name ?? null
   pin(session, orgId, { principalId: token.id, name, publicKeyJwk: registration.publicKeyJwk })
   return {

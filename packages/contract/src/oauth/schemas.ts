@@ -18,7 +18,7 @@ const oauthCodes: Partial<Record<ErrorCode, string>> = {
   internal: 'server_error',
 }
 
-/** The only refusal of the endpoint with a code of its own. */
+/** The only refusal whose OAuth code depends on its message, and not on the code of the API. */
 export const unsupportedGrant = 'body.grant_type: only client_credentials is supported'
 
 /** RFC 6749 section 5.2 allows printable ASCII without quotes and backslashes in a description. */

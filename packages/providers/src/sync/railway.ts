@@ -81,7 +81,7 @@ export function open(connection: SyncConnection<'app-platform-a'>, outbound: Out
     list,
     async push(given) {
       const { changes, failed } = without(given, ({ value }) => (value.includes('${{') ? reference : null))
-      // The removal of a missing name is not documented.
+      // Railway does not document the removal of a missing name. So only names that exist are removed.
       const names = changes.remove.length === 0 ? [] : (await list()).map(({ name }) => name)
       const all = await writeTogether(changes.write)
       const single = all === null ? changes : { ...changes, write: [] }

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 
 /**
  * Group commit: items that arrive while a group is being written form the next group. So many items share the cost of
- * one statement and of its fsync. Only one group runs at a time: measured with 32 writers, two at a time are smaller
- * and slower.
+ * one statement and of its fsync. Only one group runs at a time: measured with 32 writers, two groups at a time are
+ * smaller and slower.
  */
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>

@@ -19,7 +19,12 @@ export interface Caller {
   principal: Principal
 }
 
-/** A parser without a base: its word in the access matrix, what it requires of a caller, and the check. */
+/**
+ * Makes an access that narrows no other one.
+ *
+ * @param word its name in the access matrix
+ * @param means what it requires of a caller, for the reference
+ */
 export const accessOf = <S extends object, N extends string = never>(
   word: string,
   means: string,

@@ -17,7 +17,7 @@ import type { HeavyReads } from './heavy-reads.ts'
  * this type, and its routes and jobs declare that.
  */
 export interface Context extends IdentityContext {
-  /** The server's own keys. Clients wrap to them the secrets that the server must use. */
+  /** The server's own key pairs. Clients wrap to them the environment keys and credentials that the server must use. */
   keypairs: Keypairs
   exportKey: ExportKey
   outbound: GuardedOutbound

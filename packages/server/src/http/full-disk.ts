@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 
 /** Remembers that the disk of the database was full, until a write succeeds again. */
 export interface FullDisk {
-  /** Records a failed write. The log gets at most one line in half a minute. */
+  /** Records a failed write. Logs it only if no other write failed in the half minute before. */
   note(): void
   /** After a failed write, tries another one, so that the answer is correct as soon as somebody has freed space. */
   isFull(): Promise<boolean>

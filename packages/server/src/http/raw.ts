@@ -3,8 +3,8 @@ import type { Context } from './context.ts'
 import type { AnyRoute } from './route.ts'
 
 /**
- * Paths that are not operations of the API: pages, files, documents, redirects. They require no credential, and the
- * access matrix lists them.
+ * Paths that are not operations of the API: pages, files, documents, redirects, and the webhook of the payment
+ * provider. They require no credential of Skerry, and the access matrix lists them.
  */
 export interface RawRoute {
   method: 'GET' | 'POST'

@@ -29,7 +29,7 @@ export interface Entry {
 
 /**
  * Commits a change and its audit entries in one transaction. Afterwards this process evicts from its resolve cache the
- * answers that the audit actions make stale. On PostgreSQL every process also evicts the rows that triggers have
+ * answers that the audit actions make stale. On PostgreSQL every process also evicts by the rows that triggers have
  * written to the table `cache_invalidations`. Writes of secrets may share a statement instead
  * (features/secrets/batch.ts).
  */

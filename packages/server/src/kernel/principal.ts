@@ -63,7 +63,7 @@ export interface EndUserPrincipal extends OfProject {
   sessionId: string
 }
 
-/** Callers of the vault. They belong to no organization, and can use only the routes of the vault. */
+/** Callers of the vault. They are not members of the project's organization, and can use only the vault's routes. */
 export type VaultPrincipal = PlatformPrincipal | ExecutorPrincipal | EndUserPrincipal
 
 /** A caller on any surface. */

@@ -36,7 +36,7 @@ export const listAdminAddresses = (
     [orgId, type, byDefault, exceptUserId],
   )
 
-/** Lists the addresses of the admins of an organization, and of those who hold a share of its recovery key. */
+/** Lists the addresses of admins and recovery custodians of an organization who want mails of this type. */
 export const listPartyAddresses = (db: Sql, orgId: string, type: string, byDefault: boolean) =>
   db.rows<{ email: string; orgName: string }>(
     `select distinct u.email, o.name as org_name

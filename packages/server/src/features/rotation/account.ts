@@ -39,7 +39,7 @@ export const usernamesOf = (config: Config): string[] => [
   ...('alternateUsername' in config && config.alternateUsername !== undefined ? [config.alternateUsername] : []),
 ]
 
-/** The credential of the target is decrypted for each call and not kept. */
+/** Opens the accounts of a policy. Each call decrypts the credential of the target again, and does not keep it. */
 export async function openAccounts(
   context: Context,
   policy: { orgId: string; targetId: string | null; config: Config },

@@ -158,7 +158,8 @@ const manyWrites = writing(
 )
 
 /**
- * Makes writes by service tokens, each with its version and its audit entry, in one statement that commits by itself.
+ * Makes writes by service tokens, each with its version and its audit entry, in one statement. It commits by itself,
+ * unless the caller counts the group first in a transaction (`writeCounted`).
  * Returns the writes that were made. The others leave no trace: the token is not valid or has no key, the environment
  * is deleted or protected, the expected version differs, or the write would have had to wait, for example while the
  * environment is being deleted.
