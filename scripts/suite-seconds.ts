@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// The seconds of each suite on an idle machine with two cores. `SKERRY_WRITE_SECONDS=1 npm run test:all` records them anew.
+// The seconds of each suite on an idle machine with two cores. `SKERRY_WRITE_SECONDS=1 npm test` records them anew.
 
 const file = join(import.meta.dirname, 'suite-seconds.json')
 
