@@ -49,7 +49,7 @@ function isThere(name: string): boolean {
   return files.some((file) => path.test(file))
 }
 
-/** What the changelog and the decisions name was there at their time. */
+/** All documents except the changelog, which names files of earlier versions. */
 const current = documents.filter((document) => document !== 'CHANGELOG.md')
 
 test.each(current)('every file and test that %s names is there', (document) => {

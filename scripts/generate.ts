@@ -25,7 +25,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   }
 }
 
-/** What people wrote around the table stays. */
+/** Replaces the table between its marks. The text around it stays. */
 function withSuitesTable(page: string): string {
   const marks = /(<!-- The table of suites .*-->)[\s\S]*(<!-- End of the table. -->)/
   if (!marks.test(page)) throw new Error(`${suitesPage}: the marks of the table are missing`)

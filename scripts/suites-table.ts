@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { markdownTable } from './markdown-table.ts'
 import { readSeconds } from './suite-seconds.ts'
 
-/** What somebody changes, and the suites that find most mistakes in it. */
+/** A kind of change, and the suites that find most mistakes in it. */
 interface Row {
   change: string
-  /** What Vitest takes: parts of paths. */
+  /** Filters of Vitest: parts of paths. */
   filters: string[]
   projects: string[]
 }

@@ -66,7 +66,7 @@ export const limits = {
   changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
-  /** As many secrets as an environment may have. */
+  /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */
   policyBundleCharacters: 512 * 1024,
@@ -80,7 +80,7 @@ export const limits = {
   taskScopesMax: 1000,
   activityEntriesMax: 500,
   activitySecretsMax: 1000,
-  /** As many as one proxy stores. A run that goes wild must not fill the database. */
+  /** The same limit as in one proxy. A run that goes wild must not fill the database. */
   activityCellsPerHour: 5000,
   activityWindowSeconds: 25 * 3600,
   activityDaysDefault: 14,

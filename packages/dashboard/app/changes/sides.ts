@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import type { ChangeRequest } from './queries.ts'
 
-/** Both sides of a change, as ciphertext from the server. */
+/** The old and the new side of a change, as ciphertext from the server. */
 export interface Sides {
   wrappedDek: string
   environmentId: string

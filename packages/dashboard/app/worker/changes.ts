@@ -1,7 +1,7 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
 
-/** Both sides of a proposed change as ciphertext. A side without a value is null. */
+/** The old and the new side of a proposed change, as ciphertext. A side without a value is null. */
 interface SealedSides {
   wrappedDek: string
   environmentId: string

@@ -15,7 +15,7 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     const session = await open()
     await session.create(lease)
     expect(scene().saved()).toContain(`user ${name} on`)
-    // As after a crash between removing and saving: the account is gone, but the file still has it.
+    // The state after a crash between removing and saving: the account is gone, but the file still has it.
     await scene().root.call('ACL', 'DELUSER', name)
     await session.revoke(ref)
     expect(scene().saved()).not.toContain(name)

@@ -41,7 +41,7 @@ export interface Call {
 export interface Access<Scope, Needs extends string = never> {
   /** The name in the access matrix: words, nested in each other. */
   name: string
-  /** What each of these words requires of a caller, for the reference. */
+  /** The requirement behind each of these words, for the reference. */
   words: Readonly<Record<string, string>>
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
 }

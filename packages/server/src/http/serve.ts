@@ -56,7 +56,7 @@ export function serve<C extends Context>(
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     genReqId: newRequestId,
     rewriteUrl: aliased,
-    // As long as a request line can be. The rules of the path parameters refuse what is too long.
+    // The limit is that of a request line. The rules of the path parameters refuse longer values.
     routerOptions: { maxParamLength: headBytesMax },
     // Requests during shutdown are still served (http/close.ts). A 503 from Fastify would not have our error format.
     return503OnClosing: false,

@@ -169,7 +169,7 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
       })
 
     for (let taken = 0; taken < poolSize; taken++) locks.push(await held(db, (tx) => tx.rows('select 1')))
-    // By then, polls from before the pool was used up no longer count.
+    // Polls from before the pool was used up no longer count then.
     await untilPolledAfter(performance.now() + unpolledMaxMs)
     polled.mockRestore()
     for (const one of [token, person]) expect(await answered(one)).toBe(200)

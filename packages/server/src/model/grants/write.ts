@@ -21,7 +21,7 @@ export interface Key extends Holder {
   wrappedDek: string
 }
 
-/** What happens to a grant that the holder already has. */
+/** The treatment of a grant that the holder already has. */
 const onHeld = {
   keep: 'do nothing',
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
