@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { openApiDocument } from '../packages/contract/src/docs/openapi.ts'
 import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { settings } from '../packages/server/src/settings.ts'
+import { commandsMarkdown } from './commands-page.ts'
 import { entitiesMarkdown } from './entities.ts'
 import { markdownTable } from './markdown-table.ts'
 import { suitesTable } from './suites-table.ts'
@@ -17,6 +18,7 @@ const suitesPage = 'docs/suites.md'
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+    'docs/commands.md': await commandsMarkdown(),
     'docs/entities.md': await entitiesMarkdown(),
     'docs/settings.md': settingsMarkdown(),
     [suitesPage]: withSuitesTable(await readFile(join(root, suitesPage), 'utf8')),

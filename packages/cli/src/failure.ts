@@ -132,7 +132,7 @@ export function toFailure(error: unknown): Failure {
 
 /** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
 const inPipeline =
-  'the token may have expired or been revoked (`skerry token list` shows that); make another with `skerry token create`, and put it where the pipeline keeps SKERRY_TOKEN'
+  'the token may have expired or been revoked (`skerry token ls` shows that); make another with `skerry token create`, and put it where the pipeline keeps SKERRY_TOKEN'
 
 function hintOf(code: string): string | undefined {
   const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined

@@ -5,7 +5,7 @@ interface Names<T> {
   kind: IdKind
   /** For messages: `token`. */
   noun: string
-  /** The command that lists all: `skerry token list`. */
+  /** The command that lists all: `skerry token ls`. */
   list: string
   nameOf: (row: T) => string | null
 }

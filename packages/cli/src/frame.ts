@@ -6,7 +6,7 @@ import type { Flags } from './settings.ts'
 
 // A frame runs the steps around the action of a command. Each `register` function chooses a frame:
 //
-//   leaf(command, 'list', 'List applications').action(inOrg(list))
+//   leaf(command, 'ls', 'List applications').action(inOrg(list))
 //   addressed(leaf(command, 'generate <NAMES...>', '...')).action(atPlace(generate, parseGenerate))
 //
 // An action gets the arguments of the command line and, as the last argument, the objects that the frame has opened. It
@@ -71,7 +71,7 @@ interface Frame<Base extends Flags, More> {
  * Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line.
  */
 export function lookingUp<Base extends Flags, More>(
-  lookUp: (session: Session, flags: Base, named: string) => Promise<More>,
+  lookUp: (session: Session, flags: Base, named: string | undefined) => Promise<More>,
 ): Frame<Base, More> {
   const frame =
     (action: Loose, prepare?: Loose): Run =>
@@ -80,7 +80,7 @@ export function lookingUp<Base extends Flags, More>(
       const flags = given.at(-2) as Base
       const input = await prepare?.(flags, ...args)
       const session = await openSession(flags)
-      const more = await lookUp(session, flags, args[0] as string)
+      const more = await lookUp(session, flags, args[0] as string | undefined)
       const output = await action(...args, { session, flags, input, ...more })
       await writeOutput(output as Output | undefined, flags)
     }
@@ -99,7 +99,7 @@ export const atPlace = lookingUp(async (session, flags) => ({
   place: await findPlace(session, namedPlace(session, flags)),
 }))
 
-/** The environment that the first argument names, or with `--branch` a branch of it. */
+/** The environment that the first argument names; without one, the environment that options and settings name. */
 export const atNamed = lookingUp(async (session, flags, named) => ({ place: await findNamed(session, named, flags) }))
 
 /** The frame of a command that opens no session, or opens it by itself. Its action gets the options last. */

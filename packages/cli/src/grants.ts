@@ -74,8 +74,8 @@ class NoKeyFailure extends Failure {}
  * The error for an environment that this credential cannot read. It says that somebody who can read it must grant it.
  */
 export function noKey(session: Session, label: string): Failure {
-  const { type, name } = session.principal
-  const who = type === 'user' ? `--user ${name}` : `--token ${name}`
+  const { name } = session.principal
+  const who = name
   return new NoKeyFailure(
     'refused',
     `this credential holds no key to ${label}`,

@@ -1,4 +1,3 @@
-import { placeOptions } from './labels.ts'
 import { note, warn } from './output.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
@@ -22,8 +21,8 @@ export const heldByIfKnown = (session: Session, principalId: string): Promise<st
 
 /** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
 export function hintRekey(who: string, held: string[] | undefined): void {
-  if (held === undefined) warn(`which keys ${who} held is not known: see \`skerry grant list\``)
+  if (held === undefined) warn(`which keys ${who} held is not known: see \`skerry grant ls\``)
   if (held === undefined || held.length === 0) return
   note(`${who} held the key of ${held.join(', ')}, and may have kept it. Give them another, then change the values:`)
-  for (const label of held) note(`  skerry env rekey ${placeOptions(label)}`)
+  for (const label of held) note(`  skerry env rekey ${label}`)
 }

@@ -16,6 +16,6 @@ export function placeOptions(label: string): string {
  * environment that the credential reads.
  */
 export function trustHint(label: string | undefined): string {
-  const command = ['skerry env trust', ...(label === undefined ? [] : [placeOptions(label)])].join(' ')
+  const command = ['skerry env trust', ...(label === undefined ? [] : [label])].join(' ')
   return `the server may be lying; if someone meant it, accept it with \`${command}\``
 }

@@ -1,32 +1,62 @@
 import { type Command, Option } from 'commander'
 import { usage } from './failure.ts'
 import { exportFormats } from './formats/names.ts'
+import { otherSpellings } from './grammar.ts'
 
 /**
  * Adds a command that does something, with the options that all commands share. Each command has the shared options
- * itself, so that users can write them at the end.
+ * itself, so that users can write them at the end. The verb also has its other spellings.
  */
 export function leaf(parent: Command, usage: string, summary: string): Command {
-  return common(parent.command(usage).description(summary))
+  const command = parent.command(usage).summary(summary).description(summary)
+  const verb = command.name()
+  return common(command).aliases(Object.hasOwn(otherSpellings, verb) ? otherSpellings[verb]! : [])
 }
 
+/** Adds a command that holds others: `skerry lease target`. */
+export const noun = (parent: Command, name: string, summary: string, others: readonly string[] = []): Command =>
+  parent.command(name).summary(summary).description(summary).helpCommand(false).aliases(others)
+
+const sharedHeading = 'Shared options:'
+
+/** Adds the options that all commands have. They are the last part of each help. */
 export function common(command: Command): Command {
-  return command
-    .option('--json', 'machine-readable output on stdout')
-    .option('--url <url>', 'address of the server')
-    .option('--org <slug>', 'organization')
-    .option('--profile <name>', 'stored credential to use')
-    .option('--debug', 'print stack traces of failures')
+  return [
+    new Option('--json', 'print machine-readable output to stdout'),
+    new Option('--url <url>', 'address of the server'),
+    new Option('--org <slug>', 'organization'),
+    new Option('--profile <name>', 'stored credential to use'),
+    new Option('--debug', 'print the stack trace of an error'),
+  ].reduce((all, option) => all.addOption(option.helpGroup(sharedHeading)), command)
 }
 
-/** Options that name an environment. */
-export function addressed(command: Command, options: { branch?: boolean } = {}): Command {
-  command
-    .option('--app <slug>', 'application')
-    .option('--env <slug>', 'environment')
-    .option('--group <slug>', 'group, instead of an application')
-  return options.branch === false ? command : command.option('--branch <slug>', 'branch of the environment')
+/** Adds sentences below the summary of a command's help. */
+export const explained = (command: Command, text: string): Command =>
+  command.description(`${command.description()}\n\n${text}`)
+
+/** Adds an option that an earlier version had. It keeps working, and no help shows it. */
+export const formerly = (command: Command, flags: string): Command => command.addOption(new Option(flags).hideHelp())
+
+/**
+ * Returns the value that is an argument now and was an option before.
+ *
+ * @param what the value, for the message: `name of the token`.
+ */
+export function argumentOr(argument: string | undefined, option: string | undefined, what: string): string {
+  if (argument !== undefined && option !== undefined)
+    throw usage(`you gave the ${what} twice`, 'give the argument alone')
+  const value = argument ?? option
+  if (value === undefined) throw usage(`the ${what} is missing`)
+  return value
 }
+
+/** Adds the options that name an environment of an application or a group, or a branch of it. */
+export const addressed = (command: Command): Command =>
+  owned(command).option('--env <slug>', 'environment').option('--branch <slug>', 'branch of the environment')
+
+/** Adds the options that name an application or a group. */
+export const owned = (command: Command): Command =>
+  command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
 
 /** Parses `--limit`. 0 is allowed only if it means all. */
 export function parseLimit(text: string, least: 0 | 1): number {
@@ -35,36 +65,33 @@ export function parseLimit(text: string, least: 0 | 1): number {
 }
 
 /** Adds `--force` to a command that writes a file which the user names. */
-export const overwriting = (command: Command) => command.option('--force', 'replace a file that exists')
+export const overwriting = (command: Command) => command.option('--force', 'replace an existing file')
 
-export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
+export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask for confirmation')
 
 /** For commands that wrap a key to readers which the server lists. */
 export const accepting = (command: Command) =>
   command.option(
-    '--reader <id>',
-    'accept this reader (user or token id, or `recovery` for the recovery key); repeatable',
+    '--reader <reader>',
+    'accept this new reader: an e-mail address, a token, or `recovery` for the recovery key; repeatable',
     gather,
   )
 
 /** Adds `--note`, which gives the approvers a reason. */
 export const noted = (command: Command) =>
-  command.option(
-    '--note <text>',
-    'why, for those who approve, where the environment is protected; the server can read it',
-  )
+  command.option('--note <text>', 'reason for the approvers of a protected environment; the server can read it')
 
 /** Adds the options that control how a file of values is read. */
 export const reading = (command: Command) =>
   command
     .addOption(
-      new Option('--format <format>', 'recognised by the file’s content or name unless given').choices([
+      new Option('--format <format>', 'format of the file (default: recognized by its name and content)').choices([
         ...exportFormats,
       ]),
     )
-    .option('--rename', 'take my.name and my-name as my_name')
-    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes and in formats for programs')
-    .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
+    .option('--rename', 'store my.name and my-name as my_name')
+    .option('--literal', 'keep every ${NAME} as text instead of a reference')
+    .option('--surrounding', 'replace ${NAME} by variables of this shell where the file has no such name')
 
 /** A list that may be given in one option or in several. */
 export const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]

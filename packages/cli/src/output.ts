@@ -138,7 +138,7 @@ function writeAll(descriptor: number, data: string | Uint8Array): void {
       const { code } = error as NodeJS.ErrnoException
       // Another process on the same pipe may have made it non-blocking: wait until it accepts data.
       if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, 2)
-      // The reader of the pipe has ended (`skerry secrets list | head -1`), which is no failure.
+      // The reader of the pipe has ended (`skerry secrets ls | head -1`), which is no failure.
       else if (code === 'EPIPE' || code === 'EBADF') process.exit(0)
       else throw error
     }

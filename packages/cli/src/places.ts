@@ -36,7 +36,7 @@ export async function findApp(session: Session, slug: string | undefined): Promi
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find(isNamed(slug))
   if (app) return app
-  throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, 'see `skerry app list`')
+  throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, 'see `skerry app ls`')
 }
 
 export async function findGroup(session: Session, slug: string): Promise<Group> {
@@ -44,7 +44,7 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
   const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
   const group = groups.find(isNamed(slug))
   if (group) return group
-  throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group list`')
+  throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group ls`')
 }
 
 /**
@@ -71,11 +71,19 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
   })
 
 /**
- * Finds the environment that an argument names, or with `--branch` a branch of it. It ignores the branch of the
- * settings.
+ * Reads the environment that an argument names: `env`, `app/env`, `app/env@branch`, `group:env` or an id. `--branch`
+ * names a branch of it, and the branch of the settings is ignored. Without an argument, options and settings name it.
  */
-export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
-  findPlace(session, { ...namedPlace(session, flags), env: slug, branch: flags.branch })
+export function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
+  if (named === undefined) return namedPlace(session, flags)
+  if (!/[/:@]/.test(named)) return { ...namedPlace(session, flags), env: named, branch: flags.branch }
+  if (flags.app !== undefined || flags.group !== undefined || flags.branch !== undefined)
+    throw usage(`'${named}' already names the environment`, 'leave out --app, --group and --branch')
+  return parsePlace(named, session.settings.app)
+}
+
+export const findNamed = (session: Session, named: string | undefined, flags: Flags): Promise<Place> =>
+  findPlace(session, placeNamed(session, named, flags))
 
 /** @throws RollbackError if the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
@@ -91,7 +99,7 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
   const { environments } = await session.client.apps.envs({ params })
   const parent = environments.find(isNamed(name.env))
   if (!parent) {
-    const next = `see \`skerry env list --app ${app.slug}\``
+    const next = `see \`skerry env ls --app ${app.slug}\``
     throw new Failure('notFound', `there is no environment ${app.slug}/${name.env}`, next)
   }
   const label = `${app.slug}/${parent.slug}`
@@ -106,7 +114,7 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
     await checkNames(session, orgId, [found])
     return { ...place, ...found, environment: branch, kind: 'branch' }
   }
-  throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch list`')
+  throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch ls`')
 }
 
 async function findGroupPlace(session: Session, groupSlug: string, env: string): Promise<Place> {

@@ -1,48 +1,72 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
-import { normalize } from './arguments.ts'
+import { type Located, locate, normalize } from './arguments.ts'
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
-import { suggestionFor } from './suggestions.ts'
+import { optionFor, suggestionFor } from './suggestions.ts'
 
 /** Runs one command line, given without the program's name. Returns the exit code. */
 export async function main(typed: string[]): Promise<number> {
   const { leading, rest } = normalize(typed)
-  let args = rest
+  let args = [...leading, ...rest]
   try {
-    const program = await buildProgram(rest.find((arg) => !arg.startsWith('-')))
-    const words = Math.max(1, namedBy(program, rest).length)
-    args = [...rest.slice(0, words), ...leading, ...rest.slice(words)]
+    const isHelp = rest[0] === 'help'
+    const words = isHelp ? [...rest.slice(1), '--help'] : rest
+    const program = await buildProgram(words)
+    const located = locate(program, words)
+    if (isHelp && located.rest[0] !== '--help') return await helpWith(rest.slice(1))
+    args = assemble(located, leading)
+    if (printsHelp(located)) Object.assign(program.configureHelp(), (await import('./help/format.ts')).helpFormat)
     await program.parseAsync(args, { from: 'user' }).catch((error) => {
-      throw isUsage(error) ? usageFailure(error, pathOf(program, args)) : error
+      throw isUsage(error) ? usageFailure(error, [program, ...located.path]) : error
     })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
-    return report(error, [...leading, ...args])
+    return report(error, args)
   }
 }
 
-/** Lists all commands by name, and loads the wanted one in full. Completion needs all of them in full. */
-async function buildProgram(wanted: string | undefined): Promise<Command> {
+/** `skerry help` with words that name no command describes a task. */
+async function helpWith(words: string[]): Promise<number> {
+  const { printTask } = await import('./help/find-task.ts')
+  printTask(words)
+  return exitCodes.ok
+}
+
+/** Puts the shared options behind the names of the commands, or behind a word that names none. */
+function assemble({ path, leading, rest }: Located, before: string[]): string[] {
+  const names = path.length > 0 ? path.map((one) => one.name()) : rest.slice(0, 1)
+  return [...names, ...before, ...leading, ...(path.length > 0 ? rest : rest.slice(1))]
+}
+
+/** A noun prints its help unless a command below it is named. */
+const printsHelp = ({ path, rest }: Located) =>
+  path.length === 0 || path.at(-1)!.commands.length > 0 || rest.includes('--help') || rest.includes('-h')
+
+/** Lists all commands by name, and loads the wanted one in full. Completion and the checks of help need all of them. */
+export async function buildProgram(words: string[]): Promise<Command> {
+  const wanted = words.find((word) => !word.startsWith('-')) ?? ''
   const program = new Command('skerry')
-    .description('Secrets that only their readers can read')
-    .version(manifest.version, '-v, --version')
+    .description('Store and use secrets that the server cannot read')
+    .version(manifest.version, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .usage('<command> [options]')
     .enablePositionalOptions()
-    .configureHelp({
-      subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`,
-    })
     .helpCommand(false)
-    .addHelpText('after', helpAfter)
+    .configureHelp({})
   quietly(program)
-  for (const { name, summary, load, hidden = false } of commands) {
-    const command = program.command(name, { hidden }).description(summary)
+  for (const { name, summary, group, aliases = [], load, hidden = false } of commands) {
+    const command = program.command(name, { hidden }).description(summary).aliases(aliases).helpGroup(group)
     command.helpCommand(false)
-    if (wanted === name || wanted === 'completion') (await load()).register(command)
+    const isWanted = wanted === name || aliases.includes(wanted) || wanted === 'completion' || wanted === everyCommand
+    if (isWanted) (await load()).register(command)
   }
   return program
 }
+
+/** The word for `buildProgram` that loads every command. Nobody can type it. */
+export const everyCommand = '\0every'
 
 /**
  * Makes commander throw its messages, so that `report` prints all errors. Help texts go to stdout or stderr as
@@ -88,7 +112,9 @@ function usageFailure(error: CommanderError, path: Command[]): Failure {
     .replace(/^error: /, '')
     .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
     .replace(/(but got \d+): .*/s, '$1')
-  return new Failure('usage', message.split('\n').join(' '), `see \`${command} --help\``)
+  const option = /unknown option '([^'=]*)/.exec(error.message)?.[1]
+  const next = (option && optionFor(option)) ?? `see \`${command} --help\``
+  return new Failure('usage', message.split('\n').join(' '), next)
 }
 
 /** Whether the command line is wrong. Commander throws for help and the version too. */
@@ -99,48 +125,15 @@ function unknownCommand(message: string, path: Command[]): Failure {
   const [skerry, ...above] = path.map((one) => one.name())
   const command = [skerry, ...above].join(' ')
   const word = /unknown command '(.*)'/.exec(message)?.[1] ?? ''
-  const below = path.at(-1)!.commands.map((one) => one.name())
-  const near = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message)?.[1]
-  const byLetters = near && `did you mean ${near.replace(/[\w-]+/g, (name) => `\`${command} ${name}\``)}?`
-  const next = suggestionFor(word, above, below) ?? byLetters ?? `see \`${command} --help\``
+  const { commands: below } = path.at(-1)!
+  const near = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message)?.[1]?.split(', ') ?? []
+  // A near word may be another spelling of a command, which no message shows.
+  const names = new Set(near.map((name) => below.find((one) => one.aliases().includes(name))?.name() ?? name))
+  const byLetters = names.size > 0 && `did you mean ${[...names].map((name) => `\`${command} ${name}\``).join(' or ')}?`
+  const belowNames = below.map((one) => one.name())
+  const next = suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
   return new Failure('usage', `there is no command \`${command} ${word}\``, next)
 }
 
 /** The commands that a command line names, from `skerry` on: `skerry`, `secrets`, `set`. */
-function pathOf(program: Command, args: string[]): Command[] {
-  const found = [program]
-  for (const arg of args) {
-    const below = found.at(-1)!.commands.find((one) => one.name() === arg)
-    if (below) found.push(below)
-  }
-  return found
-}
-
-/** The commands that the first words name, one below the other. */
-function namedBy(program: Command, words: string[]): Command[] {
-  const [word, ...rest] = words
-  const below = program.commands.find((one) => one.name() === word)
-  return below ? [below, ...namedBy(below, rest)] : []
-}
-
-const helpAfter = `
-Environment:
-  SKERRY_TOKEN                          service token, or a person’s session
-  SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET  machine client
-  SKERRY_PASSPHRASE_FILE                file that holds the passphrase of your keyring
-  SKERRY_STRICT=1                       refuse what an environment shows otherwise than before and is only warned of
-  SKERRY_KEYRING=off                    keep no credential in the system’s keyring
-  SKERRY_URL                            server, http://127.0.0.1:4700 unless set
-  SKERRY_ORG, SKERRY_APP, SKERRY_ENV, SKERRY_BRANCH
-  SKERRY_PROFILE                        stored credential to use
-  SKERRY_ALLOW_INSECURE=1               send credentials over http:// to another machine
-  NO_COLOR                              no colour
-
-An option wins over a variable, a variable over skerry.json, skerry.json over the stored credential.
-
-Exit codes:
-  0 done               3 refused: not signed in, or not allowed   6 server unavailable
-  1 failed             4 not found                              126 program cannot be executed
-  2 wrong command line 5 conflict: changed meanwhile, or exists   127 program not found
-  130 interrupted; \`skerry run\` ends as its program ends
-`
+const _pathOf = (program: Command, args: string[]): Command[] => [program, ...locate(program, args).path]

@@ -3,7 +3,7 @@ import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
-import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'
+import { boundPlace, findNamed, type Place } from './places.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -26,6 +26,8 @@ export async function acceptNow(session: Session, asked: Asked): Promise<void> {
 
 interface Asked {
   flags: Flags
+  /** The environment, as the command line names it. Without it, options and settings name it. */
+  named?: string | undefined
   /** Groups at another environment, as the API writes it: `shared:staging`. */
   with?: string[]
 }
@@ -35,7 +37,7 @@ interface Asked {
  * stored.
  */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
-  const place = await placeOf(session, asked.flags)
+  const place = await placeOf(session, asked)
   const { client, settings, knownState } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {
@@ -54,8 +56,9 @@ async function lookAt(session: Session, asked: Asked): Promise<Place> {
 }
 
 /** Finds the environment that `skerry run` would use: a bound token overrides the project's file. */
-async function placeOf(session: Session, flags: Flags): Promise<Place> {
+async function placeOf(session: Session, { flags, named }: Asked): Promise<Place> {
   const { scopeIsExplicit, branch } = session.settings
-  const bound = scopeIsExplicit || flags.group !== undefined ? undefined : await boundPlace(session, branch)
-  return bound ?? findPlace(session, namedPlace(session, flags))
+  const isNamed = named !== undefined || scopeIsExplicit || flags.group !== undefined
+  const bound = isNamed ? undefined : await boundPlace(session, branch)
+  return bound ?? findNamed(session, named, flags)
 }

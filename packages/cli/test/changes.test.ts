@@ -75,7 +75,7 @@ describe('a change that is proposed on the command line', () => {
   })
 
   test('waits for approval on a branch too, until the branch alone is unprotected', async () => {
-    await ok('skerry branch create try --from development')
+    await ok('skerry branch create try --env development')
     const about = await ok('skerry env show development --branch try')
     expect(about).toContain('shop/development@try (try)')
     expect(about).toContain('protection: changes need 1 approval')
@@ -107,7 +107,7 @@ describe('a change that is proposed on the command line', () => {
   test('is shown without its value and ciphertext, as text and as JSON', async () => {
     const id = await propose('echo -n planted-plaintext | skerry secrets set MASKED')
     for (const flags of ['', '--json']) {
-      const { stdout, stderr } = await machine.shell(`skerry changes show ${id} ${flags}; skerry changes list ${flags}`)
+      const { stdout, stderr } = await machine.shell(`skerry changes show ${id} ${flags}; skerry changes ls ${flags}`)
       expect(stdout).toContain(id)
       expect(stdout + stderr).not.toContain('planted-plaintext')
       expect(stdout).not.toContain('sc1.')
@@ -132,7 +132,7 @@ describe('a value that does not open with the environment’s key', () => {
 describe('a token without the key', () => {
   test('sees everything about a change except its values', async () => {
     const id = await propose('skerry secrets set UNSEEN --random 8 --note why')
-    const token = (await ok('skerry token create --name bare --admin 2>/dev/null')).trim().split('\n').at(-1)
+    const token = (await ok('skerry token create bare --admin 2>/dev/null')).trim().split('\n').at(-1)
     const { code, stdout, stderr } = await machine.shell(`SKERRY_TOKEN=${token} skerry changes show ${id}`)
     expect([code, stdout]).toEqual([0, expect.stringContaining('note: why')])
     expect(stdout).not.toContain('********')
@@ -154,11 +154,11 @@ describe('a file proposed as one change', () => {
       groupId: null,
       changeRequests: [],
     })
-    expect(await ok('skerry changes list')).not.toContain('PARTNER_ID')
+    expect(await ok('skerry changes ls')).not.toContain('PARTNER_ID')
     const proposed = await ok("skerry changes propose partner.env --delete PARTNER_OLD --note 'new partner' --json")
     const { groupId, changeRequests } = JSON.parse(proposed)
     expect(changeRequests).toHaveLength(3)
-    expect(await ok('skerry changes list')).toMatch(
+    expect(await ok('skerry changes ls')).toMatch(
       new RegExp(`^${groupId} +open +delete, put +PARTNER_ID, PARTNER_KEY, PARTNER_OLD `, 'm'),
     )
     for (const id of [groupId, changeRequests[0].id]) {
@@ -168,8 +168,8 @@ describe('a file proposed as one change', () => {
     }
     expect((await shown(groupId)).together).toHaveLength(3)
     await approve(changeRequests[1].id)
-    expect(await ok('skerry secrets list')).toMatch(/PARTNER_ID.*PARTNER_KEY/s)
-    expect(await ok('skerry secrets list')).not.toContain('PARTNER_OLD')
+    expect(await ok('skerry secrets ls')).toMatch(/PARTNER_ID.*PARTNER_KEY/s)
+    expect(await ok('skerry secrets ls')).not.toContain('PARTNER_OLD')
     expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain('nothing differs')
   })
 
@@ -219,7 +219,7 @@ describe('two people, each signed in at a terminal', () => {
     await own.write('skerry.json', await machine.read('skerry.json'))
     await signIn(server, own, email, 'approve')
     await okOn(own, 'skerry keys init && skerry invite accept')
-    await ok(`skerry grant --user ${email} --reader ${email}`)
+    await ok(`skerry grant ${email} --reader ${email}`)
     return own
   }
 

@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 async function makeToken(name: string): Promise<{ id: string; token: string }> {
-  const { stdout } = await machine.shell(`skerry token create --name '${name}' --json`)
+  const { stdout } = await machine.shell(`skerry token create '${name}' --json`)
   const { token, serviceToken } = JSON.parse(stdout)
   return { id: serviceToken.id, token }
 }
@@ -31,26 +31,26 @@ it('a token can be revoked by its name, and a name of several tokens is refused 
   expect((await machine.shell(`skerry token revoke ${third.id} --yes`)).code).toBe(0)
   expect((await machine.shell('skerry token show ci')).stdout).toContain(second.id)
   const none = await machine.shell('skerry token revoke nobody --yes')
-  expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token list`\n" })
+  expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token ls`\n" })
 })
 
 it('a grant to the name of a token that this machine does not know is refused, and the error shows the id', async () => {
   const { id } = await makeToken('deploy')
-  expect((await machine.shell('skerry grant --token deploy')).stderr).toContain(`${id} holds`)
+  expect((await machine.shell('skerry grant deploy')).stderr).toContain(`${id} holds`)
   const other = await newMachine(server.url)
   try {
     const { token } = JSON.parse(
-      (await machine.shell('skerry token create --name admin --admin --env development --json')).stdout,
+      (await machine.shell('skerry token create admin --admin --env development --json')).stdout,
     )
     other.env.SKERRY_TOKEN = token
-    const refused = await other.shell('skerry grant --token deploy --app shop --env development')
+    const refused = await other.shell('skerry grant deploy --app shop --env development')
     expect(refused.code).toBe(3)
     expect(refused.stderr).toContain(`run again with --reader ${id}`)
-    const byName = await other.shell('skerry grant --token deploy --app shop --env development --reader deploy')
+    const byName = await other.shell('skerry grant deploy --app shop --env development --reader deploy')
     expect([byName.code, byName.stderr]).toEqual([2, expect.stringContaining('matches no reader')])
-    const byId = await other.shell(`skerry grant --token deploy --app shop --env development --reader ${id}`)
+    const byId = await other.shell(`skerry grant deploy --app shop --env development --reader ${id}`)
     expect([byId.code, byId.stderr]).toEqual([0, expect.stringContaining(`${id} holds`)])
-    expect((await other.shell('skerry grant --token deploy --app shop --env development')).code).toBe(0)
+    expect((await other.shell('skerry grant deploy --app shop --env development')).code).toBe(0)
   } finally {
     await other.remove()
   }
@@ -58,14 +58,14 @@ it('a grant to the name of a token that this machine does not know is refused, a
 
 it('leases and audit entries are filtered by a name, and an unknown name is refused', async () => {
   const { id } = await makeToken('builder')
-  expect(await machine.shell('skerry lease list --by nobody')).toMatchObject({
+  expect(await machine.shell('skerry lease ls --by nobody')).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('--by nobody is no member, token or machine client'),
   })
-  expect((await machine.shell('skerry lease list --by builder --json')).stdout).toContain('"leases": []')
+  expect((await machine.shell('skerry lease ls --by builder --json')).stdout).toContain('"leases": []')
   expect((await machine.shell('skerry audit --actor nobody')).code).toBe(4)
-  await machine.shell(`skerry token create --name builder`)
-  const several = await machine.shell('skerry lease list --by builder')
+  await machine.shell(`skerry token create builder`)
+  const several = await machine.shell('skerry lease ls --by builder')
   expect([several.code, several.stderr]).toEqual([2, expect.stringContaining(id)])
 })
 
@@ -74,9 +74,9 @@ it('a machine client can be renewed and revoked by its name, and a name of sever
   const person = await newPersonMachine(server, 'clients@example.com')
   try {
     await person.ok('skerry org create "Client Names"')
-    const create = async () => JSON.parse(await person.ok('skerry client create --name ci --json')).client.id as string
+    const create = async () => JSON.parse(await person.ok('skerry client create ci --json')).client.id as string
     const first = await create()
-    expect(JSON.parse(await person.ok('skerry client renew ci --yes --json')).client.id).toBe(first)
+    expect(JSON.parse(await person.ok('skerry client rotate ci --yes --json')).client.id).toBe(first)
     expect(JSON.parse(await person.ok('skerry client revoke ci --yes --json'))).toMatchObject({ revoked: first })
     const [second, third] = [await create(), await create()]
     for (const command of ['renew', 'revoke']) {
@@ -90,7 +90,7 @@ it('a machine client can be renewed and revoked by its name, and a name of sever
     const none = await person.shell('skerry client revoke nobody --yes')
     expect(none).toMatchObject({
       code: 4,
-      stderr: "skerry: there is no machine client 'nobody'; see `skerry client list`\n",
+      stderr: "skerry: there is no machine client 'nobody'; see `skerry client ls`\n",
     })
   } finally {
     await person.remove()
@@ -98,15 +98,15 @@ it('a machine client can be renewed and revoked by its name, and a name of sever
 })
 
 it('a decoy can be removed by its placement', async () => {
-  await machine.shell('skerry honey create --placement wiki')
+  await machine.shell('skerry honey create wiki')
   expect(await machine.shell('skerry honey rm wiki --yes')).toMatchObject({ code: 0 })
   const gone = await machine.shell('skerry honey rm wiki --yes')
-  expect(gone).toMatchObject({ code: 4, stderr: "skerry: there is no decoy 'wiki'; see `skerry honey list`\n" })
+  expect(gone).toMatchObject({ code: 4, stderr: "skerry: there is no decoy 'wiki'; see `skerry honey ls`\n" })
 })
 
 it('a destructive command without --yes says in a sentence what it would do', async () => {
   await machine.shell('printf 1 | skerry secrets set A && printf 2 | skerry secrets set B')
-  const refused = await machine.shell('skerry app delete shop')
+  const refused = await machine.shell('skerry app rm shop')
   expect(refused).toMatchObject({
     code: 2,
     stderr:

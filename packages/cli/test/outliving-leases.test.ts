@@ -58,7 +58,7 @@ test('skerry members rm names the leases that the person still has', async () =>
 })
 
 test('skerry client revoke names the leases that the machine client still has', async () => {
-  const { client, clientSecret } = JSON.parse(await admin.ok('skerry client create --name robot --json'))
+  const { client, clientSecret } = JSON.parse(await admin.ok('skerry client create robot --json'))
   await lease(`Basic ${Buffer.from(`${client.id}:${clientSecret}`).toString('base64')}`)
   const asked = await admin.shell(`skerry client revoke ${client.id}`)
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('leaves its lease usable')])

@@ -29,7 +29,7 @@ export async function openProxied(options?: { cold: boolean }): Promise<Proxied>
   await alice.ok(
     `printf %s '${planted}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
   )
-  const token = await alice.ok('skerry token create --name proxy --env development')
+  const token = await alice.ok('skerry token create proxy --env development')
   const machine = await newMachine(server.url, options)
   machine.env.SKERRY_TOKEN = token.trim().split('\n').at(-1)!
   return {

@@ -21,7 +21,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
   const wordsOf = async (person: PersonMachine) => (await person.ok('skerry keys fingerprint')).trim()
   const json = async (person: PersonMachine, command: string) => JSON.parse(await person.ok(`${command} --json`))
   const request = async (target: PersonMachine) =>
-    (await admin.ok(`skerry recovery request --user ${target.email} --reason "a new laptop"`)).trim()
+    (await admin.ok(`skerry recovery request ${target.email} --reason "a new laptop"`)).trim()
   const contribute = (person: PersonMachine, id: string, words: string) =>
     person.shell(`skerry recovery contribute ${id} --words "${words}"`)
   async function refused(person: PersonMachine, command: string, says: string | RegExp) {
@@ -34,7 +34,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
     await admin.ok(`skerry invite create ${email}`)
     const person = await newKeyHolder(server, email)
     await person.ok('skerry invite accept')
-    const { slug } = (await json(person, 'skerry org list')).orgs[0]
+    const { slug } = (await json(person, 'skerry org ls')).orgs[0]
     person.env.SKERRY_ORG = slug
     return person
   }
@@ -82,8 +82,8 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
     })
 
     test('makes new environments, branches and re-keyed environments covered automatically', async () => {
-      await admin.ok('skerry env create production && skerry branch create pr-1 --from development')
-      await admin.ok('skerry env rekey --env development --yes')
+      await admin.ok('skerry env create production && skerry branch create pr-1 --env development')
+      await admin.ok('skerry env rekey development --yes')
       expect((await json(admin, 'skerry recovery status')).coverage).toMatchObject({
         protected: 3,
         unprotectedEnvIds: [],
@@ -163,7 +163,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         'the keys of the target have changed',
       )
       await admin.ok(`skerry recovery cancel ${open} --yes`)
-      await refused(admin, `skerry recovery request --user ${newcomer.email}`, 'another than before')
+      await refused(admin, `skerry recovery request ${newcomer.email}`, 'another than before')
       await admin.ok(`skerry members trust ${newcomer.email} --yes`)
       const id = await request(newcomer)
       for (const index of [0, 2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
@@ -174,7 +174,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
 
   describe('a service token that has lost its keys', () => {
     test('can read again after custodians have compared its words, and nobody else can complete its request', async () => {
-      const made = await json(admin, 'skerry token create --name robot --unbound --app shop --env development')
+      const made = await json(admin, 'skerry token create robot --unbound --app shop --env development')
       const robot = await newMachine(server.url)
       robot.env.SKERRY_TOKEN = made.token
       const { id: tokenId } = made.serviceToken
@@ -186,9 +186,9 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         return stdout
       }
       expect((await robot.shell(read)).stderr).toMatch(/holds? no key/)
-      await refused(admin, `skerry recovery request --token ${tokenId} --user ${admin.email}`, 'exclude each other')
-      await refused(admin, `skerry recovery request --token skt_${'a'.repeat(22)}`, 'there is no token')
-      const id = (await admin.ok(`skerry recovery request --token ${tokenId} --reason "granted to nobody else"`)).trim()
+      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'exclude each other')
+      await refused(admin, `skerry recovery request skt_${'a'.repeat(22)}`, 'there is no token')
+      const id = (await admin.ok(`skerry recovery request ${tokenId} --reason "granted to nobody else"`)).trim()
       const words = (await said('skerry keys fingerprint')).trim()
       await refused(by(0), `skerry recovery contribute ${id} --words "${await wordsOf(newcomer)}"`, 'has other words')
       for (const index of [0, 1]) expect((await contribute(by(index), id, words)).code).toBe(0)
@@ -200,7 +200,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       const kept = JSON.parse(await admin.ok('skerry audit --action recovery_request.completed --limit 1 --json'))
       expect(kept).toMatchObject({ resourceId: id, actorId: tokenId, metadata: { targetType: 'service_token' } })
       await admin.ok(`skerry token revoke ${tokenId} --yes`)
-      await refused(admin, `skerry recovery request --token ${tokenId}`, 'is revoked')
+      await refused(admin, `skerry recovery request ${tokenId}`, 'is revoked')
       await robot.remove()
     })
   })
@@ -228,11 +228,11 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       const { publicKeyJwk } = await generateKeyPair()
       liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: publicKeyJwk }))
       await refused(admin, 'skerry env create staging', 'the recovery key of this organization is another than before')
-      await refused(admin, 'skerry env rekey --env development --yes', 'another than before')
-      await refused(admin, 'skerry branch create pr-2 --from development', 'another than before')
+      await refused(admin, 'skerry env rekey development --yes', 'another than before')
+      await refused(admin, 'skerry branch create pr-2 --env development', 'another than before')
       await refused(admin, 'skerry recovery trust', 'Run again with --yes')
       liar.repent()
-      expect(await admin.ok('skerry env list')).not.toContain('staging')
+      expect(await admin.ok('skerry env ls')).not.toContain('staging')
       liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))
       const { stderr } = await admin.shell('skerry env create hidden')
       expect(stderr).toContain('shows none now')
@@ -243,7 +243,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
 
   describe('a server that shows another key of an environment', () => {
     test('makes a rotation of the recovery key fail, and the coverage stays unchanged', async () => {
-      const { members } = await json(admin, 'skerry members list')
+      const { members } = await json(admin, 'skerry members ls')
       const own = members.find((one: { email: string }) => one.email === admin.email)
       const wrappedDek = await wrapKey(new Uint8Array(randomBytes(32)), own.publicKeyJwk)
       const before = (await json(admin, 'skerry recovery status')).coverage

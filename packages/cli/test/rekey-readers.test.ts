@@ -81,7 +81,7 @@ test('a new branch gives no key to readers of the server', async () => {
 test('a re-key refuses a changed key of the rotator', async () => {
   const { db } = world.server.context
   const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
-  const { tokens } = JSON.parse(await ok('skerry token list --json'))
+  const { tokens } = JSON.parse(await ok('skerry token ls --json'))
   await db.rows('update server_keypairs set public_key_jwk = $1', [tokens[0].publicKeyJwk])
   const { code, stderr } = await machine.shell('skerry env rekey --yes')
   expect([code === 0, stderr.includes('is another than before; nothing was changed')]).toEqual([false, true])
@@ -101,7 +101,7 @@ test('--drop-readers leaves the rotator out, and warns that it loses the key', a
 test('a re-key does not ask about a rotator to which this machine gave the key', async () => {
   await ok('skerry env create rotated && echo -n value | skerry secrets set B --env rotated')
   await ok('skerry rotation create API_KEY --env rotated --every 1d --yes')
-  const { code, stdout, stderr } = await machine.shell('skerry env rekey --env rotated --yes --json')
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey rotated --yes --json')
   expect([code, JSON.parse(stdout || '{}').readers], stderr).toEqual([
     0,
     [{ principalType: 'rotator', principalId: orgId }],

@@ -64,7 +64,7 @@ describe('references that form a cycle', () => {
       printf '\${BACK}' | skerry secrets set FORTH; printf '\${FORTH}' | skerry secrets set BACK --group loop`)
   })
   afterAll(async () => {
-    await machine.shell('skerry secrets rm FORTH --yes && skerry compose remove loop --yes')
+    await machine.shell('skerry secrets rm FORTH --yes && skerry compose rm loop --yes')
   })
 
   it('stop a program that would get them, with their names and an option to leave them out', async () => {

@@ -35,7 +35,7 @@ describe('skerry login', () => {
     expect(stderr).toContain(`open ${server.url}/cli/`)
     expect(stderr).toContain('skerry keys init')
     expect(await ok(machine, 'skerry whoami')).toContain(`user ${email}`)
-    expect(await ok(machine, 'skerry sessions list')).toContain(' *')
+    expect(await ok(machine, 'skerry sessions ls')).toContain(' *')
     await machine.remove()
   })
 
@@ -72,7 +72,7 @@ describe('skerry login', () => {
   it('ends the session that it replaces', async () => {
     await login('approve')
     await login('approve', machine)
-    const { sessions } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
+    const { sessions } = JSON.parse(await ok(machine, 'skerry sessions ls --json'))
     expect(sessions.map((one: { revokedAt: string | null }) => one.revokedAt === null)).toEqual([true, false])
     await machine.remove()
   })
@@ -119,7 +119,7 @@ describe('skerry logout', () => {
 
   it('is not needed after a session was revoked: its next request is refused', async () => {
     await login('approve')
-    const { currentSessionId } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
+    const { currentSessionId } = JSON.parse(await ok(machine, 'skerry sessions ls --json'))
     await ok(machine, `skerry sessions revoke ${currentSessionId} --yes`)
     expect((await machine.skerry(['whoami'])).code).toBe(3)
     await machine.remove()

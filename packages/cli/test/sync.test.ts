@@ -22,12 +22,12 @@ afterAll(async () => {
   await platform?.stop()
 })
 
-const bindings = async () => JSON.parse(await ok('skerry sync list --json')).bindings
+const bindings = async () => JSON.parse(await ok('skerry sync ls --json')).bindings
 
 test('no key is wrapped to a connection whose public key has changed', async () => {
   const { db } = world.server.context
   const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
-  const { tokens } = JSON.parse(await ok('skerry token list --json'))
+  const { tokens } = JSON.parse(await ok('skerry token ls --json'))
   await db.rows('update server_keypairs set public_key_jwk = $1', [tokens[0].publicKeyJwk])
   const bind = await machine.shell('skerry sync bind fly --to appName=shop --yes')
   expect([bind.code === 0, bind.stderr.includes('is another than before')]).toEqual([false, true])
@@ -59,7 +59,7 @@ test('skerry sync connect asks for each field with its explanation, and hides th
   expect([code, stdout.includes('typed-credential')]).toEqual([0, false])
   expect(stdout).toContain('so it can read it')
   expect(stdout).toContain('Workers Scripts: Edit')
-  const { connections } = JSON.parse(await ok('skerry sync list --json'))
+  const { connections } = JSON.parse(await ok('skerry sync ls --json'))
   expect(connections).toContainEqual(
     expect.objectContaining({ name: 'edge', config: { provider: 'edge-workers', accountId: 'a'.repeat(32) } }),
   )

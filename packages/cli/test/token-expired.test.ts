@@ -17,8 +17,8 @@ afterAll(async () => {
 })
 
 test('an expired token is listed as expired, and the server refuses it', async () => {
-  const token = (await ok('skerry token create --name short --expires 1h')).trim()
-  const listed = await ok('skerry token list')
+  const token = (await ok('skerry token create short --expires 1h')).trim()
+  const listed = await ok('skerry token ls')
   expect(listed).toMatch(/ short +member +until \S+ /)
   const [, id] = /^(\S+) +short /m.exec(listed) ?? []
   const expired = await world.server.context.db.rows(
@@ -26,12 +26,12 @@ test('an expired token is listed as expired, and the server refuses it', async (
     [id],
   )
   expect(expired).toHaveLength(1)
-  expect(await ok('skerry token list')).toMatch(/ short +member +expired +shop\/development +env_\w{22} +never$/m)
+  expect(await ok('skerry token ls')).toMatch(/ short +member +expired +shop\/development +env_\w{22} +never$/m)
   expect(await ok(`skerry token show ${id}`)).toMatch(
     / \(short\)\nmember, expired, made \S+, last used never\nbound to shop\/development \(env_\w{22}\)\n/,
   )
   machine.env.SKERRY_TOKEN = token
-  const { code, stderr } = await machine.shell('skerry secrets list')
+  const { code, stderr } = await machine.shell('skerry secrets ls')
   const next = 'check the credential with `skerry whoami`, or sign in again with `skerry login`'
   expect([code, stderr]).toEqual([3, `skerry: unknown service token; ${next}\n`])
 })

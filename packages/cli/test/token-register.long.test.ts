@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 test('token register --request prints nothing secret, and a token that is registered already is refused', async () => {
-  await machine.shell('skerry token create --name web --admin > token')
+  await machine.shell('skerry token create web --admin > token')
   const token = (await machine.shell('cat token')).stdout.trim()
   const printed = await machine.shell('SKERRY_URL=http://127.0.0.1:1 skerry token register --request < token > request')
   expect([printed.code, printed.stderr]).toEqual([0, ''])
@@ -44,7 +44,7 @@ test('a restored token reads secrets on another server after an admin has regist
   const admin = await newKeyHolder(source, 'ada@example.com')
   try {
     await admin.ok('skerry org create Moving && skerry init --yes && echo -n planted | skerry secrets set API_KEY')
-    await admin.ok('skerry token create --name web > token 2> /dev/null')
+    await admin.ok('skerry token create web > token 2> /dev/null')
     const { stderr } = await admin.shell('skerry org export moving.json')
     const key = /--key ([\w-]{43})/.exec(stderr)?.[1] as string
     // Only one process can use the embedded database.

@@ -57,7 +57,7 @@ describe('a token whose grants fail', () => {
       const { code, stdout, stderr } = await machine.skerry(['token', 'create', '--name', 'ci'])
       expect(code).toBe(6)
       expect(stdout).toMatch(/^skt_\w{22}_[\w-]{43}\n$/)
-      expect(stderr).toContain(`skerry grant --token ${stdout.slice(0, 26)} --app shop --env development`)
+      expect(stderr).toContain(`skerry grant ${stdout.slice(0, 26)} --app shop --env development`)
       expect(stderr).not.toContain(stdout.trim())
     } finally {
       await machine.remove()

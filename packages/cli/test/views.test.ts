@@ -40,30 +40,30 @@ const sourcesIn = (secrets: { name: string; source: { type: string; label: strin
   secrets.map(({ name, source }) => [name, source.type, source.label])
 
 it('secrets list shows the secrets that a program gets, and the environment that each value comes from', async () => {
-  const own = await json('skerry secrets list --json')
+  const own = await json('skerry secrets ls --json')
   expect(sourcesIn(own.secrets)).toEqual([
     ['HOST', 'group', 'shared:development'],
     ['URL', 'own', 'shop/development'],
     ['WINS', 'own', 'shop/development'],
   ])
   expect(own.secrets[2].overrides.map(({ label }: { label: string }) => label)).toEqual(['shared:development'])
-  const branch = await json('skerry secrets list --branch pr-7 --json')
+  const branch = await json('skerry secrets ls --branch pr-7 --json')
   expect(sourcesIn(branch.secrets)).toEqual([
     ['HOST', 'group', 'shared:development'],
     ['ONLY', 'own', 'shop/development@pr-7'],
     ['URL', 'parent', 'shop/development'],
     ['WINS', 'parent', 'shop/development'],
   ])
-  expect(await ok('skerry secrets list')).toMatch(
+  expect(await ok('skerry secrets ls')).toMatch(
     /^NAME +VERSION +UPDATED +SOURCE\nHOST .* shared:development\nURL .* own\n/,
   )
-  expect(await ok('skerry secrets list --reveal')).toMatch(/ own +postgres:\/\/db\.example\.com\/shop\n/)
+  expect(await ok('skerry secrets ls --reveal')).toMatch(/ own +postgres:\/\/db\.example\.com\/shop\n/)
   const names = (secrets: { name: string }[]) => secrets.map(({ name }) => name)
   const given = JSON.parse(await ok(`skerry run -- node -p 'JSON.stringify(process.env)'`))
-  for (const { name, value } of (await json('skerry secrets list --reveal --json')).secrets)
+  for (const { name, value } of (await json('skerry secrets ls --reveal --json')).secrets)
     expect(given[name]).toBe(value)
-  expect(names((await json('skerry secrets list --stored --json')).secrets)).toEqual(['URL', 'WINS'])
-  expect(names((await json('skerry secrets list --stored --branch pr-7 --json')).secrets)).toEqual(['ONLY'])
+  expect(names((await json('skerry secrets ls --stored --json')).secrets)).toEqual(['URL', 'WINS'])
+  expect(names((await json('skerry secrets ls --stored --branch pr-7 --json')).secrets)).toEqual(['ONLY'])
 })
 
 it.each(exportFormats)(
@@ -88,7 +88,7 @@ it('secrets diff compares the values that programs get, and with --stored the st
 })
 
 it('the error for a credential without the key of a group names --stored', async () => {
-  const token = (await ok('skerry token create --name half')).trim()
+  const token = (await ok('skerry token create half')).trim()
   await ok('skerry grant revoke half --group shared --env development --yes')
   for (const line of ['list', 'export', 'diff development development@pr-7']) {
     const refused = await machine.shell(`SKERRY_TOKEN=${token} skerry secrets ${line}`)
@@ -98,7 +98,7 @@ it('the error for a credential without the key of a group names --stored', async
       expect.stringContaining('--stored shows what'),
     ])
   }
-  expect((await machine.shell(`SKERRY_TOKEN=${token} skerry secrets list --stored`)).code).toBe(0)
+  expect((await machine.shell(`SKERRY_TOKEN=${token} skerry secrets ls --stored`)).code).toBe(0)
 })
 
 it('--stored is refused together with options that contradict it', async () => {

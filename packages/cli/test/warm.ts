@@ -87,7 +87,7 @@ async function serve(socket: Socket): Promise<void> {
   socket.end(`${signal ?? code}\n`)
 }
 
-/** Reads the command line of a process that runs the script: `/bin/bash .../skerry secrets list`. */
+/** Reads the command line of a process that runs the script: `/bin/bash .../skerry secrets ls`. */
 function commandLineOf(proc: string): CommandLine {
   const [, , ...args] = textsIn(`${proc}/cmdline`)
   const variables = textsIn(`${proc}/environ`).map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) as [string, string])

@@ -13,61 +13,61 @@ import {
 import { parseReview, review } from '../agents/review.ts'
 import { dispatch, parseDispatch, parseRevoke, revoke, tasks } from '../agents/tasks.ts'
 import { inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { addressed, confirmable, gather, leaf, overwriting } from '../options.ts'
+import { addressed, confirmable, explained, gather, leaf, noun, overwriting } from '../options.ts'
 import type { Confirmable } from '../settings.ts'
 
 export function register(command: Command): void {
-  addressed(leaf(command, 'create <slug>', 'Make an agent; it holds no key. With --app and --env it is bound there'))
-    .option('--name <text>', 'for people; the slug unless given')
+  leaf(command, 'ls', 'List agents').action(signedIn(list))
+  explained(
+    addressed(leaf(command, 'create <slug>', 'Create an agent')),
+    'An agent holds no key. With --app and --env it is bound to that environment.',
+  )
+    .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create))
-  leaf(command, 'list', 'List agents').action(signedIn(list))
-  leaf(command, 'show <agent>', 'One agent, and the policy that is in force').action(signedIn(show))
-  leaf(command, 'enable <agent>', 'Serve its policy again').action(
+  leaf(command, 'show <agent>', 'Show an agent and its current policy').action(signedIn(show))
+  leaf(command, 'enable <agent>', 'Serve the policy of a disabled agent again').action(
     signedIn((agent: string, work: SignedIn) => update(agent, true, work)),
   )
-  confirmable(leaf(command, 'disable <agent>', 'Stop serving its policy; proxies keep theirs until it expires')).action(
+  confirmable(leaf(command, 'disable <agent>', 'Stop serving the policy; proxies keep it until it expires')).action(
     signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)),
   )
-  confirmable(leaf(command, 'rm <agent>', 'Remove an agent with its policy, tasks and activity')).action(
+  confirmable(leaf(command, 'rm <agent>', 'Delete an agent with its policy, tasks and activity')).action(
     signedIn(remove),
   )
-  registerPolicy(command.command('policy').description('What an agent may do: rules that an admin signs'))
-  leaf(command, 'dispatch <agent>', 'Give an agent a task; its token is shown once, on stdout')
-    .option('--scope <name>', 'secret that the task may use; all that the policy permits unless given', gather)
-    .option('--no-secrets', 'a task that may use no secret')
-    .option('--ttl <duration>', 'how long it lives', '15m')
-    .option('--label <text>', 'for people')
+  registerPolicy(noun(command, 'policy', 'Policies: the rules that an admin signs for an agent', ['policies']))
+  leaf(command, 'dispatch <agent>', 'Give a task to an agent: print its token once, to stdout')
+    .option('--scope <name>', 'secret that the task may use (default: all that the policy allows); repeatable', gather)
+    .option('--no-secrets', 'the task may use no secret')
+    .option('--ttl <duration>', 'lifetime', '15m')
+    .option('--label <text>', 'label of the task for people')
     .action(signedIn(dispatch, parseDispatch))
-  leaf(command, 'tasks <agent>', 'The newest tasks of an agent').action(signedIn(tasks))
+  leaf(command, 'tasks <agent>', 'List the newest tasks of an agent').action(signedIn(tasks))
   leaf(command, 'revoke <task>', 'End a task').action(signedIn(revoke, parseRevoke))
-  leaf(command, 'review <agent>', 'Compare the policy with what the agent did; print a narrower one')
-    .option('--days <number>', 'how far back, at most 90', '14')
+  leaf(command, 'review <agent>', 'Compare the policy with the activity, and print a narrower policy')
+    .option('--days <number>', 'days to look back, at most 90', '14')
     .action(signedIn(review, parseReview))
 }
 
 function registerPolicy(command: Command): void {
-  command.helpCommand(false)
-  overwriting(leaf(command, 'edit <agent>', 'Write the rules in force into a file, to edit and publish'))
-    .requiredOption('--file <path>', 'where to write them')
+  overwriting(leaf(command, 'edit <agent>', 'Write the current rules to a file, to edit and publish'))
+    .requiredOption('--file <path>', 'file to write')
     .action(signedIn(edit, checkEdit))
-  leaf(command, 'simulate <agent> <method> <url>', 'What the policy says to a request')
-    .option('--secret <name>', 'that is to be put into it')
-    .option('--file <path>', 'rules of a file, instead of those in force')
+  leaf(command, 'simulate <agent> <method> <url>', 'Show whether the policy allows a request')
+    .option('--secret <name>', 'secret that the request uses')
+    .option('--file <path>', 'file with rules to try instead of the current ones')
     .action(signedIn(simulate, parseSimulate))
-  confirmable(leaf(command, 'publish <agent>', 'Sign rules and publish them'))
-    .requiredOption('--file <path>', 'JSON: a list of rules; - for stdin')
-    .option('--expires <duration>', 'until they permit nothing any more, 1h to 90d', '30d')
-    .addHelpText('after', publishHelp)
+  explained(confirmable(leaf(command, 'publish <agent>', 'Sign rules and publish them')), publishHelp)
+    .requiredOption('--file <path>', 'JSON file with a list of rules; - is stdin')
+    .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(publish, parsePublish))
-  leaf(command, 'history <agent>', 'The newest versions').action(signedIn(history))
-  confirmable(
-    leaf(command, 'rollback <agent> <version>', 'Sign the rules of an earlier version anew, and publish them'),
-  )
-    .option('--expires <duration>', 'until they permit nothing any more, 1h to 90d', '30d')
+  leaf(command, 'history <agent>', 'List the newest versions').action(signedIn(history))
+  confirmable(leaf(command, 'rollback <agent> <version>', 'Sign and publish the rules of an earlier version'))
+    .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(rollback))
 }
 
-const publishHelp = `
-A rule: { "host": "api.example.com", "methods": ["POST"], "paths": ["/v1/**"], "allow": ["API_KEY"], "label": "..." }.
-Of methods and paths an empty list means any, of allow it means none. The first rule that matches decides.
-Only an admin who is signed in as a person can publish: the rules are signed with the key of your keyring.`
+const publishHelp = `A rule looks like this:
+
+  { "host": "api.example.com", "methods": ["POST"], "paths": ["/v1/**"], "allow": ["API_KEY"], "label": "..." }
+
+Empty methods or paths match everything. An empty allow list matches nothing. The first matching rule decides. Only an admin who is signed in as a person can publish, because the rules are signed with the key of your keyring.`

@@ -10,13 +10,15 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 
 export function register(command: Command): void {
+  leaf(command, 'ls', 'List applications').action(inOrg(list))
   leaf(command, 'create <slug>', 'Create an application')
-    .option('--name <name>', 'name for people')
+    .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create))
-  leaf(command, 'list', 'List applications').action(inOrg(list))
-  leaf(command, 'show <slug>', 'An application with its environments').action(signedIn(show))
-  leaf(command, 'rename <slug> <name>', 'Give an application another name; its slug stays').action(signedIn(rename))
-  confirmable(leaf(command, 'delete <slug>', 'Delete an application and everything in it')).action(signedIn(remove))
+  leaf(command, 'show <app>', 'Show an application and its environments').action(signedIn(show))
+  leaf(command, 'rename <app> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
+  confirmable(leaf(command, 'rm <app>', 'Delete an application with its environments and secrets')).action(
+    signedIn(remove),
+  )
 }
 
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {

@@ -5,8 +5,8 @@ import { verifyArchive } from '../audit/archive.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
 import { timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
-import { inOrg, type SignedIn, signedIn, withOptionsAbove, withoutSession } from '../frame.ts'
-import { common, leaf, parseLimit } from '../options.ts'
+import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
+import { leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
 
 interface Options extends FilterFlags {
@@ -14,22 +14,19 @@ interface Options extends FilterFlags {
 }
 
 export function register(command: Command): void {
-  filtering(common(command))
-    .option('--limit <number>', 'newest so many; 0: all', '50')
-    .addHelpText('after', '\nWith --json, one entry per line.')
+  filtering(leaf(command, 'ls', 'List entries of the audit log, newest first'))
+    .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(signedIn(audit, parseAudit))
-  filtering(leaf(command, 'timeline', 'How many entries there are in each hour or day')).action(
-    signedIn(timeline, checkFilters),
-  )
-  leaf(command, 'verify', 'Prove that nothing of the trail was changed, removed or put between')
-    .option('--archive <paths...>', 'files of archived entries, to be held against the trail')
-    .action(withOptionsAbove(inOrg(verify)))
-  leaf(command, 'verify-archive <path>', 'Check a file of archived entries without any server')
-    .requiredOption('--key <publicKey>', 'key of the server that made it')
+  filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(signedIn(timeline, checkFilters))
+  leaf(command, 'verify', 'Prove that no entry was changed, removed or inserted')
+    .option('--archive <paths...>', 'files of archived entries to compare with the log')
+    .action(inOrg(verify))
+  leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')
+    .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')
     .action(withoutSession(verifyArchive))
-  leaf(command, 'checkpoint', 'Print the signed note about the trail')
-    .option('--compare <path>', 'hold it against one that somebody else was shown; - for stdin')
-    .action(withOptionsAbove(inOrg(checkpoint)))
+  leaf(command, 'checkpoint', 'Print the signed checkpoint of the log')
+    .option('--compare <path>', 'compare with the checkpoint of another person; - is stdin')
+    .action(inOrg(checkpoint))
 }
 
 const pageMax = 200

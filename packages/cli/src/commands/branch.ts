@@ -6,7 +6,7 @@ import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, confirmable, leaf } from '../options.ts'
+import { accepting, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findApp, findPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -21,8 +21,12 @@ interface Options extends Flags, ReaderFlags {
   yes?: boolean
 }
 
+/** `--from` was the name of `--env` before. */
 const forked = (command: Command) =>
-  command.option('--app <slug>', 'application').option('--from <slug>', 'environment that it is forked from')
+  formerly(
+    command.option('--app <slug>', 'application').option('--env <slug>', 'environment that the branch belongs to'),
+    '--from <slug>',
+  )
 
 interface CreateOptions extends Options {
   ttl: string
@@ -31,19 +35,24 @@ interface CreateOptions extends Options {
 }
 
 export function register(command: Command): void {
-  accepting(forked(leaf(command, 'create <slug>', 'Fork an environment; a branch holds only what differs')))
-    .option('--ttl <duration>', '30s, 15m, 24h, 7d, or never', '7d')
-    .option('--name <name>', 'name for people')
-    .option('--private', 'give its key to no other reader of the environment; recovery still covers the branch')
+  forked(leaf(command, 'ls', 'List the branches of an application, or of one environment')).action(signedIn(list))
+  explained(
+    accepting(forked(leaf(command, 'create <slug>', 'Create a branch of an environment'))),
+    'A branch stores only the values that differ, and expires by itself.',
+  )
+    .option('--ttl <duration>', 'when it expires: 24h, 7d or never', '7d')
+    .option('--name <name>', 'display name (default: the slug)')
+    .option('--private', 'give the key to no other reader of the environment; recovery still covers the branch')
     .action(atParent(create, parseCreate))
-  forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(signedIn(list))
-  forked(leaf(command, 'show <slug>', 'One branch')).action(atBranch(show))
-  confirmable(forked(leaf(command, 'delete <slug>', 'Delete a branch and what it overrides'))).action(atBranch(remove))
+  forked(leaf(command, 'show <branch>', 'Show a branch')).action(atBranch(show))
+  confirmable(forked(leaf(command, 'rm <branch>', 'Delete a branch with its values'))).action(atBranch(remove))
 }
 
-/** Finds the environment that `--from` names, or the project's environment, or a branch of it. */
+const parentOf = ({ env, from }: Options) => env ?? from
+
+/** Finds the environment that `--env` names, or the project's environment, or a branch of it. */
 const findParent = (session: Session, flags: Options, branch?: string) =>
-  findPlace(session, { app: session.settings.app, env: flags.from ?? session.settings.env, branch })
+  findPlace(session, { app: session.settings.app, env: parentOf(flags) ?? session.settings.env, branch })
 
 const atParent = lookingUp(async (session, flags: Options) => ({ place: await findParent(session, flags) }))
 const atBranch = lookingUp(async (session, flags: Options, slug) => ({ place: await findParent(session, flags, slug) }))
@@ -83,7 +92,7 @@ async function receiversOf(session: Session, { orgId, envId, label }: Place) {
 }
 
 async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
-  const branches = flags.from === undefined ? await ofApp(session) : await ofEnvironment(session, flags)
+  const branches = parentOf(flags) === undefined ? await ofApp(session) : await ofEnvironment(session, flags)
   return { json: { branches }, text: () => writeTable(branchHeader, branches.map(branchCells)) }
 }
 

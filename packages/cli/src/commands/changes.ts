@@ -4,28 +4,29 @@ import { checkList, list } from '../changes/list.ts'
 import { parsePropose, propose } from '../changes/propose.ts'
 import { show } from '../changes/show.ts'
 import { atPlace, inOrg, signedIn } from '../frame.ts'
-import { addressed, gather, leaf, noted, reading } from '../options.ts'
+import { addressed, explained, gather, leaf, noted, reading } from '../options.ts'
 
 const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
 
-const reviewed = (command: Command) => command.option('--comment <text>', 'for the proposer and other reviewers')
+const reviewed = (command: Command) =>
+  command.option('--comment <text>', 'comment for the proposer and the other approvers')
 
 export function register(command: Command): void {
-  addressed(leaf(command, 'list', 'Proposed changes, newest first; of one environment with --env'))
-    .addOption(new Option('--status <status>', 'which ones').choices(statuses).default('open'))
-    .option('--limit <number>', 'newest so many', '50')
+  explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')
+  addressed(leaf(command, 'ls', 'List changes of the organization, newest first; with --env, of one environment'))
+    .addOption(new Option('--status <status>', 'only changes with this status').choices(statuses).default('open'))
+    .option('--limit <number>', 'at most this many', '50')
     .action(signedIn(list, checkList))
-  noted(reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; - is stdin'))))
-    .option('--delete <NAME,...>', 'and that these secrets go; repeatable', gather)
-    .option('--dry-run', 'show what would be proposed')
-    .action(atPlace(propose, parsePropose))
-  leaf(command, 'show <id>', 'A change, or all of a group: each proposed value against the current one, decrypted here')
+  leaf(command, 'show <change>', 'Show a change: each proposed value and the current one')
     .option('--reveal', 'show values')
     .action(inOrg(show))
-  reviewed(leaf(command, 'approve <ids...>', 'Approve changes; the last approval that is needed applies one')).action(
+  noted(reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; - is stdin'))))
+    .option('--delete <NAME,...>', 'also propose to delete these secrets; repeatable', gather)
+    .option('--dry-run', 'show the change without proposing it')
+    .action(atPlace(propose, parsePropose))
+  reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them')).action(
     inOrg(approve),
   )
-  reviewed(leaf(command, 'reject <ids...>', 'Reject changes; one rejection is enough')).action(inOrg(reject))
-  leaf(command, 'withdraw <ids...>', 'Take changes back: your own, or any as an admin').action(inOrg(withdraw))
-  command.addHelpText('after', '\nOnly an admin who is signed in as a person approves and rejects; a token cannot.')
+  reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough')).action(inOrg(reject))
+  leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin').action(inOrg(withdraw))
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { findOne } from '../find-one.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
-import { confirmable, leaf } from '../options.ts'
+import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -13,28 +13,32 @@ import type { Confirmable, Flags } from '../settings.ts'
 type MachineClient = Answer<typeof machineClients.list>['clients'][number]
 
 export function register(command: Command): void {
-  leaf(command, 'create', 'Make a machine client; its secret is shown once, on stdout')
-    .requiredOption('--name <name>', 'what it is for')
-    .action(inOrg(create))
-  leaf(command, 'list', 'List machine clients, revoked ones too').action(inOrg(list))
-  confirmable(leaf(command, 'renew <client>', 'Give a machine client a new secret; the old one ends at once')).action(
-    signedIn(renew),
+  command.description(
+    'Manage machine clients: credentials of programs that administer the organization and read no secret. A machine client is named by its name. Only an admin who is signed in as a person creates and revokes them.',
   )
+  leaf(command, 'ls', 'List machine clients, revoked ones too').action(inOrg(list))
+  explained(
+    formerly(leaf(command, 'create [name]', 'Create a machine client'), '--name <name>').usage('<name>'),
+    'Its secret is printed once, to stdout.',
+  ).action(inOrg(create, parseName))
+  confirmable(leaf(command, 'rotate <client>', 'Make a new secret; the old one stops working at once'))
+    .alias('renew')
+    .action(signedIn(renew))
   endingLeases(confirmable(leaf(command, 'revoke <client>', 'End a machine client and its access tokens'))).action(
     signedIn(revoke),
   )
-  command.addHelpText(
-    'after',
-    `
-A machine client is named by its id, or by a name that only one has. It administers the organization and holds no key. Admins make and end them in person: no token and no
-machine client can.`,
-  )
 }
 
-async function create({ session, flags, orgId }: InOrg<Flags & { name: string }>): Promise<Output> {
+const parseName = (flags: Flags & { name?: string }, name: string | undefined): string =>
+  argumentOr(name, flags.name, 'name of the machine client')
+
+async function create(
+  _name: string | undefined,
+  { session, orgId, input: name }: InOrg<Flags, typeof parseName>,
+): Promise<Output> {
   const { client, clientSecret } = await session.client.machineClients.create({
     params: { orgId },
-    body: { name: flags.name },
+    body: { name },
   })
   return {
     json: { client, clientSecret },
@@ -68,7 +72,7 @@ async function find(session: Session, wanted: string): Promise<MachineClient> {
   return findOne(active.length > 0 ? active : clients, wanted, {
     kind: 'machineClient',
     noun: 'machine client',
-    list: 'skerry client list',
+    list: 'skerry client ls',
     nameOf: ({ name }) => name,
   })
 }
@@ -87,7 +91,7 @@ async function renew(id: string, { session, flags }: SignedIn<Confirmable>): Pro
       note(
         `machine client ${client.id} has another secret, shown this once; the old one and its access tokens have ended`,
       )
-      note('service tokens that it made go on working: see `skerry token list`')
+      note('service tokens that it made go on working: see `skerry token ls`')
     },
   }
 }
@@ -97,7 +101,7 @@ async function revoke(id: string, { session, flags }: SignedIn<Confirmable & End
   const leases = leasesInQuestion(await liveLeasesOf(session, found.id), flags)
   await confirmOrRefuse(`revokes machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
-  note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token list\``)
+  note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token ls\``)
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
   return { json: { revoked: found.id, leases: live } }
 }

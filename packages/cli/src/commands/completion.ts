@@ -40,7 +40,7 @@ function wordsOf(program: Command): Words {
   const words: Words = new Map()
   const add = (path: string, command: Command) => {
     words.set(path, {
-      subcommands: visible(command).map((one) => ({ name: one.name(), summary: one.description() })),
+      subcommands: visible(command).map((one) => ({ name: one.name(), summary: one.summary() || one.description() })),
       options: command.options.map((one: Option) => one.long).filter((long) => long != null),
       choices: Object.fromEntries(
         command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),

@@ -26,14 +26,14 @@ const ofEnvironment = (command: Command) =>
   command.option('--app <slug>', 'application').option('--env <slug>', 'environment')
 
 export function register(command: Command): void {
-  accepting(confirmable(ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it'))))
-    .option('--position <number>', 'higher overrides lower; last unless given')
-    .option('--grant', 'also grant the group’s key to everyone who can read the environment')
-    .action(signedIn(set, parseSet))
-  ofEnvironment(leaf(command, 'list', 'Composed groups, lowest precedence first')).action(atTarget(list))
-  confirmable(ofEnvironment(leaf(command, 'remove <group>', 'Take a group out of an environment'))).action(
-    atTarget(remove),
+  ofEnvironment(leaf(command, 'ls', 'List the groups of an environment, lowest precedence first')).action(
+    atTarget(list),
   )
+  accepting(confirmable(ofEnvironment(leaf(command, 'set <group>', 'Add a group to an environment, or move it'))))
+    .option('--position <number>', 'a higher position overrides a lower one (default: the last)')
+    .option('--grant', 'also give the key of the group to everyone who can read the environment')
+    .action(signedIn(set, parseSet))
+  confirmable(ofEnvironment(leaf(command, 'rm <group>', 'Remove a group from an environment'))).action(atTarget(remove))
 }
 
 const findTarget = (session: Session, flags: Flags) =>
@@ -155,7 +155,7 @@ async function remove(
 ): Promise<Output> {
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
   const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
-  if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
+  if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose ls`')
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })

@@ -1,18 +1,14 @@
 import type { Command } from 'commander'
 import { compareDashboard } from '../dashboard.ts'
 import { Failure } from '../failure.ts'
+import { explained, leaf } from '../options.ts'
 import { writeJson, writeLine } from '../output.ts'
 
 export function register(command: Command): void {
-  command
-    .command('verify <url>')
-    .description('Compare the dashboard and the Connect page that a server serves with those of this installation')
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      '\nIt says what this server serves to you, now. It cannot say what the server serves to another browser.',
-    )
-    .action(verify)
+  explained(
+    leaf(command, 'verify <url>', 'Compare the pages of a server with those of this installation'),
+    'It checks the pages that this server sends to you now. The server may send other pages to another browser.',
+  ).action(verify)
 }
 
 async function verify(url: string, { json }: { json?: boolean }): Promise<void> {

@@ -4,11 +4,11 @@ import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { type AtPlace, atNamed, atPlace, type SignedIn, signedIn } from '../frame.ts'
+import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { noKey, openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, addressed, confirmable, gatherGroups, leaf } from '../options.ts'
+import { accepting, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -21,41 +21,48 @@ import { environmentCells, environmentHeader } from '../tables.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
-const owned = (command: Command) =>
-  command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
+/** The environment is the argument, or the one of the project. It was an option of `rekey` and `trust` before. */
+const ofOne = (command: Command) => explained(formerly(branched(command), '--env <slug>'), howToName)
 
-/** An environment by its slug, or a branch of it. */
-const branched = (command: Command) => owned(command).option('--branch <slug>', 'a branch of it')
+const branched = (command: Command) => owned(command).option('--branch <slug>', 'branch of the environment')
+
+const howToName =
+  'Write an environment as env, app/env, app/env@branch or group:env. Without one, it is the environment of the project.'
 
 export function register(command: Command): void {
-  accepting(owned(leaf(command, 'create <slug>', 'Create an environment; its key is made here')))
-    .option('--name <name>', 'name for people')
+  owned(leaf(command, 'ls', 'List the environments of an application or a group')).action(signedIn(list))
+  explained(
+    accepting(owned(leaf(command, 'create <slug>', 'Create an environment'))),
+    'Its key is made on this machine and never reaches the server.',
+  )
+    .option('--name <name>', 'display name (default: the slug)')
     .action(signedIn(create))
-  owned(leaf(command, 'list', 'List environments')).action(signedIn(list))
-  branched(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(atNamed(show))
-  branched(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(
-    atNamed(readers),
+  ofOne(leaf(command, 'show [env]', 'Show groups, branches, protection and readers of an environment')).action(
+    atNamed(show),
   )
-  owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(
-    atNamed(rename),
-  )
-  confirmable(branched(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how')))
-    .option('--approvals <number>', 'how many a change needs; 1 unless given')
-    .option('--self-approval', 'let admins approve their own changes')
-    .option('--no-self-approval', 'ask for the approval of others, as unless given')
+  ofOne(leaf(command, 'readers [env]', 'List who can read an environment, since when and why')).action(atNamed(readers))
+  owned(leaf(command, 'rename <env> <name>', 'Change the display name; the slug stays')).action(atNamed(rename))
+  confirmable(ofOne(leaf(command, 'protect [env]', 'Require approvals for changes, or change how many')))
+    .option('--approvals <number>', 'how many approvals a change needs (default: 1)')
+    .option('--self-approval', 'admins may approve their own changes')
+    .option('--no-self-approval', 'admins may not approve their own changes (default)')
     .action(atNamed(protect, checkProtect))
-  branched(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(
+  ofOne(leaf(command, 'unprotect [env]', 'Require no approvals any more; open changes stay open')).action(
     atNamed(unprotect),
   )
-  accepting(
-    confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access'))),
-  )
-    .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
-    .action(atPlace(rekey))
-  confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was')))
-    .option('--with <group=env>', 'as `skerry run --with` takes it; repeatable', gatherGroups)
+  accepting(confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key, after someone lost access'))))
+    .option('--drop-readers', 'do not give the new key to rotation and sync, through which the server can read')
+    .action(atNamed(rekey))
+  confirmable(ofOne(leaf(command, 'trust [env]', 'Accept a change of an environment’s identity or key')))
+    .option(
+      '--with <group=env>',
+      'use another environment of a group, as in `skerry run --with`; repeatable',
+      gatherGroups,
+    )
     .action(signedIn(trust))
-  confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(atNamed(remove))
+  confirmable(owned(leaf(command, 'rm <env>', 'Delete an environment with its secrets and branches'))).action(
+    atNamed(remove),
+  )
 }
 
 async function create(
@@ -127,7 +134,7 @@ interface RekeyOptions extends Flags, ReaderFlags {
   dropReaders?: boolean
 }
 
-async function rekey({ session, flags, place }: AtPlace<RekeyOptions>): Promise<Output> {
+async function rekey(_env: string | undefined, { session, flags, place }: AtPlace<RekeyOptions>): Promise<Output> {
   const { orgId, envId, label } = place
   await refuseProtected(session, place)
   const { key: oldKey } = await openPlace(session, orgId, envId, label)
@@ -217,9 +224,12 @@ async function remove(_slug: string, { session, flags, place }: AtPlace<Confirma
  * Accepts changes that other commands refuse, because they come from a malicious server, or from a person who wanted
  * them.
  */
-async function trust({ session, flags }: SignedIn<Confirmable & { with?: string[] }>): Promise<Output> {
+async function trust(
+  named: string | undefined,
+  { session, flags }: SignedIn<Confirmable & { with?: string[] }>,
+): Promise<Output> {
   const { acceptNow, changesOf } = await import('../trust.ts')
-  const asked = { flags, with: flags.with ?? [] }
+  const asked = { flags, named, with: flags.with ?? [] }
   const { place, changes } = await changesOf(session, asked)
   if (changes.length === 0) note(`${place.label} is as it was`)
   else {

@@ -3,35 +3,48 @@ import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
 import { everyOpenPlace, grantAll, lookUpGrantee, type OpenPlace, openWithGroups } from '../grants.ts'
+import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
 import { forgetReader } from '../known-readers.ts'
-import { accepting, addressed, common, confirmable, leaf } from '../options.ts'
+import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, type ReaderFlags } from '../readers.ts'
+import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
-interface Options extends Flags, ReaderFlags {
-  token?: string
-  user?: string
+interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
   yes?: boolean
 }
 
 export function register(command: Command): void {
-  accepting(confirmable(addressed(common(command))))
-    .option('--token <id or name>', 'to this service token')
-    .option('--user <id or e-mail>', 'to this member')
-    .option('--all', 'every environment that this credential can read')
-    .action(signedIn(grant, checkGrant))
-  addressed(leaf(command, 'list', 'Who holds the key of an environment')).action(withOptionsAbove(atPlace(list)))
+  explained(
+    accepting(
+      confirmable(addressed(common(command.argument('[holder]', 'e-mail address of a member, or name of a token')))),
+    ),
+    'Only readers of an environment can grant it. Without a name, the readers are listed.',
+  )
+    .usage('[member or token]')
+    .option('--all', 'grant every environment that you can read')
+    .action(signedIn(grantOrList, checkGrant))
+  formerly(formerly(command, '--token <token>'), '--user <member>')
+  addressed(leaf(command, 'ls', 'List who has the key of an environment')).action(withOptionsAbove(atPlace(list)))
   confirmable(
-    addressed(leaf(command, 'revoke <grant>', 'Revoke a key grant, by its id or its holder’s id, name or e-mail')),
+    addressed(leaf(command, 'revoke <holder>', 'Take the key of an environment from a person or a token')),
   ).action(withOptionsAbove(atPlace(revoke)))
 }
 
-async function grant({ session, flags }: SignedIn<Options>): Promise<Output> {
-  const { name, wantedName, ...grantee } = await lookUpGrantee(session, flags)
+async function grantOrList(
+  _holder: string | undefined,
+  { session, flags, input }: SignedIn<Options, typeof checkGrant>,
+): Promise<Output> {
+  if (input !== undefined) return grant({ session, flags, input })
+  return list({ session, flags, input: undefined, place: await findPlace(session, namedPlace(session, flags)) })
+}
+
+async function grant({ session, flags, input }: { session: Session; flags: Options; input: Holder }): Promise<Output> {
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, input)
   const places = flags.all
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
@@ -49,10 +62,10 @@ async function grant({ session, flags }: SignedIn<Options>): Promise<Output> {
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }
 }
 
-function checkGrant(flags: Options): void {
-  if ((flags.token === undefined) === (flags.user === undefined)) {
-    throw usage('name the person or token that gets the key', 'use --token <id or name> or --user <id or e-mail>')
-  }
+function checkGrant(flags: Options, argument: string | undefined): Holder | undefined {
+  const holder = holderNamed(argument, flags)
+  if (holder === undefined && flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
+  return holder
 }
 
 const keysOf = (places: readonly OpenPlace[]): string =>
@@ -90,7 +103,7 @@ async function revoke(
   const isId = /^[a-z0-9]{2,3}_[0-9A-Za-z]{22}$/.test(wanted)
   const holderId = isId ? wanted : await principalIdOf(session, wanted, 'the holder')
   const found = grants.find(({ id, principalId }) => id === wanted || principalId === holderId)
-  if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant list`')
+  if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant ls`')
   await confirmOrRefuse(`takes the key of ${label} from ${found.principalId}`, flags)
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
   forgetReader(session, orgId, found.principalId, envId)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { contentsOf } from '../contents.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { checkSlug } from '../names.ts'
-import { confirmable, leaf } from '../options.ts'
+import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -11,13 +11,16 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'create <slug>', 'Create a group; give it environments with `skerry env create <slug> --group`')
-    .option('--name <name>', 'name for people')
+  leaf(command, 'ls', 'List groups').action(inOrg(list))
+  explained(
+    leaf(command, 'create <slug>', 'Create a group'),
+    'Give it environments with `skerry env create <slug> --group <group>`.',
+  )
+    .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create))
-  leaf(command, 'list', 'List groups').action(inOrg(list))
-  leaf(command, 'show <slug>', 'A group with its environments').action(signedIn(show))
-  leaf(command, 'rename <slug> <name>', 'Give a group another name; its slug stays').action(signedIn(rename))
-  confirmable(leaf(command, 'delete <slug>', 'Delete a group and everything in it')).action(signedIn(remove))
+  leaf(command, 'show <group>', 'Show a group and its environments').action(signedIn(show))
+  leaf(command, 'rename <group> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
+  confirmable(leaf(command, 'rm <group>', 'Delete a group with its environments and secrets')).action(signedIn(remove))
 }
 
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {

@@ -4,7 +4,7 @@ import { usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { checkTokenId } from '../names.ts'
-import { confirmable, leaf } from '../options.ts'
+import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -15,21 +15,35 @@ interface CreateOptions extends Flags {
 }
 
 export function register(command: Command): void {
-  leaf(command, 'create', 'Make a decoy to plant; it is shown once, on stdout')
-    .option('--placement <text>', 'where it will lie')
+  leaf(command, 'ls', 'List decoys, and from where they were tried').action(inOrg(list))
+  explained(
+    formerly(leaf(command, 'create [placement]', 'Create a decoy token'), '--placement <text>'),
+    'It is printed once, to stdout, and never works. The placement says where you put it, for the warning.',
+  )
     .addOption(
-      new Option('--format <format>', 'which tokens it looks like').choices(['skerry', 'classic']).default('skerry'),
+      new Option('--format <format>', 'kind of token that it looks like')
+        .choices(['skerry', 'classic'])
+        .default('skerry'),
     )
-    .action(inOrg(create))
-  leaf(command, 'list', 'List decoys, with how often and from where they were tried').action(inOrg(list))
-  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its id or its placement')).action(
+    .action(inOrg(create, parsePlacement))
+  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its placement or id')).action(
     inOrg(remove, checkRemove),
   )
 }
 
-async function create({ session, flags, orgId }: InOrg<CreateOptions>): Promise<Output> {
-  const { placement, format } = flags
-  if (placement === '') throw usage('--placement takes a few words')
+function parsePlacement(flags: CreateOptions, placement: string | undefined): string | undefined {
+  const given =
+    placement === undefined && flags.placement === undefined
+      ? undefined
+      : argumentOr(placement, flags.placement, 'placement')
+  if (given === '') throw usage('the placement is empty', 'write a few words, such as "wiki page of the database"')
+  return given
+}
+
+async function create(
+  _placement: string | undefined,
+  { session, flags: { format }, orgId, input: placement }: InOrg<CreateOptions, typeof parsePlacement>,
+): Promise<Output> {
   const { token, honeyToken } = await createHoneyToken(session.client, {
     orgId,
     format,
@@ -72,7 +86,7 @@ async function remove(id: string, { session, flags, orgId }: InOrg<Confirmable>)
     findOne(honeyTokens, id, {
       kind: 'honeyToken',
       noun: 'decoy',
-      list: 'skerry honey list',
+      list: 'skerry honey ls',
       nameOf: ({ placement }) => placement,
     })
   const where = found.placement === null ? '' : ` (${found.placement})`

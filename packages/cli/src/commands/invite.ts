@@ -2,32 +2,25 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { confirmable, leaf } from '../options.ts'
+import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'create <email>', 'Invite a person, who accepts by the link in the mail or signed in with that address')
-    .addOption(new Option('--role <role>', 'member unless given').choices(['member', 'admin']).default('member'))
-    .action(inOrg(create))
-  leaf(command, 'list', 'Pending invitations').action(inOrg(list))
-  leaf(command, 'mine', 'Invitations that wait for you').action(signedIn(mine))
-  leaf(
-    command,
-    'accept [organization]',
-    'Join an organization that invites you: its slug, or the id; the only one otherwise',
-  ).action(signedIn(accept))
-  confirmable(leaf(command, 'decline <organization>', 'Decline an invitation, by the same')).action(signedIn(decline))
-  leaf(
-    command,
-    'resend <invitation>',
-    'Send an invitation again, by its e-mail address or id; its time begins anew',
-  ).action(signedIn(resend))
-  confirmable(leaf(command, 'rm <invitation>', 'Take an invitation back, by its e-mail address or id')).action(
-    signedIn(remove),
+  leaf(command, 'ls', 'List open invitations').action(inOrg(list))
+  explained(
+    leaf(command, 'create <email>', 'Invite a person'),
+    'The person accepts with the link in the mail, or after signing in with that address.',
   )
+    .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
+    .action(inOrg(create))
+  leaf(command, 'resend <email>', 'Send an invitation again, with a new period').action(signedIn(resend))
+  confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))
+  leaf(command, 'mine', 'List invitations to you').action(signedIn(mine))
+  leaf(command, 'accept [organization]', 'Join an organization that invites you').action(signedIn(accept))
+  confirmable(leaf(command, 'decline <organization>', 'Decline an invitation to you')).action(signedIn(decline))
 }
 
 async function create(
@@ -93,7 +86,7 @@ async function find(session: Session, who: string) {
   const { id: orgId } = await session.org()
   const { invites } = await session.client.invites.list({ params: { orgId } })
   const found = invites.find(({ id, email: name }) => isNamed(who, 'invitation', { id, name }))
-  if (!found) throw new Failure('notFound', `there is no invitation of ${who}`, 'see `skerry invite list`')
+  if (!found) throw new Failure('notFound', `there is no invitation of ${who}`, 'see `skerry invite ls`')
   return { orgId, found }
 }
 

@@ -11,38 +11,34 @@ import { ownerOf } from '../keyring/owner.ts'
 import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyring/passphrase.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unlock.ts'
-import { confirmable, leaf } from '../options.ts'
+import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
 import { ownPublicKey } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'init', 'Make your keys and seal them under a passphrase; once').action(signedIn(init))
-  leaf(command, 'unlock', 'Keep your private key at hand, in a process of its own')
-    .option('--for <duration>', 'locks by itself when unused for so long; never later than 12h', '15m')
+  explained(
+    command,
+    'The passphrase is read from the file in SKERRY_PASSPHRASE_FILE, from a hidden prompt, or from stdin. A command that decrypts asks for it while the keyring is locked.',
+  )
+  leaf(command, 'status', 'Show whether you have keys, and whether they are unlocked')
+    .alias('show')
+    .action(signedIn(status))
+  leaf(command, 'init', 'Create your keys and encrypt them with a passphrase').action(signedIn(init))
+  leaf(command, 'unlock', 'Keep your private key in memory, so that commands do not ask')
+    .option('--for <duration>', 'lock after this time without use; never later than 12h', '15m')
     .action(signedIn(unlock, parseUnlock))
-  leaf(command, 'lock', 'Forget the unlocked key').action(signedIn(lock))
-  leaf(command, 'status', 'Whether there are keys, and whether they are unlocked').action(signedIn(status))
-  leaf(command, 'passphrase', 'Seal your private key under another passphrase')
-    .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
+  leaf(command, 'lock', 'Remove your private key from memory').action(signedIn(lock))
+  leaf(command, 'fingerprint', 'Print your public key as words, for others to compare').action(signedIn(fingerprint))
+  leaf(command, 'passkeys', 'List passkeys that unlock your keyring or sign you in').action(signedIn(passkeys))
+  leaf(command, 'passphrase', 'Change your passphrase')
+    .option('--new-file <path>', 'file with the new passphrase (default: ask)')
     .action(signedIn(changePassphrase))
-  confirmable(leaf(command, 'replace', 'Make another keypair; everything that was granted to you must be granted anew'))
-    .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
+  confirmable(leaf(command, 'replace', 'Replace your keys: you lose access to everything until it is granted again'))
+    .option('--new-file <path>', 'file with the new passphrase (default: ask)')
     .action(signedIn(replace))
-  confirmable(leaf(command, 'trust', 'Take the keypair that you made on another machine for yours here, too')).action(
-    signedIn(trust),
-  )
-  leaf(command, 'passkeys', 'Passkeys that unlock your keyring, or sign you in').action(signedIn(passkeys))
-  leaf(command, 'fingerprint', 'Your public key, or that of the token in use, as words for others to compare').action(
-    signedIn(fingerprint),
-  )
-  command.addHelpText(
-    'after',
-    `
-The passphrase comes from the file that SKERRY_PASSPHRASE_FILE names, from a hidden question, or from stdin. While no
-agent runs, commands that decrypt ask for it themselves.`,
-  )
+  confirmable(leaf(command, 'trust', 'Use the keys that you created on another machine')).action(signedIn(trust))
 }
 
 async function init({ session }: SignedIn): Promise<Output> {

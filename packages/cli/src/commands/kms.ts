@@ -9,7 +9,7 @@ import {
   enable,
   grant,
   list,
-  parseRevoke,
+  parseHolder,
   remove,
   revoke,
   rotate,
@@ -28,81 +28,79 @@ import {
   sign,
   verify,
 } from '../kms/use.ts'
-import { accepting, confirmable, gather, leaf, overwriting } from '../options.ts'
+import { accepting, confirmable, explained, formerly, gather, leaf, overwriting } from '../options.ts'
 
 export function register(command: Command): void {
   registerKeys(command)
-  const context = ['--context <text>', 'what it belongs to: it opens only with the same text'] as const
-  const file = ['--file <path>', 'what to read; stdin unless given'] as const
-  const out = ['--out <path>', 'where to write; stdout unless given'] as const
-  const reveal = ['--reveal', 'show it on a terminal'] as const
-  overwriting(leaf(command, 'encrypt <key>', 'Encrypt stdin or a file of any size'))
+  const context = ['--context <text>', 'text that decryption must repeat'] as const
+  const file = ['--file <path>', 'file to read (default: stdin)'] as const
+  const out = ['--out <path>', 'file to write (default: stdout)'] as const
+  const reveal = ['--reveal', 'allow the output on a terminal'] as const
+  explained(
+    overwriting(leaf(command, 'encrypt <key>', 'Encrypt stdin or a file of any size')),
+    'Input up to 64 KiB gives one line of text that starts with ce1. Longer input gives a binary file.',
+  )
     .option(...file)
     .option(...out)
     .option(...context)
-    .addHelpText(
-      'after',
-      '\nUp to 64 KiB make one line of text, ce1. and more. Longer input makes a binary file (docs/kms.md).',
-    )
     .action(signedIn(encrypt, readInput))
-  overwriting(leaf(command, 'decrypt <key>', 'Decrypt what `encrypt`, `data-key` or the gateway made'))
+  explained(
+    overwriting(leaf(command, 'decrypt <key>', 'Decrypt the output of `encrypt`, `data-key` or the gateway')),
+    'A pipe gets data before the end is verified. Use the data only if the exit code is 0, or write it with --out.',
+  )
     .option(...file)
     .option(...out)
     .option(...context)
     .option(...reveal)
-    .addHelpText(
-      'after',
-      '\nInto a pipe, data flows before the end was checked: act on it only when the command ends with 0, or use --out.',
-    )
     .action(signedIn(decrypt, readSealed))
-  overwriting(leaf(command, 'data-key <key>', 'Make a key for other programs to encrypt with, and wrap it'))
-    .option('--bytes <number>', 'its length', '32')
-    .option('--out <path>', 'file for the key; then only the wrapped one is printed')
+  overwriting(leaf(command, 'data-key <key>', 'Make a data key for another program, plain and wrapped'))
+    .option('--bytes <number>', 'length of the key', '32')
+    .option('--out <path>', 'file for the plain key; stdout then has only the wrapped key')
     .option(...reveal)
     .action(signedIn(dataKey, checkDataKey))
   overwriting(leaf(command, 'sign <key>', 'Sign stdin or a file'))
     .option(...file)
     .option(...out)
     .action(signedIn(sign, checkSign))
-  leaf(command, 'verify <signature>', 'Verify the signature in a file, of stdin or another file')
+  leaf(command, 'verify <signature>', 'Verify a signature of stdin or a file')
     .option(...file)
-    .option('--key <key>', 'the key that it must be of; else the one that it names')
+    .option('--key <key>', 'key that must have signed (default: the key that the signature names)')
     .action(signedIn(verify, parseVerify))
-  leaf(command, 'gateway', 'Answer programs that have an AWS SDK, as AWS KMS would')
-    .option('--port <number>', 'where to listen', '4766')
-    .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--key <key>', 'keys that it uses; all that you hold unless given; repeatable', gather)
-    .addHelpText('after', gatewayHelp)
+  explained(leaf(command, 'gateway', 'Serve managed keys to programs with an AWS SDK'), gatewayHelp)
+    .option('--port <number>', 'port to listen on', '4766')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--key <key>', 'key to serve (default: all that you hold); repeatable', gather)
     .action(signedIn(gateway, parseGateway))
 }
 
+/** The holder was an option before. `--user` and `--token` still say which of the two a name means. */
+const held = (command: Command) =>
+  formerly(formerly(command, '--user <member>'), '--token <token>').usage('<key> <member or token>')
+
 function registerKeys(command: Command): void {
-  leaf(command, 'create <name>', 'Make a managed key, which you hold')
-    .addOption(new Option('--spec <spec>', 'the algorithm').choices(Object.keys(kmsSpecs)).default('aes-256-gcm'))
-    .option('--for-app <slug>', 'application that it belongs to')
-    .option('--for-group <slug>', 'group that it belongs to')
+  leaf(command, 'ls', 'List managed keys').action(signedIn(list))
+  leaf(command, 'create <name>', 'Create a managed key, which you hold')
+    .addOption(new Option('--spec <spec>', 'algorithm').choices(Object.keys(kmsSpecs)).default('aes-256-gcm'))
+    .option('--for-app <slug>', 'application that the key belongs to')
+    .option('--for-group <slug>', 'group that the key belongs to')
     .action(inOrg(create, checkCreate))
-  leaf(command, 'list', 'List managed keys').action(signedIn(list))
-  leaf(command, 'show <key>', 'One managed key, and who holds which versions').action(signedIn(show))
-  accepting(leaf(command, 'grant <key>', 'Give the current version to a person or a token'))
-    .option('--user <member>', 'by e-mail address or id')
-    .option('--token <token>', 'by id or name')
-    .action(signedIn(grant))
-  confirmable(leaf(command, 'revoke <key>', 'Take every version from a person or a token'))
-    .option('--user <member>', 'by e-mail address or id')
-    .option('--token <token>', 'by id or name')
-    .action(signedIn(revoke, parseRevoke))
-  accepting(confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one'))).action(
+  leaf(command, 'show <key>', 'Show a managed key and who holds which versions').action(signedIn(show))
+  accepting(held(leaf(command, 'grant <key> [holder]', 'Give the current version to a person or a token'))).action(
+    signedIn(grant, parseHolder),
+  )
+  confirmable(held(leaf(command, 'revoke <key> [holder]', 'Take every version from a person or a token'))).action(
+    signedIn(revoke, parseHolder),
+  )
+  accepting(confirmable(leaf(command, 'rotate <key>', 'Make a new version for everyone who holds the key'))).action(
     signedIn(rotate),
   )
   confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(signedIn(disable))
-  leaf(command, 'enable <key>', 'Let a disabled key be used again').action(signedIn(enable))
-  confirmable(leaf(command, 'rm <key>', 'Delete a key; what it has encrypted is lost')).action(signedIn(remove))
-  confirmable(leaf(command, 'trust <key>', 'Accept a key that the server shows otherwise than before')).action(
-    signedIn(trust),
+  leaf(command, 'enable <key>', 'Allow the use of a disabled key').action(signedIn(enable))
+  confirmable(leaf(command, 'rm <key>', 'Delete a key; what it encrypted can never be read again')).action(
+    signedIn(remove),
   )
+  confirmable(leaf(command, 'trust <key>', 'Accept a key that changed on the server')).action(signedIn(trust))
 }
 
-const gatewayHelp = `
-Programs need two variables: AWS_ENDPOINT_URL_KMS and AWS_SHARED_CREDENTIALS_FILE, which are told at the start. The access
-key in that file is the gateway's own; requests that it did not sign are refused. Keys are named by id or alias/<name>.`
+const gatewayHelp =
+  'Programs need two variables, which are printed at the start: AWS_ENDPOINT_URL_KMS and AWS_SHARED_CREDENTIALS_FILE. The gateway refuses requests that are not signed with the access key in that file. Programs name a key by its id or as alias/<name>.'

@@ -5,84 +5,68 @@ import { inOrg, signedIn } from '../frame.ts'
 import { create, parseCreate } from '../leases/create.ts'
 import { forget, list, parseList, revoke } from '../leases/ledger.ts'
 import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
-import { accepting, confirmable, gather, leaf } from '../options.ts'
+import { accepting, confirmable, explained, gather, leaf, noun } from '../options.ts'
 
 export function register(command: Command): void {
-  registerTargets(command.command('target').description('Databases, hosts and clouds on which leases are made'))
-  leaf(command, 'create <target> [program...]', 'Make an account that lives for minutes; run a program with it')
-    .usage('[options] <target> [-- <program> [arguments...]]')
-    .option('--ttl <duration>', 'how long it lives; an hour unless given, or as long as the target allows')
-    .option('--name <name>', 'of the account, for databases; a fresh one unless given')
+  registerTargets(noun(command, 'target', 'Databases, hosts and clouds that leases are created on', ['targets']))
+  explained(
+    leaf(command, 'create <target> [program...]', 'Create a temporary account, and run a program with it'),
+    createHelp.trim(),
+  )
+    .usage('<target> [-- <program> [arguments...]]')
+    .option('--ttl <duration>', 'lifetime (default: 1h, or the longest that the target allows)')
+    .option('--name <name>', 'name of the account on a database (default: a random one)')
     .addOption(
-      new Option('--format <format>', 'of what is printed without a program')
-        .choices([...exportFormats])
-        .default('dotenv'),
+      new Option('--format <format>', 'output format without a program').choices([...exportFormats]).default('dotenv'),
     )
-    .addHelpText('after', createHelp)
     .action(signedIn(create, parseCreate))
-  leaf(command, 'list', 'The ledger of leases, newest first')
-    .option('--limit <number>', 'newest so many; 0: all', '50')
-    .option(
-      '--by <who>',
-      'only leases that this member, service token or machine client asked for, by name, e-mail or id',
-    )
+  leaf(command, 'ls', 'List leases, newest first')
+    .option('--limit <number>', 'at most this many; 0 is all', '50')
+    .option('--by <who>', 'only leases of this member, token or machine client')
     .option('--live', 'only leases whose credential may still work')
     .action(inOrg(list, parseList))
-  confirmable(leaf(command, 'revoke <lease>', 'End a lease: its account is removed and its sessions end')).action(
-    inOrg(revoke),
-  )
-  confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be removed')).action(
+  confirmable(
+    leaf(command, 'revoke <lease>', 'End a lease: its account is deleted and its connections are closed'),
+  ).action(inOrg(revoke))
+  confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be deleted')).action(
     inOrg(forget),
   )
 }
 
 function registerTargets(command: Command): void {
-  command.helpCommand(false)
-  accepting(
-    confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question')),
-  )
+  leaf(command, 'ls', 'List targets').action(inOrg(listTargets))
+  explained(accepting(confirmable(leaf(command, 'create <name>', 'Register a target'))), createTargetHelp.trim())
     .addOption(
-      new Option('--provider <tag>', 'what it is, where the credential does not tell').choices(Object.keys(leaseFacts)),
+      new Option('--provider <provider>', 'kind of the target, if the credential does not say').choices(
+        Object.keys(leaseFacts),
+      ),
     )
-    .option('--file <path>', 'file that holds the admin credential; - for stdin')
-    .option('--config <path>', 'JSON of the target’s settings, for what has no option here')
-    .option('--level <level>', 'readonly, readwrite or custom; readonly unless given')
-    .option('--schema <name>', 'PostgreSQL: schema whose tables a lease may use; public unless given')
-    .option('--user-host <pattern>', 'MySQL: hosts from which a lease may sign in; % unless given')
+    .option('--file <path>', 'file with the admin credential; - is stdin (default: ask)')
+    .option('--config <path>', 'JSON file with settings that have no option here')
+    .option('--level <level>', 'rights of a lease: readonly, readwrite or custom (default: readonly)')
+    .option('--schema <name>', 'PostgreSQL: schema whose tables a lease may use (default: public)')
+    .option('--user-host <pattern>', 'MySQL: hosts that a lease may connect from (default: %)')
     .option('--tls <mode>', 'disable, require or verify-full')
-    .option('--ca-file <path>', 'certificates of the authority of the server’s certificate')
-    .option('--allow-cleartext-password', 'PostgreSQL, MySQL: the server may read passwords without verified TLS')
-    .option('--ca-public-key <path>', 'SSH: public key of the authority; <file>.pub unless given')
-    .option('--principal <name>', 'SSH: login name that a lease may ask for; repeatable', gather)
+    .option('--ca-file <path>', 'file with the certificate authority of the target')
+    .option('--allow-cleartext-password', 'PostgreSQL, MySQL: the target may read passwords without verified TLS')
+    .option('--ca-public-key <path>', 'SSH: file with the public key of the authority (default: <file>.pub)')
+    .option('--principal <name>', 'SSH: login name that a lease may use; repeatable', gather)
     .option('--max-ttl <duration>', 'longest lifetime of a lease')
-    .option(
-      '--max-connections <number>',
-      'PostgreSQL, MySQL: how many connections a lease may have open; 20 unless given',
-    )
-    .option(
-      '--provisioner <token>',
-      'service token that signs in to the target instead of the server: see `skerry provisioner`',
-    )
-    .addHelpText('after', addHelp)
+    .option('--max-connections <number>', 'PostgreSQL, MySQL: open connections of a lease (default: 20)')
+    .option('--provisioner <token>', 'let `skerry provisioner` with this token connect, and not the server')
     .action(inOrg(add))
-  leaf(command, 'list', 'List targets').action(inOrg(listTargets))
-  leaf(command, 'verify <target>', 'Sign in to a target again, and tell what it says').action(inOrg(verify))
+  leaf(command, 'verify <target>', 'Check that Skerry can still sign in to a target').action(inOrg(verify))
   confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(signedIn(trust))
-  accepting(confirmable(leaf(command, 'replace <target>', 'Replace a target’s admin credential')))
-    .option('--file <path>', 'file that holds the credential; - for stdin')
+  accepting(confirmable(leaf(command, 'replace <target>', 'Replace the admin credential of a target')))
+    .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
     .action(inOrg(replace))
-  confirmable(leaf(command, 'rm <target>', 'Remove a target'))
-    .option('--force', 'with live leases, too: their accounts stay where they are')
+  confirmable(leaf(command, 'rm <target>', 'Delete a target'))
+    .option('--force', 'even if it has live leases; their accounts are not deleted')
     .action(inOrg(remove))
 }
 
 const createHelp = `
-With a program, the lease is revoked when the program ends. It gets PGHOST, PGUSER and the like for PostgreSQL,
-MYSQL_HOST ... for MySQL, REDIS_HOST ... for Redis, DATABASE_URL for each of them, MONGODB_URI, AWS_ACCESS_KEY_ID ...
-or CLOUDSDK_AUTH_ACCESS_TOKEN. Without one, they are printed, this once. For certificates of SSH see \`skerry ssh\`.`
+The program gets environment variables such as PGHOST, MYSQL_HOST, REDIS_HOST, DATABASE_URL, MONGODB_URI, AWS_ACCESS_KEY_ID or CLOUDSDK_AUTH_ACCESS_TOKEN. The lease ends with the program. Without a program, the variables are printed once. For SSH certificates see \`skerry ssh\`.`
 
-const addHelp = `
-The connection of a database is that of its admin connection string, such as postgres://skerry:...@db.example.com/shop.
-A private key makes a target for SSH. For clouds, write the settings into a file for --config (docs/leases.md).
-The server signs in with the credential, so it can read it: make one for Skerry alone. With --provisioner only the holder
-of that service token can read it, and signs in from inside your own network.`
+const createTargetHelp = `
+The admin credential is read from stdin, a file or a hidden prompt. For a database it is a connection string such as postgres://skerry:...@db.example.com/shop, for SSH a private key. Clouds need --config (docs/leases.md). The server can read the credential, so create one for Skerry alone. With --provisioner only that service token can read it.`

@@ -2,21 +2,20 @@ import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { readTextFile } from '../input.ts'
-import { confirmable, leaf } from '../options.ts'
+import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'show', 'Where the audit trail is sent, and how delivery goes').action(inOrg(show))
-  leaf(command, 'set <endpoint>', 'Send the audit trail to an OTLP collector from now on')
-    .option('--headers-file <path>', 'file with lines of `name: value`, sent with each request; - for stdin')
-    .option('--no-headers', 'drop the headers that are stored')
-    .option('--disable', 'keep it, and send nothing')
-    .addHelpText('after', setHelp)
+  leaf(command, 'status', 'Show where the audit log is sent, and whether it arrives').alias('show').action(inOrg(show))
+  explained(leaf(command, 'set <endpoint>', 'Send the audit log to an OTLP collector'), setHelp.trim())
+    .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; - is stdin')
+    .option('--no-headers', 'delete the stored headers')
+    .option('--disable', 'keep the settings and send nothing')
     .action(inOrg(set, parseSet))
-  confirmable(leaf(command, 'rm', 'Send the trail no longer')).action(inOrg(remove))
-  leaf(command, 'test', 'Send one made-up record now').action(inOrg(test))
+  leaf(command, 'test', 'Send a sample entry').action(inOrg(test))
+  confirmable(leaf(command, 'rm', 'Stop sending the audit log')).action(inOrg(remove))
 }
 
 const setHelp = `

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { profileName, saveProfile } from '../credentials.ts'
 import { usage } from '../failure.ts'
 import { readCredential, whyNotArguments } from '../input.ts'
-import { common } from '../options.ts'
+import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
 import { checkOrg, connect, makeAdminToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
@@ -15,17 +15,17 @@ interface Options extends Flags {
 }
 
 export function register(command: Command): void {
-  common(command)
+  explained(common(command), help)
     .argument('[value...]')
-    .usage('[options]')
-    .option('--client-id <id>', 'sign in as a machine client; its secret comes from stdin or a hidden question')
-    .option('--token', 'sign in with a service token, from stdin or a hidden question')
-    .option('--no-browser', 'only print the address')
-    .addHelpText('after', '\nWithout --client-id and --token, a person signs in, in a browser on any machine.')
-    .addHelpText('after', '\nSKERRY_CLIENT_SECRET and SKERRY_TOKEN are taken when they are set.')
-    .addHelpText('after', '\nWith --profile, the credential is stored under that name, which may be new.')
+    .usage('')
+    .option('--client-id <id>', 'sign in as a machine client; its secret is read from stdin or a hidden prompt')
+    .option('--token', 'sign in with a service token, read from stdin or a hidden prompt')
+    .option('--no-browser', 'print the address and do not open it')
     .action(login)
 }
+
+const help =
+  'Without options, you sign in as a person: confirm the code in a browser, on this machine or another one. --profile stores the credential under a name of your choice. SKERRY_CLIENT_SECRET and SKERRY_TOKEN are used if they are set.'
 
 async function login(values: string[], flags: Options): Promise<void> {
   if (values.length > 0) throw usage(whyNotArguments, 'pipe the secret in, or type it when asked')
@@ -70,6 +70,6 @@ async function asMachine(settings: Settings, flags: Options) {
   const { token } = await makeAdminToken({ ...settings, org: org.id }, { id, secret, keepSecret: true }, name)
   const { tokenId } = await parseToken(token)
   note('the new admin token holds no key yet: environments that exist stay closed to it until someone who')
-  note(`  can read them runs \`skerry grant --token ${tokenId} --all\``)
+  note(`  can read them runs \`skerry grant ${tokenId} --all\``)
   return { profile: name, org: { id: org.id, slug: org.slug }, clientId: id, tokenId }
 }

@@ -18,8 +18,8 @@ interface Options extends Flags {
 
 export function register(command: Command): void {
   confirmable(common(command))
-    .option('--all', 'every stored credential')
-    .option('--local', 'forget a session here even if the server cannot be told')
+    .option('--all', 'delete all stored credentials')
+    .option('--local', 'delete the session here even if the server cannot be reached')
     .action(withoutSession(logout))
 }
 

@@ -3,14 +3,14 @@ import type { orgs } from '@skerry/contract/orgs/endpoints'
 import { isNamed } from '@skerry/contract/prefixes'
 import { type SharesLeft, sharesWithout } from '@skerry/contract/recovery/custodians'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
-import { type Command, Option } from 'commander'
-import { Failure, toFailure } from '../failure.ts'
+import type { Command } from 'commander'
+import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
-import { confirmable, leaf } from '../options.ts'
+import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -20,15 +20,15 @@ import type { Confirmable, Flags } from '../settings.ts'
 type Member = Answer<typeof orgs.members>['members'][number]
 
 export function register(command: Command): void {
-  command.addHelpText('after', '\nA member is named by e-mail address or id.')
-  leaf(command, 'list', 'Members, their roles and the words of their keys').action(inOrg(list))
-  leaf(command, 'role <member>', 'Change a member’s role')
-    .addOption(new Option('--to <role>', 'the new one').choices(['owner', 'admin', 'member']).makeOptionMandatory())
-    .action(signedIn(role))
-  endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant'))).action(
+  command.description('Manage the members of the organization. A member is named by e-mail address.')
+  leaf(command, 'ls', 'List members, their roles and the words of their keys').action(inOrg(list))
+  formerly(leaf(command, 'role <member> [role]', 'Change the role of a member: owner, admin or member'), '--to <role>')
+    .usage('<member> <role>')
+    .action(signedIn(role, parseRole))
+  endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member from the organization'))).action(
     signedIn(remove),
   )
-  confirmable(leaf(command, 'trust <member>', 'Accept a member’s new key, once its words were compared')).action(
+  confirmable(leaf(command, 'trust <member>', 'Accept the new key of a member, after you compared its words')).action(
     signedIn(trust),
   )
 }
@@ -89,12 +89,25 @@ async function find(session: Session, who: string): Promise<Member & { orgId: st
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
   if (found) return { ...found, orgId, label: found.email ?? found.userId }
-  throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members list`')
+  throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members ls`')
 }
 
-async function role(who: string, { session, flags }: SignedIn<Flags & { to: Member['role'] }>): Promise<Output> {
+type Role = Member['role']
+const roles: readonly string[] = ['owner', 'admin', 'member'] satisfies Role[]
+
+function parseRole(flags: Flags & { to?: string }, _who: string, wanted: string | undefined): Role {
+  const given = argumentOr(wanted, flags.to, 'role')
+  if (roles.includes(given)) return given as Role
+  throw usage(`'${given}' is not a role`, `use one of ${roles.join(', ')}`)
+}
+
+async function role(
+  who: string,
+  _role: string | undefined,
+  { session, input }: SignedIn<Flags, typeof parseRole>,
+): Promise<Output> {
   const { orgId, userId, label } = await find(session, who)
-  const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: flags.to } })
+  const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: input } })
   note(`${label} is ${member.role} now`)
   return { json: { member } }
 }

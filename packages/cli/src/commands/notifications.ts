@@ -9,13 +9,13 @@ import type { Flags } from '../settings.ts'
 const types = Object.keys(notificationTypes) as NotificationType[]
 
 export function register(command: Command): void {
-  leaf(command, 'list', 'Which events are mailed to you').action(signedIn(list))
-  leaf(command, 'on <types...>', 'Have these mailed').action(
-    signedIn((given: string[], work: SignedIn) => change(given, true, work), checkTypes),
-  )
-  leaf(command, 'off <types...>', 'Have these mailed no longer').action(
-    signedIn((given: string[], work: SignedIn) => change(given, false, work), checkTypes),
-  )
+  leaf(command, 'ls', 'List events, and which are mailed to you').action(signedIn(list))
+  leaf(command, 'enable <events...>', 'Receive mail about events')
+    .alias('on')
+    .action(signedIn((given: string[], work: SignedIn) => change(given, true, work), checkTypes))
+  leaf(command, 'disable <events...>', 'Receive no mail about events')
+    .alias('off')
+    .action(signedIn((given: string[], work: SignedIn) => change(given, false, work), checkTypes))
 }
 
 async function list({ session: { client } }: SignedIn): Promise<Output> {

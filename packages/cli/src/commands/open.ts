@@ -6,7 +6,7 @@ import type { Output } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 
 export function register(command: Command): void {
-  addressed(common(command)).option('--no-browser', 'only print the address').action(signedIn(open))
+  addressed(common(command)).option('--no-browser', 'print the address and do not open it').action(signedIn(open))
 }
 
 async function open({ session, flags }: SignedIn<BrowserOptions>): Promise<Output> {

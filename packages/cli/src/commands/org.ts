@@ -8,14 +8,14 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'create <name>', 'Create an organization; you become its owner')
-    .option('--slug <slug>', 'its fixed short name; made from the name unless given')
+  leaf(command, 'ls', 'List your organizations').action(signedIn(list))
+  leaf(command, 'create <name>', 'Create an organization, which you own')
+    .option('--slug <slug>', 'short name, which never changes (default: made from the name)')
     .action(signedIn(create, parseCreate))
-  leaf(command, 'list', 'Organizations that you are in').action(signedIn(list))
-  leaf(command, 'mfa [on|off]', 'Whether every member needs a second factor, or change that')
-    .usage('[options] [on|off]')
+  leaf(command, 'rename <name>', 'Change the display name; the slug stays').action(inOrg(rename))
+  leaf(command, 'mfa [on|off]', 'Show or change whether members need a second factor')
+    .usage('[on|off]')
     .action(inOrg(mfa, checkMfa))
-  leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(inOrg(rename))
   registerExport(command)
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'
 import { type InOrg, inOrg } from '../frame.ts'
-import { confirmable, leaf } from '../options.ts'
+import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -11,15 +11,14 @@ import type { Confirmable, Flags } from '../settings.ts'
 type View = Answer<typeof billing.get>
 
 export function register(command: Command): void {
-  leaf(command, 'show', 'The plans, and which features they grant').action(inOrg(show))
-  leaf(command, 'usage', 'What the plan includes, and how much of it is used').action(inOrg(showUsage))
-  leaf(command, 'checkout', 'Begin to pay for a plan: prints the address where a person goes on')
+  leaf(command, 'ls', 'List the plans and the features that they include').alias('show').action(inOrg(show))
+  leaf(command, 'usage', 'Show how much is used of what the plan includes').action(inOrg(showUsage))
+  formerly(leaf(command, 'checkout [plan]', 'Buy a plan: print the address of the payment page'), '--plan <plan>')
     .option('--family <family>', 'platform or vault', 'platform')
-    .option('--plan <plan>', 'the next higher one that is for sale, unless given')
     .action(inOrg(checkout, parseCheckout))
-  leaf(command, 'portal', 'The address where payments are managed').action(inOrg(portal))
-  leaf(command, 'promo <code>', 'Redeem a promo code').action(inOrg(promo))
-  confirmable(leaf(command, 'cancel', 'End every plan above the free ones, at once')).action(inOrg(cancel))
+  leaf(command, 'portal', 'Print the address where payments are managed').action(inOrg(portal))
+  leaf(command, 'promo <code>', 'Redeem a promotion code').action(inOrg(promo))
+  confirmable(leaf(command, 'cancel', 'End every paid plan at once')).action(inOrg(cancel))
 }
 
 async function show(work: InOrg): Promise<Output> {
@@ -65,18 +64,22 @@ function writeUsage(view: View): void {
 
 const fetchView = ({ session, orgId }: InOrg): Promise<View> => session.client.billing.get({ params: { orgId } })
 
-async function checkout({
-  session,
-  orgId,
-  input: { family, plan },
-}: InOrg<Flags & { family: string; plan?: string }, typeof parseCheckout>): Promise<Output> {
+async function checkout(
+  _plan: string | undefined,
+  { session, orgId, input: { family, plan } }: InOrg<CheckoutOptions, typeof parseCheckout>,
+): Promise<Output> {
   const body = { family, ...(plan === undefined ? {} : { plan }) } as const
   const answer = await session.client.billing.checkout({ params: { orgId }, body })
   return { json: answer, text: () => writeLine(answer.url) }
 }
 
-function parseCheckout(flags: Flags & { family: string; plan?: string }) {
-  const { family, plan } = flags
+interface CheckoutOptions extends Flags {
+  family: string
+  plan?: string
+}
+
+function parseCheckout({ family, plan: before }: CheckoutOptions, wanted: string | undefined) {
+  const plan = wanted === undefined && before === undefined ? undefined : argumentOr(wanted, before, 'plan')
   if (family !== 'platform' && family !== 'vault') throw usage('--family takes platform or vault')
   return { family, plan } as const
 }

@@ -9,7 +9,7 @@ import { openPlace } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { targetOf } from '../leases/targets.ts'
-import { addressed, confirmable, leaf } from '../options.ts'
+import { addressed, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
 import { listPlaces } from '../places.ts'
@@ -40,36 +40,35 @@ interface EditOptions extends Flags, RotationOptions {
 }
 
 export function register(command: Command): void {
-  settings(confirmable(addressed(leaf(command, 'create <secret>', 'Let the server replace a secret at intervals'))))
+  explained(command, 'A rotation is named by its secret, or by its id if several environments rotate that secret.')
+  leaf(command, 'ls', 'List rotations, and which environments the server can read for them').action(inOrg(list))
+  settings(confirmable(addressed(leaf(command, 'create <secret>', 'Replace a secret on a schedule'))))
     .addOption(
-      new Option('--kind <kind>', 'what it is; generated unless given').choices([
+      new Option('--kind <kind>', 'generated value or password of a database (default: generated)').choices([
         'generated',
         'postgres',
         'mysql',
         'redis',
       ]),
     )
-    .requiredOption('--every <duration>', 'how often: 12h, 30d')
-    .option('--target <name or id>', 'lease target that has the account')
-    .option('--now', 'rotate once, at once')
+    .requiredOption('--every <duration>', 'interval: 12h, 30d')
+    .option('--target <target>', 'lease target with the account')
+    .option('--now', 'also rotate once right away')
     .action(atPlace(create, parseCreate))
-  settings(leaf(command, 'edit <id>', 'Change how or how often a secret is rotated; what you do not name stays'))
-    .option('--every <duration>', 'how often: 12h, 30d')
-    .addOption(
-      new Option('--unset <settings...>', 'take these settings back to their defaults').choices([...unsettable]),
-    )
+  settings(leaf(command, 'edit <rotation>', 'Change the interval or other settings'))
+    .option('--every <duration>', 'interval: 12h, 30d')
+    .addOption(new Option('--unset <settings...>', 'return these settings to their defaults').choices([...unsettable]))
     .action(signedIn(edit, parseEdit))
-  leaf(command, 'list', 'Rotation policies, and what the server can read for them').action(inOrg(list))
-  leaf(command, 'show <id>', 'A policy: how, how often, and what became of its last run').action(signedIn(show))
-  leaf(command, 'pause <id>', 'Let a policy rest until it is resumed').action(
+  leaf(command, 'show <rotation>', 'Show a rotation and the result of its last run').action(signedIn(show))
+  confirmable(leaf(command, 'run <rotation>', 'Rotate now, even if the rotation is paused')).action(signedIn(run))
+  leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it').action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'paused', work)),
   )
-  leaf(command, 'resume <id>', 'Let a paused policy go on; what had failed is forgotten').action(
+  leaf(command, 'resume <rotation>', 'Continue a paused rotation, and reset its errors').action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)),
   )
-  confirmable(leaf(command, 'run <id>', 'Rotate now, paused or not')).action(signedIn(run))
-  confirmable(leaf(command, 'rm <id>', 'Remove a policy; the secret and its versions stay'))
-    .option('--force', 'also where a run that was cut off cannot be settled')
+  confirmable(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay'))
+    .option('--force', 'even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
 }
 
@@ -77,13 +76,13 @@ const repeat = (one: string, all: string[] = []) => [...all, one]
 
 const settings = (command: Command) =>
   command
-    .option('--length <number>', 'characters of a value or password')
-    .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or the characters')
-    .option('--username <name>', 'account whose password it is')
-    .option('--alternate-username <name>', 'second account; rotations take turns')
-    .option('--username-secret <secret>', 'with a second account: the secret that tells which one')
-    .option('--user-host <host>', 'mysql: host part of the account, % for any')
-    .option('--statement <sql>', 'in place of the usual statement; repeatable', repeat)
+    .option('--length <number>', 'length of a value or password, in characters')
+    .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or a list of characters')
+    .option('--username <name>', 'account with the password')
+    .option('--alternate-username <name>', 'second account; rotations alternate between both')
+    .option('--username-secret <secret>', 'second account: secret that holds the name of the current one')
+    .option('--user-host <pattern>', 'mysql: host of the account; % is any')
+    .option('--statement <sql>', 'SQL to run instead of the default; repeatable', repeat)
 
 async function create(
   secretName: string,
@@ -192,8 +191,8 @@ async function find(session: Session, wanted: string): Promise<{ orgId: string; 
   const [rotation, another] = rotations.filter(({ id, secretName }) =>
     isNamed(wanted, 'rotation', { id, name: secretName }),
   )
-  if (!rotation) throw new Failure('notFound', `there is no rotation '${wanted}'`, 'see `skerry rotation list`')
-  if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation list`')
+  if (!rotation) throw new Failure('notFound', `there is no rotation '${wanted}'`, 'see `skerry rotation ls`')
+  if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation ls`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
   return { orgId, rotation, label }
 }

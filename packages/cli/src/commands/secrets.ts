@@ -14,13 +14,13 @@ import { selective } from '../selection.ts'
 
 const expectedVersion = [
   '--expected-version <version>',
-  'refuse unless this is the current version; 0: must not exist',
+  'write only if this is the current version; 0 means that the secret must not exist',
 ] as const
-const withGroups = ['--with <group=env>', 'take a group at another environment; repeatable', gatherGroups] as const
+const withGroups = ['--with <group=env>', 'use another environment of a group; repeatable', gatherGroups] as const
 const views = (command: Command) =>
   command
-    .option('--stored', 'only the texts that this environment stores, without groups, parent and expanded references')
-    .option('--merged', 'with groups and parent, but references as text')
+    .option('--stored', 'only stored texts of this environment, without groups, parent and expanded references')
+    .option('--merged', 'with groups and parent, but without expanding references')
     .addOption(new Option('--expand', 'the default').hideHelp())
     .option(...withGroups)
 
@@ -31,76 +31,80 @@ export function register(command: Command): void {
 }
 
 function registerReads(command: Command): void {
-  addressed(leaf(command, 'list', 'Names of the secrets that a program gets, and where each comes from'))
+  addressed(leaf(command, 'ls', 'List the secrets that a program gets, and where each comes from'))
     .option('--reveal', 'show values')
-    .option('--stored', 'only the secrets that this environment stores, without groups and parent')
+    .option('--stored', 'only secrets of this environment, without groups and parent')
     .option(...withGroups)
     .action(atPlace(list, parseList))
-  addressed(leaf(command, 'get <NAME>', 'One value, references expanded; masked on a terminal'))
+  addressed(leaf(command, 'get <NAME>', 'Print one value; on a terminal it is masked'))
     .option('--reveal', 'show the value on a terminal')
-    .option('--stored', 'the text as this environment stores it, without groups, parent and references')
+    .option('--stored', 'print the stored text, without groups, parent and expanded references')
     .option(...withGroups)
     .action(atPlace(get, checkGet))
-  addressed(leaf(command, 'history <NAME>', 'Versions of a secret, newest first'))
+  addressed(leaf(command, 'history <NAME>', 'List the versions of a secret, newest first'))
     .option('--reveal', 'show values')
-    .option('--limit <number>', '50 unless given')
+    .option('--limit <number>', 'at most this many (default: 50)')
     .action(atPlace(history, parseHistory))
-  views(leaf(command, 'diff <left> <right>', 'Compare the values that programs get in two environments'))
-    .option('--app <slug>', 'application that both are of, where they name none')
+  views(leaf(command, 'diff <left> <right>', 'Compare two environments: which values programs get there'))
+    .option('--app <slug>', 'application of both, unless they name one')
     .option('--reveal', 'show values')
-    .option('--exit-code', 'exit with 1 when they differ')
+    .option('--exit-code', 'exit with 1 if they differ')
     .addHelpText('after', '\nAn environment is written env, app/env, app/env@branch or group:env.')
     .action(signedIn(diff, checkDiff))
 }
 
 function registerWrites(command: Command): void {
-  noted(
-    addressed(
-      leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'),
-    ),
-  )
+  noted(addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, a file or a hidden prompt')))
     .usage('[options] <NAME>')
-    .option('--file <path>', 'read the value from a file; - is stdin')
-    .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
-    .option('--trim', 'take one line break off the end')
+    .option('--file <path>', 'file with the value; - is stdin')
+    .addOption(new Option('--random <length>', 'make a random value of letters and digits').conflicts('file'))
+    .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
-    .option('--literal', 'keep ${NAME} as text: store it escaped, as $${NAME}')
+    .option('--literal', 'keep ${NAME} as text instead of a reference')
     .option(...expectedVersion)
     .addHelpText(
       'after',
       '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
     )
     .action(atPlace(set, parseSet))
-  noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see')))
-    .option('--length <characters>', 'letters and digits', '32')
-    .option('--overwrite', 'replace values that are there')
+  noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values that nobody sees')))
+    .option('--length <number>', 'length of each value', '32')
+    .option('--overwrite', 'replace existing values')
     .action(atPlace(generate, parseGenerate))
-  noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history'))))
+  noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions'))))
     .option(...expectedVersion)
     .action(atPlace(remove, parseRemove))
-  noted(addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version')))
+  noted(addressed(leaf(command, 'restore <NAME> <version>', 'Restore an earlier version, as a new version')))
     .option(...expectedVersion)
     .action(atPlace(restore, parseRestore))
 }
 
 function registerFiles(command: Command): void {
-  noted(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another; - is stdin'))))
-    .option('--dry-run', 'show what would be written')
+  noted(
+    reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; - is stdin'))),
+  )
+    .option('--dry-run', 'show what would be written, and write nothing')
     .option('--overwrite', 'replace values that differ')
-    .option('--keep', 'leave values that differ')
+    .option('--keep', 'keep existing values that differ')
     .action(atPlace(importFile, parseImportFile))
-  overwriting(selective(views(addressed(leaf(command, 'export [file]', 'The values that a program gets, as text')))))
+  overwriting(
+    selective(
+      views(addressed(leaf(command, 'export [file]', 'Write the values that a program gets to stdout or a file'))),
+    ),
+  )
     .usage('[options]')
-    .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
-    .option('--out <file>', 'write to a file that only you can read; - is stdout')
+    .addOption(new Option('--format <format>', 'output format (default: dotenv)').choices([...exportFormats]))
+    .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .addHelpText(
       'after',
       '\nAn import of this text stores the values of groups and of the parent here, too. Use --stored to edit and import.',
     )
     .action(atPlace(exportValues, parseExportValues))
-  overwriting(addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin')))
-    .option('--out <file>', 'write to a file that only you can read; - is stdout')
+  overwriting(
+    addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
+  )
+    .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
     .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')

@@ -11,10 +11,8 @@ import type { Confirmable } from '../settings.ts'
 type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
 
 export function register(command: Command): void {
-  leaf(command, 'list', 'Where you are signed in on the command line; ended ones too').action(signedIn(list))
-  confirmable(
-    leaf(command, 'revoke <session>', 'End a session, named by its id or its machine; its next request is refused'),
-  ).action(signedIn(revoke))
+  leaf(command, 'ls', 'List your sessions on the command line, ended ones too').action(signedIn(list))
+  confirmable(leaf(command, 'revoke <session>', 'End a session, named by its machine or id')).action(signedIn(revoke))
 }
 
 async function list({ session }: SignedIn): Promise<Output> {
@@ -46,7 +44,7 @@ async function revoke(wanted: string, { session: { client }, flags }: SignedIn<C
   const found = findOne(live, wanted, {
     kind: 'cliSession',
     noun: 'session',
-    list: 'skerry sessions list',
+    list: 'skerry sessions ls',
     nameOf: ({ deviceLabel }) => deviceLabel,
   })
   const { id } = found

@@ -7,7 +7,7 @@ import { checkTarget } from '../leases/known-target.ts'
 import { privateFolder } from '../leases/private-folder.ts'
 import { whileLeased } from '../leases/running.ts'
 import { targetOf } from '../leases/targets.ts'
-import { common, gather } from '../options.ts'
+import { common, explained, gather } from '../options.ts'
 import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
 import type { Flags } from '../settings.ts'
@@ -18,21 +18,19 @@ interface Options extends Flags {
 }
 
 export function register(command: Command): void {
-  common(command)
-    .usage('[options] <target> [user@]host [ssh arguments...]')
+  explained(common(command), help)
+    .usage('<target> [user@]host [ssh arguments...]')
     .argument('<target>', 'lease target that signs certificates')
-    .argument('<destination>', 'as ssh takes it: user@host or ssh://user@host:port')
-    .argument('[arguments...]', 'for ssh: its options, or a command')
+    .argument('<destination>', 'user@host or ssh://user@host:port')
+    .argument('[arguments...]', 'options of ssh, or a command')
     .passThroughOptions()
-    .option('--ttl <duration>', 'how long the certificate is good for signing in; the session may last longer', '5m')
-    .option('--principal <name>', 'name in the certificate instead of the user’s; repeatable', gather)
-    .addHelpText('after', helpAfter)
+    .option('--ttl <duration>', 'lifetime of the certificate; a session may last longer', '5m')
+    .option('--principal <name>', 'login name in the certificate (default: the user); repeatable', gather)
     .action(signedIn(ssh, parseSsh))
 }
 
-const helpAfter = `
-Makes a key, has it signed, and runs ssh with it. Key and certificate lie in a private folder, which is gone when ssh
-ends, and also when skerry is killed. --principal is for hosts that map names to accounts by themselves.`
+const help =
+  'Creates a key, gets a certificate for it and runs ssh. Key and certificate are in a private folder, which is deleted when ssh ends, even if skerry is killed.'
 
 async function ssh(
   wanted: string,

@@ -9,7 +9,7 @@ import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
-import { confirmable, leaf } from '../options.ts'
+import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { isPinnedAs, pin, renamePin } from '../pins.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -20,7 +20,7 @@ import { findToken, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
-  name: string
+  name?: string
   admin?: boolean
   unbound?: boolean
   provisioner?: boolean
@@ -29,47 +29,45 @@ interface CreateOptions extends Flags {
 }
 
 export function register(command: Command): void {
-  leaf(command, 'create', 'Make a service token; it is shown once, on stdout')
-    .requiredOption('--name <name>', 'what it is for')
-    .option('--app <slug>', 'application of the environment that it reads and writes')
-    .option('--env <slug>', 'environment that it reads and writes, with its groups')
-    .option('--admin', 'it administers the organization; has the environment’s keys only when --env is given')
-    .option('--unbound', 'it can be given the keys of other environments, too')
-    .option('--provisioner', 'it is for `skerry provisioner`, and reads no environment')
+  command.description('Manage service tokens. A token is named by its name, or by its id if several have the name.')
+  leaf(command, 'ls', 'List service tokens, revoked ones too').action(inOrg(list))
+  explained(
+    formerly(leaf(command, 'create [name]', 'Create a service token'), '--name <name>').usage('<name>'),
+    'It is printed once, to stdout.',
+  )
+    .option('--app <slug>', 'application of the environment that the token reads and writes')
+    .option('--env <slug>', 'environment that the token reads and writes, with its groups')
+    .option('--admin', 'the token administers the organization; it reads an environment only with --env')
+    .option('--unbound', 'the token may be granted other environments, too')
+    .option('--provisioner', 'the token is for `skerry provisioner` and reads no environment')
     .addOption(
-      new Option(
-        '--format <format>',
-        'skerry keeps its key at home; classic is for published clients, which send it whole',
-      )
+      new Option('--format <format>', 'skerry keeps the key on the client; classic is for published clients')
         .choices(['skerry', 'classic'])
         .default('skerry'),
     )
-    .option('--expires <duration>', 'for example 12h or 30d; never unless given')
+    .option('--expires <duration>', 'for example 12h or 30d (default: never)')
     .action(inOrg(create, parseCreate))
-  command.addHelpText('after', '\nA token is named by its id, or by a name that only one token has.')
-  leaf(command, 'list', 'List tokens, revoked ones too').action(inOrg(list))
-  leaf(command, 'show <token>', 'One token').action(signedIn(show))
-  leaf(command, 'rename <token> <name>', 'Give a token another name; everything else about it is fixed').action(
-    signedIn(rename),
-  )
-  leaf(command, 'register', 'Register a token again after its organization was restored; it is read from stdin')
-    .option('--request', 'print what an admin needs for that, without any server; nothing of it is secret')
-    .option('--from <path>', 'what `--request` has printed, instead of the token; - for stdin')
-    .action(withoutSession(registerAgain))
-  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; its next request is refused'))).action(
+  leaf(command, 'show <token>', 'Show a token').action(signedIn(show))
+  leaf(command, 'rename <token> <name>', 'Change the name of a token').action(signedIn(rename))
+  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; it stays in the list'))).action(
     signedIn(revoke),
   )
-  endingLeases(confirmable(leaf(command, 'delete <token>', 'Revoke a token and remove it with its grants'))).action(
+  endingLeases(confirmable(leaf(command, 'rm <token>', 'Revoke a token and delete it with its grants'))).action(
     signedIn(remove),
   )
+  explained(
+    leaf(command, 'register', 'Make a token work again after its organization was restored'),
+    'The token is read from stdin.',
+  )
+    .option('--request', 'print what an admin needs for it, without a server; it contains no secret')
+    .option('--from <path>', 'output of `--request` to use instead of the token; - is stdin')
+    .action(withoutSession(registerAgain))
 }
 
-async function create({
-  session,
-  flags,
-  orgId,
-  input: { expiresAt },
-}: InOrg<CreateOptions, typeof parseCreate>): Promise<Output> {
+async function create(
+  _name: string | undefined,
+  { session, flags, orgId, input: { name, expiresAt } }: InOrg<CreateOptions, typeof parseCreate>,
+): Promise<Output> {
   // All keys are opened before the token is created, because a token that lacks one of the keys cannot read the
   // environment.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
@@ -78,14 +76,14 @@ async function create({
   const bound = place !== undefined && !flags.admin && !flags.unbound
   const { token, serviceToken, parsed } = await createServiceToken(session.client, {
     orgId,
-    name: flags.name,
+    name,
     role: flags.admin ? 'admin' : 'member',
     environmentId: bound ? place.envId : null,
     expiresAt: expiresAt?.toISOString() ?? null,
     format: flags.format,
   })
   // The token was made here, so any public key that the server shows for it later is compared with this one.
-  pin(session, orgId, { principalId: serviceToken.id, name: flags.name, publicKeyJwk: parsed.publicKeyJwk })
+  pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
@@ -97,7 +95,7 @@ async function create({
         throw new Failure(
           problem.kind,
           problem.message,
-          `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``,
+          `run \`skerry grant ${serviceToken.id} ${placeOptions(place!.label)}\``,
         )
       }
       note(`made token ${serviceToken.id}; it is shown this once`)
@@ -110,17 +108,18 @@ async function create({
   }
 }
 
-function parseCreate(flags: CreateOptions) {
+function parseCreate(flags: CreateOptions, argument: string | undefined) {
+  const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
     throw usage('--provisioner excludes --admin, --unbound, --app and --env')
-  return { expiresAt }
+  return { name, expiresAt }
 }
 
 function useOf(granted: string[], { provisioner }: CreateOptions, tokenId: string): string {
   if (granted.length > 0) return `reads and writes ${granted.join(', ')}`
   return provisioner
-    ? `name it for targets with \`skerry lease target add --provisioner ${tokenId}\``
+    ? `name it for targets with \`skerry lease target create --provisioner ${tokenId}\``
     : 'it holds no key: grant it environments with `skerry grant`'
 }
 

@@ -64,9 +64,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
     json: { userId: owner.userId, publicKeyJwk, fingerprint: words, lost },
     text: () => writeLine(words),
     after: () => {
-      note(
-        'what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request --user <you>`',
-      )
+      note('what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request <you>`')
       note('on your other machines, run `skerry keys trust`')
     },
   }

@@ -7,6 +7,7 @@ import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { lookUpGrantee } from '../grants.ts'
+import { type Holder, type HolderFlags, holderOf } from '../holder.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
@@ -19,11 +20,10 @@ import { findToken } from '../tokens/find.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
 
-export interface WhoOptions extends Flags {
-  user?: string
-  token?: string
-  yes?: boolean
-}
+type HolderOptions = Confirmable & HolderFlags
+
+export const parseHolder = (flags: HolderOptions, _key: string, holder: string | undefined): Holder =>
+  holderOf(holder, flags)
 
 export async function create(
   name: string,
@@ -105,8 +105,12 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
   }
 }
 
-export async function grant(wanted: string, { session, flags }: SignedIn<WhoOptions & ReaderFlags>): Promise<Output> {
-  const { name, wantedName, ...grantee } = await lookUpGrantee(session, who(flags))
+export async function grant(
+  wanted: string,
+  _holder: string | undefined,
+  { session, flags, input }: SignedIn<HolderOptions & ReaderFlags, typeof parseHolder>,
+): Promise<Output> {
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, input)
   const { key, opened } = await openKey(session, wanted)
   const what = `the managed key ${key.name}`
   const keep = await acceptGrantees(session, { what, grantees: [{ ...grantee, name, wantedName }] }, flags)
@@ -120,15 +124,10 @@ export async function grant(wanted: string, { session, flags }: SignedIn<WhoOpti
   return { json: { granted: { keyId: key.id, version: opened.currentVersion, principalType, principalId } } }
 }
 
-function who({ user, token }: WhoOptions): { user: string } | { token: string } {
-  if (user !== undefined && token === undefined) return { user }
-  if (token !== undefined && user === undefined) return { token }
-  throw usage('name a person or a token', 'use --user <e-mail or id> or --token <id or name>')
-}
-
 export async function revoke(
   wanted: string,
-  { session, flags, input: { named } }: SignedIn<WhoOptions, typeof parseRevoke>,
+  _holder: string | undefined,
+  { session, flags, input: named }: SignedIn<HolderOptions, typeof parseHolder>,
 ): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   const holder =
@@ -144,8 +143,6 @@ export async function revoke(
   return { json: { revoked: { keyId: key.id, ...holder } } }
 }
 
-export const parseRevoke = (flags: WhoOptions) => ({ named: who(flags) })
-
 /** An id needs no look-up, because the grant of a deleted token may still exist. */
 const tokenIdOf = async (session: Session, named: string): Promise<string> =>
   named.startsWith(idPrefixes.serviceToken) ? checkTokenId(named) : (await findToken(session, named)).id
@@ -153,7 +150,7 @@ const tokenIdOf = async (session: Session, named: string): Promise<string> =>
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find(({ userId: id, email: name }) => isNamed(named, 'user', { id, name }))
-  if (!found) throw new Failure('notFound', `${named} is no member of this organization`, 'see `skerry members list`')
+  if (!found) throw new Failure('notFound', `${named} is no member of this organization`, 'see `skerry members ls`')
   return { principalType: 'user' as const, principalId: found.userId }
 }
 

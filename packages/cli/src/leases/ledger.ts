@@ -65,7 +65,7 @@ async function findLeaseId(session: Session, wanted: string): Promise<string> {
   return findOne(open.length > 0 ? open : leases, wanted, {
     kind: 'lease',
     noun: 'lease',
-    list: 'skerry lease list',
+    list: 'skerry lease ls',
     nameOf: ({ resourceRef }) => resourceRef,
   }).id
 }

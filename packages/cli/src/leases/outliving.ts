@@ -46,7 +46,7 @@ export async function settleLeases(
 ): Promise<Lease[]> {
   const leases = await liveLeasesOf(session, who.id)
   if (leases === undefined) {
-    warn(`the leases that ${who.label} asked for cannot be listed: see \`skerry lease list --by ${who.id} --live\``)
+    warn(`the leases that ${who.label} asked for cannot be listed: see \`skerry lease ls --by ${who.id} --live\``)
     return []
   }
   if (leases.length === 0) return []

@@ -11,6 +11,7 @@ import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
 import type { InOrg } from '../frame.ts'
 import { lookUpGrantee } from '../grants.ts'
+import { type HolderFlags, holderNamed } from '../holder.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
@@ -52,15 +53,13 @@ function notOurs(error?: unknown): never {
  * Opens a recovery request. Custodians compare the words of the key with the person it belongs to, not with the person
  * who asks.
  */
-export async function request({
-  session,
-  flags,
-  orgId,
-}: InOrg<Flags & { user?: string; token?: string; reason?: string }>): Promise<Output> {
-  if (flags.user !== undefined && flags.token !== undefined) throw usage('--user and --token exclude each other')
-  const isOther = flags.user !== undefined || flags.token !== undefined
-  const target = isOther
-    ? await findTarget(session, flags)
+export async function request(
+  argument: string | undefined,
+  { session, flags, orgId }: InOrg<Flags & HolderFlags & { reason?: string }>,
+): Promise<Output> {
+  const holder = holderNamed(argument, flags)
+  const target = holder
+    ? await findTarget(session, holder)
     : {
         principalType: session.principal.type,
         principalId: session.principal.id,

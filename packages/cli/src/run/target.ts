@@ -125,7 +125,7 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
       throw new Failure(
         'notFound',
         `there is no branch '${session.settings.branch}' of ${label}`,
-        'see `skerry branch list`',
+        'see `skerry branch ls`',
       )
     }
     if (code === 'offline') {

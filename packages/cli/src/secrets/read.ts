@@ -83,7 +83,7 @@ function warnUnresolved(name: string, value: string, unresolved: string[]): void
 }
 
 const missing = (name: string, place: Place) =>
-  new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets list`')
+  new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets ls`')
 
 async function versionOf(session: Session, { orgId }: Place, envId: string, name: string): Promise<number | null> {
   const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })

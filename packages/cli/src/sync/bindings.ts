@@ -9,7 +9,6 @@ import { toFailure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
-import { placeOptions } from '../labels.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -198,6 +197,6 @@ export async function unbind(wanted: string, { session, flags }: SignedIn<Confir
   const left = await listSyncBindings(session.client, orgId)
   if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)
   note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)
-  note(`\`skerry env rekey ${placeOptions(label)}\` makes the key that the server had worthless`)
+  note(`\`skerry env rekey ${label}\` makes the key that the server had worthless`)
   return { json: { deleted: binding.id } }
 }

@@ -13,7 +13,7 @@ export async function findConnection(session: Session, wanted: string): Promise<
   return findOne(connections, wanted, {
     kind: 'syncConnection',
     noun: 'sync connection',
-    list: 'skerry sync list',
+    list: 'skerry sync ls',
     nameOf: ({ name }) => name,
   })
 }
@@ -33,8 +33,8 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
     ({ binding, connection }) =>
       isNamed(wanted, 'syncBinding', { id: binding.id, name: null }) || isNamed(wanted, 'syncConnection', connection),
   )
-  if (another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync list`')
-  if (!found) throw new Failure('notFound', `there is no sync binding '${wanted}'`, 'see `skerry sync list`')
+  if (another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync ls`')
+  if (!found) throw new Failure('notFound', `there is no sync binding '${wanted}'`, 'see `skerry sync ls`')
   return { orgId, ...found }
 }
 

@@ -28,7 +28,7 @@ export async function findToken(session: Session, wanted: string): Promise<Servi
   return findOne(active.length > 0 ? active : tokens, wanted, {
     kind: 'serviceToken',
     noun: 'token',
-    list: 'skerry token list',
+    list: 'skerry token ls',
     nameOf: ({ name }) => name,
   })
 }

@@ -66,7 +66,7 @@ export const parseList = (flags: InProject & Filter & { limit: string }) => ({
 
 async function findConnection(session: Session, place: Place, wanted: string): Promise<Connection> {
   for await (const one of eachConnection(session, place, {})) if (one.id === wanted) return one
-  throw new Failure('notFound', `there is no connection ${wanted}`, 'see `skerry vault connections list`')
+  throw new Failure('notFound', `there is no connection ${wanted}`, 'see `skerry vault connection ls`')
 }
 
 export async function show(id: string, { session, place }: AtProject): Promise<Output> {

@@ -54,6 +54,6 @@ export type AtProject<F extends InProject = InProject, P extends Prepare = () =>
   Awaited<ReturnType<typeof projectOf>>
 
 function placed(orgId: string, project: Project | undefined, message: string): { place: Place; project: Project } {
-  if (!project) throw new Failure('notFound', message, 'see `skerry vault project list`')
+  if (!project) throw new Failure('notFound', message, 'see `skerry vault project ls`')
   return { place: { orgId, projectId: project.id }, project }
 }

@@ -36,7 +36,7 @@ export async function revoke(
   const found = findOne(active, wanted, {
     kind: 'vaultKey',
     noun: 'platform key',
-    list: 'skerry vault key list',
+    list: 'skerry vault key ls',
     nameOf: ({ name }) => name,
   })
   await confirmOrRefuse(`revokes platform key ${found.name} of ${project.name}`, flags)

@@ -62,7 +62,7 @@ async function findWebhook(session: Session, place: Place, wanted: string): Prom
   return findOne(endpoints, wanted, {
     kind: 'vaultWebhook',
     noun: 'webhook',
-    list: 'skerry vault webhooks list',
+    list: 'skerry vault webhook ls',
     nameOf: ({ url }) => url,
   })
 }

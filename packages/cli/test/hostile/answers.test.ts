@@ -100,11 +100,7 @@ describe('decryption refuses', () => {
       const lie = (one: Json) => ({ ...one, wrappedDek: wrong(one.wrappedDek) })
       liar.lie(/\/key$/, lie)
       liar.lie(/\/resolve/, inApp(lie))
-      for (const command of [
-        'skerry secrets list --reveal',
-        'skerry run -- true',
-        'echo -n x | skerry secrets set A',
-      ]) {
+      for (const command of ['skerry secrets ls --reveal', 'skerry run -- true', 'echo -n x | skerry secrets set A']) {
         expect((await refused(command)).stderr).toContain('cannot decrypt')
       }
       liar.repent()
@@ -135,15 +131,15 @@ describe('the known state refuses', () => {
   it('an older version of a secret, when a program starts and in lists', async () => {
     await run()
     const before = liar.heard(/\/resolve/)
-    await alice.ok('skerry secrets list --stored')
+    await alice.ok('skerry secrets ls --stored')
     const listed = liar.heard(/\/secrets$/)
-    await alice.ok('echo -n new | skerry secrets set A && skerry secrets list --stored')
+    await alice.ok('echo -n new | skerry secrets set A && skerry secrets ls --stored')
     expect((await run()).stdout).toBe('new two g\n')
     liar.lie(/\/resolve/, () => before)
     liar.lie(/\/secrets$/, () => listed)
     const program = await refused(`skerry run -- sh -c 'echo $A'`)
     expect([program.code, program.stderr]).toEqual([3, expect.stringContaining('an earlier value of A came back')])
-    const list = await refused('skerry secrets list --stored')
+    const list = await refused('skerry secrets ls --stored')
     expect([list.code, list.stderr]).toEqual([3, expect.stringContaining('the version of A went back')])
   })
 
@@ -152,7 +148,7 @@ describe('the known state refuses', () => {
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
     expect([code, stderr]).toEqual([3, expect.stringContaining('layer shared:development is missing')])
-    expect(stderr).toContain(`skerry env trust --app shop --env development`)
+    expect(stderr).toContain(`skerry env trust shop/development`)
     expect((await alice.skerry(['doctor'])).stdout).toContain('FAIL  key: layer shared:development is missing')
     expect((await alice.skerry(['env', 'trust'])).code).toBe(2)
     await alice.ok('skerry env trust --yes')
@@ -167,7 +163,7 @@ describe('no false alarm is raised by', () => {
     await run()
     await alice.ok('skerry secrets restore A 1')
     expect(await run()).toMatchObject({ code: 0, stdout: 'old two g\n' })
-    await alice.ok('skerry secrets list')
+    await alice.ok('skerry secrets ls')
   })
 
   it('a deleted secret, which is reported once and may be created again', async () => {
@@ -180,14 +176,14 @@ describe('no false alarm is raised by', () => {
     expect((await run()).stderr).not.toContain('no longer has')
     liar.repent()
     await alice.ok('skerry secrets rm B --yes')
-    await alice.ok('echo -n again | skerry secrets set B && skerry secrets list')
+    await alice.ok('echo -n again | skerry secrets set B && skerry secrets ls')
     expect((await run()).stdout).toBe('old again g\n')
   })
 
   it('a group that this machine removed or deleted, until the group is back', async () => {
     await alice.ok('skerry branch create pr-7 && skerry run --branch pr-7 -- true')
     await run()
-    await alice.ok('skerry compose remove shared --yes')
+    await alice.ok('skerry compose rm shared --yes')
     expect((await run()).stdout).toBe('old two\n')
     expect((await run('--branch pr-7')).stdout).toBe('old two\n')
     await alice.ok('skerry compose set shared')
@@ -195,11 +191,11 @@ describe('no false alarm is raised by', () => {
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
     expect((await run()).stderr).toContain('layer shared:development is missing')
     liar.repent()
-    await alice.ok('skerry env delete development --group shared --yes')
+    await alice.ok('skerry env rm development --group shared --yes')
     expect((await run()).stdout).toBe('old two\n')
     await alice.ok('skerry env create development --group shared')
     await run()
-    await alice.ok('skerry group delete shared --yes')
+    await alice.ok('skerry group rm shared --yes')
     expect((await run()).stdout).toBe('old two\n')
     expect(await alice.ok('skerry doctor')).toContain('can read shop/development')
   })
@@ -214,7 +210,7 @@ describe('no false alarm is raised by', () => {
 
 describe('a deployment with SKERRY_TOKEN', () => {
   it('runs with a warning about a missing layer, and is refused with SKERRY_STRICT=1', async () => {
-    const token = (await alice.ok('skerry token create --name ci --app shop --env development')).trim()
+    const token = (await alice.ok('skerry token create ci --app shop --env development')).trim()
     const env = { SKERRY_TOKEN: token }
     const start = (more = {}) => alice.skerry(['run', '--', 'sh', '-c', 'echo $A $G'], { env: { ...env, ...more } })
     expect((await start()).stdout).toBe('old g\n')
@@ -228,7 +224,7 @@ describe('a deployment with SKERRY_TOKEN', () => {
   })
 
   it('refuses to write with a key that it has not seen before, with or without SKERRY_STRICT=1, and runs with a warning', async () => {
-    const create = 'skerry token create --name ci --admin --app shop --env development'
+    const create = 'skerry token create ci --admin --app shop --env development'
     const SKERRY_TOKEN = (await alice.ok(create)).trim()
     const shell = (command: string, more = {}) => alice.shell(command, { env: { SKERRY_TOKEN, ...more } })
     expect((await shell(`skerry run -- sh -c 'echo $A'`)).stdout).toBe('old\n')

@@ -48,11 +48,11 @@ const refusedBy = async (command: string) => {
 
 describe('the first key of a member that this machine sees', () => {
   const commands = [
-    ['an environment', 'skerry grant --user {bob}', 'the key of shop/development'],
+    ['an environment', 'skerry grant {bob}', 'the key of shop/development'],
     ['every environment', 'skerry grant --all --yes --user {bob}', 'the key of shop/development'],
     [
       'a managed key',
-      'skerry kms create billing >/dev/null 2>&1; skerry kms grant billing --user {bob}',
+      'skerry kms create billing >/dev/null 2>&1; skerry kms grant billing {bob}',
       'the managed key billing',
     ],
     [
@@ -77,7 +77,7 @@ describe('the first key of a member that this machine sees', () => {
       // The false key is not remembered.
       expect(await refusedBy(commandFor(command))).toContain((await bob.ok('skerry keys fingerprint')).trim())
       await alice.ok(`${commandFor(command)} --reader ${bob.email}`)
-      await alice.ok(`skerry env create more && skerry grant --user ${bob.email} --env more`)
+      await alice.ok(`skerry env create more && skerry grant ${bob.email} --env more`)
     },
   )
 
@@ -86,12 +86,12 @@ describe('the first key of a member that this machine sees', () => {
     const no = await alice.terminal(`skerry grant --yes --user ${bob.email}`, [[question, 'n']])
     expect([no.code, no.stdout.includes('nothing was changed')]).toEqual([1, true])
     expect(no.stdout.replace(/\s+/g, ' ')).toContain((await bob.ok('skerry keys fingerprint')).trim())
-    const yes = await alice.terminal(`skerry grant --user ${bob.email}`, [[question, 'y']])
+    const yes = await alice.terminal(`skerry grant ${bob.email}`, [[question, 'y']])
     expect(yes.code).toBe(0)
   })
 
   it('is refused on a terminal with SKERRY_STRICT=1', async () => {
-    const { stdout, code } = await alice.terminal(`env SKERRY_STRICT=1 skerry grant --user ${bob.email}`)
+    const { stdout, code } = await alice.terminal(`env SKERRY_STRICT=1 skerry grant ${bob.email}`)
     expect([code, stdout.includes('run again with --reader')]).toEqual([3, true])
   })
 })
@@ -99,37 +99,37 @@ describe('the first key of a member that this machine sees', () => {
 describe('another key for a member', () => {
   it('is not wrapped to, and the error shows the words of the known key', async () => {
     const words = (await bob.ok('skerry keys fingerprint')).trim()
-    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
+    await alice.ok(`skerry grant ${bob.email} --reader ${bob.email}`)
     await alice.ok(`skerry env create production --app shop`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
-    const told = await refusedBy(`skerry grant --user ${bob.email} --env production`)
+    const told = await refusedBy(`skerry grant ${bob.email} --env production`)
     expect(told).toContain(`the key of ${bob.email} is another than before`)
     expect(told).toContain(`skerry members trust ${bob.email}`)
     expect(told).toContain(words)
-    expect(await alice.ok('skerry members list')).toContain('CHANGED')
+    expect(await alice.ok('skerry members ls')).toContain('CHANGED')
     liar.repent()
     expect(await alice.ok('skerry env show production')).not.toContain('usr_'.concat('bob'))
-    const { grants } = JSON.parse(await alice.ok('skerry grant list --env production --json'))
+    const { grants } = JSON.parse(await alice.ok('skerry grant ls --env production --json'))
     expect(grants).toHaveLength(1)
   })
 
   it('is wrapped to after a person has compared and accepted it', async () => {
-    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email} && skerry env create production`)
+    await alice.ok(`skerry grant ${bob.email} --reader ${bob.email} && skerry env create production`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
     expect((await alice.skerry(['members', 'trust', bob.email])).code).toBe(2)
-    await refusedBy(`skerry grant --user ${bob.email} --env production`)
-    await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant --user ${bob.email} --env production`)
+    await refusedBy(`skerry grant ${bob.email} --env production`)
+    await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant ${bob.email} --env production`)
   })
 
   it('is not wrapped to when a branch is created for the readers of its parent', async () => {
-    await alice.ok(`skerry grant --user ${bob.email} --reader ${bob.email}`)
+    await alice.ok(`skerry grant ${bob.email} --reader ${bob.email}`)
     liar.lie(/\/grantees/, (body) => ({
       ...body,
       grantees: body.grantees.map((one: Json) => (one.name === null ? one : { ...one, publicKeyJwk: mallory })),
     }))
     expect(await refusedBy('skerry branch create pr-1')).toMatch(/another (than before|public key for you)/)
     liar.repent()
-    expect(await alice.ok('skerry branch list')).not.toContain('pr-1')
+    expect(await alice.ok('skerry branch ls')).not.toContain('pr-1')
   })
 
   it('is refused if it is off the curve or not a key', async () => {
@@ -140,7 +140,7 @@ describe('another key for a member', () => {
         ...body,
         members: body.members.map((one: Json) => ({ ...one, publicKeyJwk })),
       }))
-      const { code, stderr } = await alice.shell(`skerry grant --user ${bob.email}`)
+      const { code, stderr } = await alice.shell(`skerry grant ${bob.email}`)
       expect([code, stderr]).toEqual([1, expect.stringContaining('not a P-256 key')])
     }
   })

@@ -42,7 +42,7 @@ const refused = async (line: string) => {
 
 /** Wraps bytes to the public key of the token, as every server can. */
 async function wrappedBy(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const made = await ok('skerry token create --admin --name mine')
+  const made = await ok('skerry token create mine --admin')
   const { publicKeyJwk } = await parseToken(made.trim())
   machine.env.SKERRY_TOKEN = made.trim()
   return wrapKey(bytes, publicKeyJwk)

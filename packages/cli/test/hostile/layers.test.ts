@@ -52,7 +52,7 @@ const run = (env: string, more = '', variables: Record<string, string> = {}) =>
   alice.shell(`skerry run --env ${env} ${more} -- sh -c 'echo "[$A] [$NODE_OPTIONS]"; node -e 0'`, { env: variables })
 const strict = { SKERRY_STRICT: '1' }
 const trust = (env: string) =>
-  `the server may be lying; if someone meant it, accept it with \`skerry env trust --app shop --env ${env}\`\n`
+  `the server may be lying; if someone meant it, accept it with \`skerry env trust shop/${env}\`\n`
 const attack = '--import=data:text/javascript,console.log(`taken`)'
 
 describe('an added layer', () => {
@@ -79,9 +79,7 @@ describe('an added layer', () => {
         stderr: `skerry: layer extra:${env} is new; ${trust(env)}`,
       })
     }
-    expect((await alice.shell(`skerry env trust --env ${env} --yes`)).stderr).toBe(
-      `accepted: layer extra:${env} is new\n`,
-    )
+    expect((await alice.shell(`skerry env trust ${env} --yes`)).stderr).toBe(`accepted: layer extra:${env} is new\n`)
     expect((await run(env, '', strict)).code).toBe(0)
   })
 
@@ -98,7 +96,7 @@ describe('an added layer', () => {
 
   it('is noticed on a branch that was never run before', async () => {
     const env = await ran()
-    await alice.ok(`skerry branch create first --from ${env}`)
+    await alice.ok(`skerry branch create first --env ${env}`)
     await prepend(env, { B: 'forged' })
     expect((await run(env, '--branch first', strict)).stderr).toContain(`layer extra:${env} is new`)
   })

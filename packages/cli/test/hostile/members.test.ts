@@ -21,7 +21,7 @@ beforeAll(async () => {
   await owner.ok('echo -n one | skerry secrets set A')
   holder = await joined('holder@example.com', 'member')
   keyless = await joined('keyless@example.com', 'admin')
-  await owner.ok(`skerry grant --user ${holder.email} --reader ${holder.email}`)
+  await owner.ok(`skerry grant ${holder.email} --reader ${holder.email}`)
 })
 afterAll(async () => {
   for (const one of [owner, holder, keyless]) {
@@ -53,7 +53,7 @@ describe('protection', () => {
     await holder.ok(`skerry branch create forked --reader ${principal.id}`)
     const { stderr } = await holder.shell('echo -n two | skerry secrets set A --branch forked')
     expect(stderr).toContain('queued the write of A')
-    expect(await refused(holder, 'skerry branch delete forked --yes')).toBe(
+    expect(await refused(holder, 'skerry branch rm forked --yes')).toBe(
       `skerry: the branch is protected: deleting it needs the admin role; ${asOther}`,
     )
   })
@@ -74,12 +74,12 @@ describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
       'skerry: this credential holds no key to shop/development; someone who can read it must run ' +
-      `\`skerry grant --user ${keyless.email} --app shop --env development\`\n`
-    for (const command of [`skerry grant --user ${keyless.email}`, 'skerry env rekey --yes'])
+      `\`skerry grant ${keyless.email} --app shop --env development\`\n`
+    for (const command of [`skerry grant ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)
     // The owner has replaced the key above, which this machine asks about.
     await holder.ok('skerry env trust --yes')
-    expect(await refused(holder, `skerry grant --user ${keyless.email} --reader ${keyless.email}`)).toContain(
+    expect(await refused(holder, `skerry grant ${keyless.email} --reader ${keyless.email}`)).toContain(
       'granting shop/development failed (this needs the admin role); nothing was granted; use a credential that may',
     )
   })
@@ -90,13 +90,13 @@ describe('a token that is bound to an environment', () => {
     const { token, ...made } = await newToken('skerry')
     const { tokenId, tokenHash, publicKeyJwk } = made
     const { id } = JSON.parse(await owner.ok('skerry env show development --json')).environment
-    const [org] = JSON.parse(await owner.ok('skerry org list --json')).orgs
+    const [org] = JSON.parse(await owner.ok('skerry org ls --json')).orgs
     const body = { name: 'bound', role: 'admin', environmentId: id, tokenId, tokenHash, publicKeyJwk }
     const as = `Bearer ${owner.env.SKERRY_TOKEN}`
     expect((await call(server.url, [], tokens.create, { as, params: { orgId: org.id }, body })).status).toBe(201)
     await owner.ok('skerry app create other && skerry env create development --app other')
     const env = { SKERRY_TOKEN: token }
-    expect(await refused(owner, 'skerry token create --name free --admin', env)).toBe(
+    expect(await refused(owner, 'skerry token create free --admin', env)).toBe(
       `skerry: this token is bound to an environment; ${asOther}`,
     )
     expect(await refused(owner, 'skerry env protect development --app other', env)).toBe(

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await alice.ok('skerry env create development --group shared && skerry env create production --group shared')
   await alice.ok('skerry compose set shared && skerry branch create pr-7')
   await alice.ok(`for env in development production; do echo -n $env | skerry secrets set A --env $env; done`)
-  token = (await alice.ok('skerry token create --name ci --app shop --env development')).trim()
+  token = (await alice.ok('skerry token create ci --app shop --env development')).trim()
   publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
 })
 afterEach(() => liar.repent())
@@ -130,7 +130,7 @@ describe('a name that means another environment', () => {
   it('is refused for a grant if the environments of a composed group have changed places', async () => {
     liar.lie(/\/groups\/[^/]+\/envs/, swapped)
     const { tokenId } = await parseToken(token)
-    expect(await refused(`skerry grant --token ${tokenId} ${ofApp}`)).toBe(
+    expect(await refused(`skerry grant ${tokenId} ${ofApp}`)).toBe(
       'skerry: shared:development means the environment that was shared:production; ' +
         hint(' --group shared --env development'),
     )
@@ -143,7 +143,7 @@ describe('a name that means another environment', () => {
       ...body,
       branches: body.branches.map((one: Json) => ({ ...one, id: newEnvironmentId() })),
     }))
-    expect(await refused('skerry secrets list --branch pr-7')).toBe(
+    expect(await refused('skerry secrets ls --branch pr-7')).toBe(
       `skerry: shop/development@pr-7 means another environment than before; ${hint(` ${ofApp} --branch pr-7`)}`,
     )
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
@@ -174,7 +174,7 @@ describe('a name that means another environment', () => {
         'Run again with --yes.\n',
     ])
     // The commands above have not accepted it.
-    await refused('skerry secrets list')
+    await refused('skerry secrets ls')
   })
 })
 
@@ -196,21 +196,21 @@ describe('a name that means another organization', () => {
 describe('an honest change', () => {
   it('by this machine is known: an environment may be deleted and created again', async () => {
     await alice.ok('skerry env create preview && echo -n one | skerry secrets set A --env preview')
-    await alice.ok('skerry run --env preview -- true && skerry env delete preview --yes && skerry env create preview')
+    await alice.ok('skerry run --env preview -- true && skerry env rm preview --yes && skerry env create preview')
     expect(
       await alice.ok('echo -n two | skerry secrets set A --env preview && skerry run --env preview -- printenv A'),
     ).toBe('two\n')
-    await alice.ok('skerry branch delete pr-7 --yes && skerry branch create pr-7 && skerry run --branch pr-7 -- true')
+    await alice.ok('skerry branch rm pr-7 --yes && skerry branch create pr-7 && skerry run --branch pr-7 -- true')
   })
 
   it('by another machine is refused until a person accepts it, and is known afterwards', async () => {
     // The same person on another machine, which has its own known state.
     const elsewhere = 'export XDG_STATE_HOME=$HOME/other XDG_CACHE_HOME=$HOME/other-cache'
-    await alice.ok(`${elsewhere}; skerry env delete preview --yes && skerry env create preview`)
-    expect(await refused('skerry secrets list --env preview')).toBe(
+    await alice.ok(`${elsewhere}; skerry env rm preview --yes && skerry env create preview`)
+    expect(await refused('skerry secrets ls --env preview')).toBe(
       `skerry: shop/preview means another environment than before; ${hint(' --app shop --env preview')}`,
     )
-    const { stderr } = await alice.shell('skerry env trust --env preview --yes')
+    const { stderr } = await alice.shell('skerry env trust preview --yes')
     expect(stderr).toBe('accepted: shop/preview means another environment than before\n')
     await alice.ok('echo -n three | skerry secrets set A --env preview')
     expect(await alice.ok('skerry run --env preview -- printenv A')).toBe('three\n')

@@ -23,7 +23,7 @@ beforeAll(async () => {
   ada = await joined('ada@example.com')
   mallory = await joined('mallory@example.com')
   malloryId = JSON.parse(await mallory.ok('skerry whoami --json')).principal.id
-  await admin.ok(`skerry grant --user ${mallory.email} --reader ${mallory.email}`)
+  await admin.ok(`skerry grant ${mallory.email} --reader ${mallory.email}`)
 })
 afterEach(() => liar.repent())
 afterAll(async () => {
@@ -50,7 +50,7 @@ const refused = async (command: string, env: Record<string, string> = {}) => {
   return stderr
 }
 const makeToken = async (name: string): Promise<string> =>
-  JSON.parse(await admin.ok(`skerry token create --name ${name} --unbound --env development --json`)).serviceToken.id
+  JSON.parse(await admin.ok(`skerry token create ${name} --unbound --env development --json`)).serviceToken.id
 
 /** Makes the server list the token under this name, not revoked, and no other token of that name. */
 const showTokenAs = (id: string, name: string) =>
@@ -81,18 +81,13 @@ describe('a token whose key this machine knows', () => {
   })
 
   it.each([
-    ['an environment', 'skerry grant --token ci-prod --env production', 'the key of shop/production', '0'],
-    [
-      'an environment, in strict mode',
-      'skerry grant --token ci-prod --env production',
-      'the key of shop/production',
-      '1',
-    ],
+    ['an environment', 'skerry grant ci-prod --env production', 'the key of shop/production', '0'],
+    ['an environment, in strict mode', 'skerry grant ci-prod --env production', 'the key of shop/production', '1'],
     ['every environment', 'skerry grant --all --yes --token ci-prod', 'the keys of 2 environments', '0'],
-    ['a managed key', 'skerry kms grant billing --token ci-prod', 'the managed key billing', '0'],
+    ['a managed key', 'skerry kms grant billing ci-prod', 'the managed key billing', '0'],
     [
       'an admin credential',
-      'echo postgres://a:b@db.example.com/x | skerry lease target add db --schema app --provisioner ci-prod --yes',
+      'echo postgres://a:b@db.example.com/x | skerry lease target create db --schema app --provisioner ci-prod --yes',
       'the admin credential of db',
       '0',
     ],
@@ -107,7 +102,7 @@ describe('a token whose key this machine knows', () => {
 
   it('is not accepted by --reader with the name that the server shows', async () => {
     showTokenAs(dev, 'ci-prod')
-    const { code, stderr } = await admin.shell('skerry grant --token ci-prod --env production --reader ci-prod')
+    const { code, stderr } = await admin.shell('skerry grant ci-prod --env production --reader ci-prod')
     expect([code, liar.sent()], stderr).toEqual([2, []])
     expect(stderr).toContain('--reader ci-prod matches no reader of the key of shop/production')
   })
@@ -115,53 +110,53 @@ describe('a token whose key this machine knows', () => {
   it('must be accepted on a terminal under the name of another token', async () => {
     showTokenAs(dev, 'ci-prod')
     const question = 'give the key of shop/production to this reader'
-    const { code, stdout } = await admin.terminal('skerry grant --token ci-prod --env production', [[question, 'n']])
+    const { code, stdout } = await admin.terminal('skerry grant ci-prod --env production', [[question, 'n']])
     expect([code, liar.sent()]).toEqual([1, []])
     expect(stdout.replace(/\s+/g, ' ')).toContain(`this machine knows ${dev} as ${name}, and not as ci-prod`)
   })
 
   it('is known only by its id if an earlier release remembered no name', async () => {
     await forgetNameOf(dev, name)
-    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(
+    expect(await refused(`skerry grant ${name} --env production`)).toContain(
       `this machine knows ${dev} by its id alone, and not as ${name}`,
     )
-    await admin.ok(`skerry grant --token ${dev} --env production`)
-    await refused(`skerry kms grant billing --token ${name}`)
-    await admin.ok(`skerry kms grant billing --token ${name} --reader ${dev}`)
-    await admin.ok(`skerry env create staging-${number} && skerry grant --token ${name} --env staging-${number}`)
+    await admin.ok(`skerry grant ${dev} --env production`)
+    await refused(`skerry kms grant billing ${name}`)
+    await admin.ok(`skerry kms grant billing ${name} --reader ${dev}`)
+    await admin.ok(`skerry env create staging-${number} && skerry grant ${name} --env staging-${number}`)
   })
 
   it('is refused under its name if it was revoked, or if another token now has the name', async () => {
     const newer = await makeToken(name)
     showTokenAs(dev, name)
-    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${dev}`)
+    expect(await refused(`skerry grant ${name} --env production`)).toContain(`with --reader ${dev}`)
     liar.repent()
     await admin.ok(`skerry token revoke ${newer} --yes`)
     showTokenAs(newer, name)
-    expect(await refused(`skerry grant --token ${name} --env production`)).toContain(`with --reader ${newer}`)
+    expect(await refused(`skerry grant ${name} --env production`)).toContain(`with --reader ${newer}`)
   })
 
   it('takes a new name from a person, but not from the server alone', async () => {
     await admin.ok(`skerry token rename ${name} renamed-${number}`)
-    await admin.ok(`skerry grant --token renamed-${number} --env production`)
+    await admin.ok(`skerry grant renamed-${number} --env production`)
     showTokenAs(dev, 'ci-prod')
     await admin.ok('skerry token rename ci-prod ci-main')
     showTokenAs(dev, 'ci-main')
-    expect(await refused('skerry grant --token ci-main --env production')).toContain('by its id alone')
+    expect(await refused('skerry grant ci-main --env production')).toContain('by its id alone')
   })
 
   it('does not get the name that the server shows if --reader gives its id', async () => {
     await admin.ok('mv ~/.config/skerry/known-keys.json ~/aside')
     showTokenAs(dev, 'ci-prod')
-    await admin.ok(`skerry kms grant billing --token ${dev} --reader ${dev}`)
+    await admin.ok(`skerry kms grant billing ${dev} --reader ${dev}`)
     showTokenAs(dev, 'ci-prod')
-    expect(await refused('skerry grant --token ci-prod --env production')).toContain('by its id alone')
+    expect(await refused('skerry grant ci-prod --env production')).toContain('by its id alone')
     await admin.ok('mv ~/aside ~/.config/skerry/known-keys.json')
   })
 
   it('is not the target of a recovery request under the name of another token', async () => {
     showTokenAs(dev, 'ci-prod')
-    expect(await refused('skerry recovery request --token ci-prod')).toContain(`${dev} as ${name}, and not as ci-prod`)
+    expect(await refused('skerry recovery request ci-prod')).toContain(`${dev} as ${name}, and not as ci-prod`)
   })
 })
 
@@ -169,9 +164,9 @@ describe('a person whose key this machine knows', () => {
   const known = () => `this machine knows ${malloryId} as mallory@example.com, and not as ada@example.com`
 
   it.each([
-    ['an environment', 'skerry grant --user ada@example.com --env production', 'the key of shop/production', '0'],
-    ['an environment, in strict mode', 'skerry grant --user ada@example.com', 'the key of shop/development', '1'],
-    ['a managed key', 'skerry kms grant billing --user ada@example.com', 'the managed key billing', '0'],
+    ['an environment', 'skerry grant ada@example.com --env production', 'the key of shop/production', '0'],
+    ['an environment, in strict mode', 'skerry grant ada@example.com', 'the key of shop/development', '1'],
+    ['a managed key', 'skerry kms grant billing ada@example.com', 'the managed key billing', '0'],
     [
       'a share of the recovery key',
       'skerry recovery setup --threshold 2 --custodian admin@example.com --custodian ada@example.com --yes',
@@ -191,11 +186,11 @@ describe('a person whose key this machine knows', () => {
     showMalloryAs(ada.email)
     const { code, stderr } = await admin.shell('skerry members trust ada@example.com')
     expect([code, stderr]).toEqual([2, expect.stringContaining('this machine knows this key as the key of mallory@')])
-    expect(await refused('skerry recovery request --user ada@example.com')).toContain(known())
+    expect(await refused('skerry recovery request ada@example.com')).toContain(known())
   })
 
   it('is known by the e-mail address in upper or lower case', async () => {
     showMalloryAs('Mallory@Example.com')
-    await admin.ok('skerry grant --user Mallory@Example.com')
+    await admin.ok('skerry grant Mallory@Example.com')
   })
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await alice.ok('skerry kms create billing && skerry invite create bob@example.com --role admin')
   bob = await newKeyHolder(server, 'bob@example.com')
   await bob.ok('skerry invite accept')
-  await alice.ok('skerry grant --user bob@example.com --reader bob@example.com')
+  await alice.ok('skerry grant bob@example.com --reader bob@example.com')
   envId = JSON.parse(await alice.ok('skerry env show development --json')).environment.id
 })
 afterEach(() => liar.repent())
@@ -151,7 +151,7 @@ describe('a service token that the server adds to the readers of an environment'
 
 describe('an accepted reader', () => {
   const asNewMachine = async (env: string, accepting: string) => {
-    await alice.ok(`skerry env create ${env} && skerry grant --user bob@example.com --env ${env}`)
+    await alice.ok(`skerry env create ${env} && skerry grant bob@example.com --env ${env}`)
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     await alice.ok(`${accepting} --reader ${await idOf(bob)}`)
     countFromHere()
@@ -159,24 +159,24 @@ describe('an accepted reader', () => {
   afterEach(() => alice.ok('mv ~/aside ~/.config/skerry/known-readers.json'))
 
   it('of a branch must be accepted again for the next key of the parent', async () => {
-    await asNewMachine('forked', 'skerry branch create one --from forked')
-    const told = await refused('skerry env rekey --env forked --yes', { SKERRY_STRICT: '1' })
+    await asNewMachine('forked', 'skerry branch create one --env forked')
+    const told = await refused('skerry env rekey forked --yes', { SKERRY_STRICT: '1' })
     expect(told).toMatch(new RegExp(`${bob.email} \\(usr_\\w+\\) would get the new key of .*${isNew}`))
-    const { code, stderr } = await alice.shell('skerry branch create two --from forked')
+    const { code, stderr } = await alice.shell('skerry branch create two --env forked')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
   })
 
   it('of a composed group must be accepted again for the next key of the environment', async () => {
     await alice.ok('skerry env create composed --group shared')
     await asNewMachine('composed', 'skerry compose set shared --env composed --grant --yes')
-    const told = await refused('skerry env rekey --env composed --yes', { SKERRY_STRICT: '1' })
+    const told = await refused('skerry env rekey composed --yes', { SKERRY_STRICT: '1' })
     expect(told).toMatch(new RegExp(`${bob.email} \\(usr_\\w+\\) would get the new key of .*${isNew}`))
   })
 })
 
 describe('a reader of an earlier key', () => {
   it('gets no new key if this machine revoked the access and the server lists the reader again', async () => {
-    await alice.ok('skerry env create staging && skerry grant --user bob@example.com --env staging')
+    await alice.ok('skerry env create staging && skerry grant bob@example.com --env staging')
     const { principalId, publicKeyJwk } = JSON.parse(await alice.ok('skerry env show staging --json')).grantees.find(
       ({ name }: Json) => name === bob.email,
     )
@@ -185,17 +185,17 @@ describe('a reader of an earlier key', () => {
       ...body,
       grantees: [...body.grantees, { principalType: 'user', principalId, name: bob.email, publicKeyJwk }],
     }))
-    expect(await refused('skerry env rekey --env staging --yes')).toContain(
+    expect(await refused('skerry env rekey staging --yes')).toContain(
       `${bob.email} (${principalId}) would get the new key of shop/staging, and ${isNew}`,
     )
   })
 
   it('must be accepted again if somebody else replaced the key since', async () => {
-    await alice.ok('skerry env create shown && skerry grant --user bob@example.com --env shown')
-    await bob.ok(`skerry env rekey --app shop --env shown --yes --reader ${await idOf(alice)}`)
-    await alice.ok('skerry env trust --env shown --yes')
+    await alice.ok('skerry env create shown && skerry grant bob@example.com --env shown')
+    await bob.ok(`skerry env rekey shop/shown --yes --reader ${await idOf(alice)}`)
+    await alice.ok('skerry env trust shown --yes')
     countFromHere()
-    expect(await refused('skerry env rekey --env shown --yes')).toMatch(
+    expect(await refused('skerry env rekey shown --yes')).toMatch(
       new RegExp(`${bob.email} \\(usr_\\S+\\) would get the new key of shop/shown, and ${isNew}`),
     )
   })
@@ -203,24 +203,24 @@ describe('a reader of an earlier key', () => {
 
 describe('readers that a new machine sees for the first time', () => {
   it('are shown in one list, and are known after --reader has named them', async () => {
-    await alice.ok('skerry env create preview && skerry grant --user bob@example.com --env preview')
-    await alice.ok('skerry token create --name ci --app shop --env preview')
-    expect((await alice.shell('skerry env rekey --env preview --yes')).stderr).not.toContain(isNew)
+    await alice.ok('skerry env create preview && skerry grant bob@example.com --env preview')
+    await alice.ok('skerry token create ci --app shop --env preview')
+    expect((await alice.shell('skerry env rekey preview --yes')).stderr).not.toContain(isNew)
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()
-    const told = await refused('skerry env rekey --env preview --yes')
+    const told = await refused('skerry env rekey preview --yes')
     expect(told).toMatch(/^2 new readers would get the new key of shop\/preview:$/m)
     expect(told).toContain((await bob.ok('skerry keys fingerprint')).trim())
     const options = /run again with (.*)/.exec(told)![1]
-    expect((await alice.shell(`skerry env rekey --env preview --yes ${options}`)).code).toBe(0)
-    const { code, stderr } = await alice.shell('skerry env rekey --env preview --yes')
+    expect((await alice.shell(`skerry env rekey preview --yes ${options}`)).code).toBe(0)
+    const { code, stderr } = await alice.shell('skerry env rekey preview --yes')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
     await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
   })
 
   it('do not include readers of an environment that this machine has made', async () => {
     await alice.ok('skerry env create fresh')
-    const { code, stderr } = await alice.shell('skerry env rekey --env fresh --yes')
+    const { code, stderr } = await alice.shell('skerry env rekey fresh --yes')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
   })
 })
@@ -301,20 +301,20 @@ describe('a recovery key that this machine has seen and nobody has accepted', ()
 })
 
 describe('--reader', () => {
-  const rekey = 'skerry env rekey --env named --yes'
+  const rekey = 'skerry env rekey named --yes'
 
   it('names a reader by its e-mail address or the name of a token', async () => {
     const { stderr } = await alice.shell('skerry env create named --reader recovery')
     expect(stderr).toContain('this credential and the recovery custodians together can read it')
-    await alice.ok('skerry grant --user bob@example.com --env named')
-    const mine = await alice.shell('skerry branch create mine --from named --private')
+    await alice.ok('skerry grant bob@example.com --env named')
+    const mine = await alice.shell('skerry branch create mine --env named --private')
     expect(mine.stderr).toContain('this credential and the recovery custodians together can read it')
-    await alice.ok('skerry token create --name named-ci --app shop --env named')
+    await alice.ok('skerry token create named-ci --app shop --env named')
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()
     await refused(`${rekey} --reader recovery --reader ${bob.email}`)
     await alice.ok(`${rekey} --reader recovery --reader ${bob.email} --reader named-ci`)
-    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json && skerry env trust --env named --yes')
+    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json && skerry env trust named --yes')
   })
 
   it.each([

@@ -42,7 +42,7 @@ describe('an invitation by a stranger', () => {
     const bob = await newPersonMachine(server, 'bob@example.com')
     await bob.ok('skerry org create "Own"')
     expect((await stranger.skerry(['invite', 'create', bob.email, '--role', 'admin'])).code).toBe(0)
-    expect(await bob.ok('skerry org list')).toMatch(/^SLUG.*\nown +Own +owner +\S+\n$/)
+    expect(await bob.ok('skerry org ls')).toMatch(/^SLUG.*\nown +Own +owner +\S+\n$/)
     expect(await bob.ok('skerry invite mine')).toMatch(/^stranger +Stranger +admin +a program +/m)
     const { stderr } = await bob.shell('skerry invite decline stranger --yes; skerry invite accept stranger')
     expect(stderr).toBe(
@@ -73,13 +73,13 @@ it('signing up on a server with closed sign-up is refused, and the error names t
 
 describe('a thief of a decoy', () => {
   it('gets the same answers as for an unknown token on every path, and the owner sees each try and one audit entry', async () => {
-    const decoy = (await alice.ok('skerry honey create --placement wiki')).trim()
+    const decoy = (await alice.ok('skerry honey create wiki')).trim()
     const { bearer } = await parseToken(decoy)
     const asked = await Promise.all(Array.from({ length: 20 }, () => present(decoy)))
     expect(new Set(asked.map(({ text }) => text))).toEqual(new Set([unknown.text]))
     for (const path of ['/', '/docs', '/openapi.json', '/nowhere', '/%zz'])
       expect(await present(bearer, path)).toEqual(await present('none', path))
-    const count = async () => /^hny_\w+ +\S+ +wiki +(\d+)/m.exec(await alice.ok('skerry honey list'))?.[1]
+    const count = async () => /^hny_\w+ +\S+ +wiki +(\d+)/m.exec(await alice.ok('skerry honey ls'))?.[1]
     await expect.poll(count).toBe('25')
     expect(await trail('honey_token.tripped')).toHaveLength(1)
   })
@@ -87,7 +87,7 @@ describe('a thief of a decoy', () => {
 
 describe('a token that a program sends whole', () => {
   it('is refused, and the audit log names the token to replace', async () => {
-    const { stdout, stderr } = await alice.shell('skerry token create --name pipeline')
+    const { stdout, stderr } = await alice.shell('skerry token create pipeline')
     expect(stderr).toContain('a published client would send it whole, key and all, and needs --format classic')
     for (let sent = 0; sent < 3; sent++) expect(await present(stdout.trim())).toEqual(unknown)
     await expect.poll(() => trail('token.exposed')).toMatchObject([{ metadata: { name: 'pipeline' } }])

@@ -31,8 +31,8 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     await admin.write('admin-url', `${credential}\n`)
     await admin.write('ssh-ca', authority.privateKey)
     await admin.write('ssh-ca.pub', `${authority.publicKey} the authority\n`)
-    await ok('skerry lease target add db --file admin-url --schema app --ca-file ca.pem --yes')
-    await ok('skerry lease target add hosts --file ssh-ca --yes')
+    await ok('skerry lease target create db --file admin-url --schema app --ca-file ca.pem --yes')
+    await ok('skerry lease target create hosts --file ssh-ca --yes')
   })
   afterEach(() => liar.repent())
   afterAll(async () => {
@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
   it('is not added with a provisioner whose key this machine has not seen', async () => {
     const tokenId = await listToken()
     const told = await refused(
-      `skerry lease target add other --file admin-url --schema app --provisioner ${tokenId} --yes`,
+      `skerry lease target create other --file admin-url --schema app --provisioner ${tokenId} --yes`,
     )
     expect(told).toContain(`inner (${tokenId}) would get the admin credential of other, and this machine`)
     expect(told).toContain(`run again with --reader ${tokenId}`)

@@ -59,7 +59,7 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
           <Empty
             title="No branch"
             action={forkButton}
-            command={holdsKey && `skerry branch create pr-1 --from ${environment.slug}`}
+            command={holdsKey && `skerry branch create pr-1 --env ${environment.slug}`}
           />
         }
       />

@@ -65,7 +65,7 @@ export function TargetList() {
         actions={actions}
         details={(target) => <TargetDetails target={target} />}
         empty={
-          <Empty title="No target yet" command={`skerry lease target add shop --org ${org.slug}`}>
+          <Empty title="No target yet" command={`skerry lease target create shop --org ${org.slug}`}>
             Register a database, a certificate authority for SSH, or a cloud. Skerry signs in to it to make and remove
             accounts.
           </Empty>

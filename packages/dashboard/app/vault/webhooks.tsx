@@ -74,7 +74,7 @@ export function Webhooks({ project }: { project: Project }) {
         empty={
           <Empty
             title="No webhook yet"
-            command={`skerry vault webhooks create https://api.example.com/hooks --project ${project.id} --org ${org.slug}`}
+            command={`skerry vault webhook create https://api.example.com/hooks --project ${project.id} --org ${org.slug}`}
           />
         }
       />

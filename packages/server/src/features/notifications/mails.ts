@@ -209,7 +209,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `The webhook at ${host} failed many times in a row, the last time with: ${error}.`,
       'Skerry sends it nothing until an admin enables it again. It then gets the events that already waited, but no newer ones.',
       '',
-      `Correct the receiver, then enable the webhook at ${baseUrl}, or with \`skerry vault webhooks enable\`.`,
+      `Correct the receiver, then enable the webhook at ${baseUrl}, or with \`skerry vault webhook enable\`.`,
     ],
   },
   cli_session_approved: {

@@ -77,7 +77,7 @@ function ClientList() {
         rowName={({ name }) => name}
         actions={actions}
         empty={
-          <Empty title="No machine client" command={`skerry client create --name provisioning --org ${org.slug}`}>
+          <Empty title="No machine client" command={`skerry client create provisioning --org ${org.slug}`}>
             Make one for a program that sets up applications and tokens by itself.
           </Empty>
         }

@@ -70,7 +70,7 @@ function HoneyTokenList() {
         rowName={nameOf}
         action={(honeyToken) => ({ label: 'Delete', danger: true, onClick: () => deleting.open(honeyToken) })}
         empty={
-          <Empty title="No decoy yet" command={`skerry honey create --placement "old wiki page" --org ${org.slug}`}>
+          <Empty title="No decoy yet" command={`skerry honey create "old wiki page" --org ${org.slug}`}>
             Plant one where only someone who looks for secrets finds it: in an old .env file, a wiki, a backup.
           </Empty>
         }

@@ -97,7 +97,7 @@ function TokenList() {
           ) : (
             <Empty
               title="No service token yet"
-              command={`skerry token create --name web --app my-app --env production --org ${org.slug}`}
+              command={`skerry token create web --app my-app --env production --org ${org.slug}`}
             >
               Create one for each program and place, so that you can revoke one without the others.
             </Empty>

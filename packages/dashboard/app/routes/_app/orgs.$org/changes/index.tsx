@@ -58,7 +58,7 @@ const oneOfEach = (changes: ChangeRequest[]): ChangeRequest[] => [
 function Nothing({ open }: { open: boolean }) {
   const { org } = Route.useRouteContext()
   return (
-    <Empty title={open ? 'Nothing waits' : 'No such change'} command={`skerry changes list --org ${org.slug}`}>
+    <Empty title={open ? 'Nothing waits' : 'No such change'} command={`skerry changes ls --org ${org.slug}`}>
       Where an environment is protected, changes of its secrets wait here until others approve them. Protect one on its
       page, under Protection.
     </Empty>

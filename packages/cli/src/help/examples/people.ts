@@ -1,0 +1,183 @@
+/** Examples of members, invitations, grants, sessions, keyrings and recovery. */
+export const people = {
+  members: [
+    ['skerry members ls', 'List members, their roles and the words of their keys'],
+    ['skerry members role bob@example.com admin', 'Make a member an admin'],
+  ],
+  'members ls': [
+    ['skerry members ls', 'List members, their roles and the words of their keys'],
+    ['skerry members ls --org acme --json', 'Print the members of Acme as JSON'],
+  ],
+  'members role': [
+    ['skerry members role bob@example.com admin', 'Make a member an admin'],
+    ['skerry members role bob@example.com member', 'Take the admin role from a member'],
+  ],
+  'members rm': [
+    ['skerry members rm bob@example.com', 'Remove a member from the organization'],
+    ['skerry members rm bob@example.com --end-leases --yes', 'Remove a member and end their leases'],
+  ],
+  'members trust': [
+    ['skerry members trust bob@example.com', 'Compare the words of a new key and accept it'],
+    ['skerry members trust bob@example.com --yes', 'Accept a key whose words you compared before'],
+  ],
+  invite: [
+    ['skerry invite create bob@example.com', 'Invite a person as a member'],
+    ['skerry invite ls', 'List the open invitations'],
+  ],
+  'invite ls': [
+    ['skerry invite ls', 'List the open invitations'],
+    ['skerry invite ls --json', 'Print the open invitations as JSON'],
+  ],
+  'invite create': [
+    ['skerry invite create bob@example.com', 'Invite a person as a member'],
+    ['skerry invite create ada@example.com --role admin', 'Invite a person as an admin'],
+  ],
+  'invite resend': [
+    ['skerry invite resend bob@example.com', 'Send the invitation again'],
+    ['skerry invite resend bob@example.com --org acme', 'Send an invitation to Acme again'],
+  ],
+  'invite rm': [
+    ['skerry invite rm bob@example.com', 'Withdraw an invitation'],
+    ['skerry invite rm bob@example.com --yes', 'Withdraw an invitation without a question'],
+  ],
+  'invite mine': [
+    ['skerry invite mine', 'List the organizations that invite you'],
+    ['skerry invite mine --json', 'Print your invitations as JSON'],
+  ],
+  'invite accept': [
+    ['skerry invite accept', 'Accept your only invitation'],
+    ['skerry invite accept acme', 'Join the organization acme'],
+  ],
+  'invite decline': [
+    ['skerry invite decline acme', 'Decline the invitation of acme'],
+    ['skerry invite decline acme --yes', 'Decline it without a question'],
+  ],
+  grant: [
+    ['skerry grant bob@example.com --env production', 'Let a member read production'],
+    ['skerry grant ci --all', 'Let a token read all environments that you can read'],
+  ],
+  'grant ls': [
+    ['skerry grant ls', 'List who can read this folder’s environment'],
+    ['skerry grant ls --app shop --env production', 'List who can read production'],
+  ],
+  'grant revoke': [
+    ['skerry grant revoke bob@example.com --env production', 'Take the key of production from a member'],
+    ['skerry grant revoke ci --app shop --env production --yes', 'Take the key from a token without a question'],
+  ],
+  sessions: [
+    ['skerry sessions ls', 'List the machines that you are signed in on'],
+    ['skerry sessions revoke old-laptop', 'End the session of a machine'],
+  ],
+  'sessions ls': [
+    ['skerry sessions ls', 'List the machines that you are signed in on'],
+    ['skerry sessions ls --json', 'Print your sessions as JSON'],
+  ],
+  'sessions revoke': [
+    ['skerry sessions revoke old-laptop', 'End the session of a machine'],
+    ['skerry sessions revoke old-laptop --yes', 'End it without a question'],
+  ],
+  keys: [
+    ['skerry keys init', 'Create your keys and choose a passphrase'],
+    ['skerry keys unlock --for 8h', 'Type the passphrase once for a day of work'],
+  ],
+  'keys status': [
+    ['skerry keys status', 'Show whether your keyring is unlocked'],
+    ['skerry keys status --json', 'Print the state of the keyring as JSON'],
+  ],
+  'keys init': [
+    ['skerry keys init', 'Create your keys and choose a passphrase'],
+    ['skerry keys init --json', 'Create your keys and print the public key as JSON'],
+  ],
+  'keys unlock': [
+    ['skerry keys unlock', 'Unlock until you did not use it for 15 minutes'],
+    ['skerry keys unlock --for 8h', 'Type the passphrase once for a day of work'],
+  ],
+  'keys lock': [
+    ['skerry keys lock', 'Remove your private key from memory'],
+    ['skerry keys lock --profile acme', 'Lock the keyring of another stored credential'],
+  ],
+  'keys fingerprint': [
+    ['skerry keys fingerprint', 'Print the twelve words of your key'],
+    ['skerry keys fingerprint --profile ci', 'Print the words of a stored token’s key'],
+  ],
+  'keys passkeys': [
+    ['skerry keys passkeys', 'List your passkeys'],
+    ['skerry keys passkeys --json', 'Print your passkeys as JSON'],
+  ],
+  'keys passphrase': [
+    ['skerry keys passphrase', 'Change your passphrase'],
+    ['skerry keys passphrase --new-file new-passphrase', 'Read the new passphrase from a file'],
+  ],
+  'keys replace': [
+    ['skerry keys replace', 'Make new keys after you forgot the passphrase'],
+    ['skerry keys replace --new-file new-passphrase --yes', 'Replace the keys in a script'],
+  ],
+  'keys trust': [
+    ['skerry keys trust', 'Compare the words of your new keys and accept them'],
+    ['skerry keys trust --yes', 'Accept keys whose words you compared before'],
+  ],
+  recovery: [
+    ['skerry recovery status', 'Show what can be recovered, and by how many custodians'],
+    ['skerry recovery request bob@example.com', 'Ask custodians to restore a member’s access'],
+  ],
+  'recovery status': [
+    ['skerry recovery status', 'Show the recovery key and environments without recovery'],
+    ['skerry recovery status --json', 'Print the state of the recovery as JSON'],
+  ],
+  'recovery setup': [
+    [
+      'skerry recovery setup --threshold 2 --custodian ada@example.com,bob@example.com,cyd@example.com',
+      'Give three custodians a share, of which two are needed',
+    ],
+    [
+      'skerry recovery setup --custodian ada@example.com --custodian bob@example.com',
+      'Name each custodian in an option of its own',
+    ],
+  ],
+  'recovery rotate': [
+    ['skerry recovery rotate', 'Give the same custodians new shares'],
+    [
+      'skerry recovery rotate --threshold 2 --custodian ada@example.com,cyd@example.com,eve@example.com',
+      'Choose other custodians',
+    ],
+  ],
+  'recovery cover': [
+    ['skerry recovery cover', 'Make all environments that you can read recoverable'],
+    ['skerry recovery cover --reader recovery', 'Accept the recovery key without a question'],
+  ],
+  'recovery trust': [
+    ['skerry recovery trust', 'Compare the words of the recovery key and accept it'],
+    ['skerry recovery trust --yes', 'Accept a recovery key whose words you compared before'],
+  ],
+  'recovery disable': [
+    ['skerry recovery disable', 'End recovery after a question'],
+    ['skerry recovery disable --yes', 'End recovery without a question'],
+  ],
+  'recovery share': [
+    ['skerry recovery share', 'Check your share as a custodian'],
+    ['skerry recovery share --json', 'Print the words of the recovery key as JSON'],
+  ],
+  'recovery request': [
+    ['skerry recovery request bob@example.com', 'Ask custodians to restore a member’s access'],
+    ['skerry recovery request ci --reason "nobody else can read production"', 'Ask for the access of a token'],
+  ],
+  'recovery contribute': [
+    ['skerry recovery contribute rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'Compare the words and give your share'],
+    [
+      'skerry recovery contribute rcr_7Kq2mXw4RtB9vLs1NdYf3c --words "$WORDS"',
+      'Give your share with the words that you were told',
+    ],
+  ],
+  'recovery complete': [
+    ['skerry recovery complete rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'Get access to everything that is covered'],
+    ['skerry recovery complete rcr_7Kq2mXw4RtB9vLs1NdYf3c --only shop/production', 'Get access to one environment'],
+  ],
+  'recovery cancel': [
+    ['skerry recovery cancel rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'Cancel a request that nobody should have opened'],
+    ['skerry recovery cancel rcr_7Kq2mXw4RtB9vLs1NdYf3c --yes', 'Cancel it without a question'],
+  ],
+  'recovery drill': [
+    ['skerry recovery drill', 'Start a drill that restores nothing'],
+    ['skerry recovery drill rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'Finish a drill after the custodians contributed'],
+  ],
+} as const

@@ -1,0 +1,109 @@
+/** Tasks with people, their keys and recovery. */
+export const access = [
+  {
+    title: 'Add a new team member',
+    words: 'invite person user colleague onboard onboarding access share team people give',
+    steps: [
+      ['skerry invite create bob@example.com', 'Invite the person by mail'],
+      ['skerry members ls', 'Wait until they have joined and made their keys'],
+      ['skerry grant bob@example.com --app shop --env production', 'Let them read an environment'],
+    ],
+    document: 'docs/operations.md#the-first-person-and-everyone-else',
+  },
+  {
+    title: 'Join a team that invited you',
+    words: 'accept invitation invited new member employee onboarding',
+    steps: [
+      ['skerry login --url https://skerry.example.com', 'Sign in with the invited address'],
+      ['skerry invite accept', 'Join the organization'],
+      ['skerry keys init', 'Create your keys and choose a passphrase'],
+      ['skerry keys fingerprint', 'Tell these words to the person who gives you access'],
+    ],
+    document: 'README.md#people',
+  },
+  {
+    title: 'Remove a team member',
+    words: 'offboard offboarding leave fire delete user revoke access person quit rekey',
+    steps: [
+      ['skerry members rm bob@example.com --end-leases', 'Remove the person and end their leases'],
+      ['skerry env rekey production', 'Replace the key of each environment that they could read'],
+      ['skerry rotation run DB_PASSWORD', 'Replace values that they know'],
+    ],
+    document: 'docs/command-line.md#who-gets-a-key',
+  },
+  {
+    title: 'Change what a member may do',
+    words: 'role permission admin owner rights access control rbac grant revoke read',
+    steps: [
+      ['skerry members role bob@example.com admin', 'Change the role in the organization'],
+      ['skerry grant bob@example.com --app shop --env production', 'Let the member read an environment'],
+      ['skerry grant revoke bob@example.com --app shop --env production', 'Take the key from the member'],
+      ['skerry env readers production', 'Check who can read it'],
+    ],
+    document: 'docs/command-line.md#who-gets-a-key',
+  },
+  {
+    title: 'Recover from a forgotten passphrase',
+    words: 'forgot lost password reset passphrase keyring locked unlock recover recovery',
+    steps: [
+      ['skerry keys replace', 'Make new keys with a new passphrase'],
+      ['skerry members trust bob@example.com', 'As an admin, compare the words of the new key'],
+      ['skerry grant bob@example.com --app shop --env production', 'Or as a reader, give access again'],
+      ['skerry recovery request bob@example.com', 'If nobody can read it, ask the custodians'],
+    ],
+    document: 'docs/recovery.md#i-forgot-my-passphrase',
+  },
+  {
+    title: 'Change your passphrase',
+    words: 'password keyring new update keys',
+    steps: [
+      ['skerry keys passphrase', 'Type the old and the new passphrase'],
+      ['skerry keys unlock --for 8h', 'Unlock your keys for a day of work'],
+    ],
+    document: 'README.md#people',
+  },
+  {
+    title: 'Prepare for lost keys with recovery custodians',
+    words: 'backup key escrow shamir share threshold unseal break glass recovery setup emergency kit',
+    steps: [
+      [
+        'skerry recovery setup --threshold 2 --custodian ada@example.com,bob@example.com,cyd@example.com',
+        'Give three custodians a share, of which two are needed',
+      ],
+      ['skerry recovery share', 'Let each custodian check the share'],
+      ['skerry recovery status', 'Show environments that are not covered'],
+      ['skerry recovery drill', 'Rehearse a recovery'],
+    ],
+    document: 'docs/recovery.md#setting-it-up',
+  },
+  {
+    title: 'Restore access with custodians',
+    words: 'recover recovery ceremony request contribute share unlock nobody can read lost key',
+    steps: [
+      ['skerry recovery request bob@example.com', 'As an admin, open a request'],
+      ['skerry recovery contribute rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'As a custodian, compare the words'],
+      ['skerry recovery complete rcr_7Kq2mXw4RtB9vLs1NdYf3c', 'As the person, get access again'],
+      ['skerry recovery rotate', 'Replace the shares afterwards'],
+    ],
+    document: 'docs/recovery.md',
+  },
+  {
+    title: 'Sign in after you lost your second factor',
+    words: 'mfa 2fa totp authenticator phone passkey lost code backup codes otp',
+    steps: [
+      ['skerry open', 'Sign in to the dashboard with a recovery code'],
+      ['skerry org mfa', 'Show whether the organization requires a second factor'],
+      ['skerry org mfa off', 'If nobody has one, turn it off with an admin token'],
+    ],
+    document: 'docs/operations.md#people',
+  },
+  {
+    title: 'Require a second factor of all members',
+    words: 'mfa 2fa totp authenticator passkey security enforce two-factor',
+    steps: [
+      ['skerry org mfa on', 'Require a second factor'],
+      ['skerry org mfa', 'Check the setting'],
+    ],
+    document: 'docs/operations.md#people',
+  },
+] as const

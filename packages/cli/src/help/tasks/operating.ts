@@ -1,0 +1,113 @@
+/** Tasks with the audit log, archives, scripts and servers. */
+export const operating = [
+  {
+    title: 'Search the audit log',
+    words: 'who did what when events history activity find access read trail compliance',
+    steps: [
+      ['skerry audit ls --actor bob@example.com --since 7d', 'List what a member did in a week'],
+      ['skerry audit ls --action secret.written --text DATABASE_URL', 'Find who wrote a secret'],
+      ['skerry audit timeline --since 24h', 'Count the entries of each hour'],
+    ],
+    document: 'docs/audit.md#searching-a-long-log',
+  },
+  {
+    title: 'Prove that the audit log was not changed',
+    words: 'verify tamper integrity merkle checkpoint transparency compliance auditor signed proof trail',
+    steps: [
+      ['skerry audit verify', 'Check the whole log on this machine'],
+      ['skerry audit checkpoint > checkpoint.txt', 'Save the checkpoint where the operator cannot write'],
+      ['skerry audit checkpoint --compare checkpoint.txt', 'Compare with the checkpoint of a colleague'],
+    ],
+    document: 'docs/audit.md#proof-that-nothing-was-changed',
+  },
+  {
+    title: 'Send the audit log to a collector',
+    words: 'siem splunk datadog elastic opentelemetry otlp stream forward export logs grafana loki',
+    steps: [
+      [
+        'skerry log-sink set https://collector.example.com/v1/logs --headers-file headers.txt',
+        'Send entries with an authorization header',
+      ],
+      ['skerry log-sink test', 'Send a sample entry'],
+      ['skerry log-sink status', 'Show whether entries arrive'],
+    ],
+    document: 'docs/audit.md#sending-it-to-a-collector',
+  },
+  {
+    title: 'Choose which mails you receive',
+    words: 'notification email alert subscribe unsubscribe events',
+    steps: [
+      ['skerry notifications ls', 'List events, and which are mailed to you'],
+      ['skerry notifications disable sync_failed', 'Receive no mail about an event'],
+    ],
+    document: 'docs/operations.md#people',
+  },
+  {
+    title: 'Back up an organization',
+    words: 'backup export archive save copy download dump disaster',
+    steps: [
+      ['skerry org export acme.json', 'Write everything to one signed file'],
+      ['skerry org export verify acme.json --key "$SIGNING_KEY"', 'Check it without a server'],
+      ['skerry token create backup --admin > backup-token', 'Keep a token that can restore, apart from it'],
+    ],
+    document: 'docs/export.md',
+  },
+  {
+    title: 'Restore an organization, or move it to another server',
+    words: 'migrate import archive backup disaster transfer new server host',
+    steps: [
+      ['skerry org export acme.json', 'On the old server, write the archive'],
+      ['npx skerry-server org restore acme.json --key "$SIGNING_KEY"', 'On the new server, restore it'],
+      ['skerry token register --request > request.json', 'Where a token is, prepare a request'],
+      ['skerry token register --from request.json', 'As an admin, register the token again'],
+    ],
+    document: 'docs/export.md#restoring',
+  },
+  {
+    title: 'Run your own server with PostgreSQL',
+    words: 'self-host selfhost install deploy production database docker operate postgres cluster high availability',
+    steps: [
+      ['SKERRY_DATABASE_URL=postgres://skerry@db.internal/skerry npm start', 'Start a server'],
+      ['skerry dashboard verify https://skerry.example.com', 'Check the dashboard that it serves'],
+    ],
+    document: 'docs/operations.md#postgresql',
+  },
+  {
+    title: 'Use Skerry in a script',
+    words: 'json machine readable output jq automate bash api scripting stdout parse yes confirmation',
+    steps: [
+      ['skerry secrets ls --json', 'Print names and sources as JSON'],
+      ['skerry secrets rm OLD_API_KEY --yes', 'Change something without a question'],
+      ['echo -n "$VALUE" | skerry secrets set API_KEY', 'Write a value from stdin'],
+    ],
+    document: 'docs/command-line.md',
+  },
+  {
+    title: 'Understand exit codes',
+    words: 'exit code status return error number script failed 1 2 3 4 5 6 126 127 130',
+    steps: [
+      ['skerry --help', 'List the exit codes and environment variables'],
+      ['skerry secrets diff staging production --exit-code', 'Exit with 1 if two environments differ'],
+    ],
+    document: 'docs/command-line.md',
+  },
+  {
+    title: 'Complete commands with the Tab key',
+    words: 'completion autocomplete tab bash zsh fish shell',
+    steps: [
+      ['skerry completion bash > ~/.local/share/bash-completion/completions/skerry', 'Install it for bash'],
+      ['skerry completion fish > ~/.config/fish/completions/skerry.fish', 'Install it for fish'],
+    ],
+    document: 'docs/command-line.md#completion',
+  },
+  {
+    title: 'See and change your plan',
+    words: 'billing price upgrade usage limit quota pay subscription cancel invoice',
+    steps: [
+      ['skerry plan usage', 'Show how much of the plan is used'],
+      ['skerry plan checkout team', 'Print the address where you buy a plan'],
+      ['skerry plan portal', 'Print the address where you manage payments'],
+    ],
+    document: 'docs/plans.md',
+  },
+] as const

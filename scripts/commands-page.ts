@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { verbs } from '../packages/cli/src/grammar.ts'
+import { buildProgram, everyCommand } from '../packages/cli/src/program.ts'
+import { markdownTable } from './markdown-table.ts'
+
+/** The page with every command, in the groups and the order of `skerry --help`. */
+export async function commandsMarkdown(): Promise<string> {
+  const program = await buildProgram([everyCommand])
+  const shown = program.commands.filter((one) => !one.summary().startsWith('Replaced'))
+  const groups = Map.groupBy(shown, (one) => one.helpGroup().replace(/:$/, ''))
+  const sections = [...groups].flatMap(([heading, commands]) => [
+    `## ${heading}`,
+    markdownTable({ columns: ['Command', 'What it does'], rows: commands.flatMap((one) => rowsOf(one, 'skerry')) }),
+  ])
+  return `${[head, ...sections, '## Verbs', verbsHead, verbsTable()].join('\n\n')}\n`
+}
+
+const head = `# Commands
+
+Generated from the commands by \`npm run generate\`. \`skerry <command> --help\` shows options and examples. [command-line.md](command-line.md)
+explains the concepts.
+
+A command is a noun, a verb and the object: \`skerry token create ci\`. A noun alone lists: \`skerry token\`. \`--app\`, \`--env\`,
+\`--branch\` and \`--group\` name the environment. \`list\`, \`delete\`, \`remove\`, \`add\` and \`update\` work in the place of \`ls\`, \`rm\`,
+\`create\` and \`edit\`.`
+
+const verbsHead = 'A verb has one meaning in all commands.'
+
+const verbsTable = () =>
+  markdownTable({
+    columns: ['Verb', 'Meaning'],
+    rows: Object.entries(verbs).map(([verb, meaning]) => [`\`${verb}\``, meaning]),
+  })
+
+function rowsOf(command: Command, above: string): string[][] {
+  const path = `${above} ${command.name()}`
+  const below = command.commands.flatMap((one) => rowsOf(one, path))
+  const usage = command.usage().replace('[options]', '').replace('[command]', '').trim()
+  const own = [`\`${`${path} ${usage}`.trim()}\``, command.summary() || command.description().split('\n')[0]!]
+  return command.commands.length === 0 || command.registeredArguments.length > 0 ? [own, ...below] : below
+}
