@@ -50,9 +50,9 @@ async function init({
   const byFolder = slugFrom(basename(folder))
   const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
-  const usual = known?.env ?? above?.scope.env
-  const named = flags.env ?? (process.env.SKERRY_ENV || usual)
-  const env = named ?? (picks ? await pickEnvironment(session, app) : 'development')
+  const named = flags.env ?? (process.env.SKERRY_ENV || (known?.app === app ? known.env : undefined))
+  const usual = named ?? known?.env ?? above?.scope.env
+  const env = usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
   const wanted = { app, env, isNamed: named !== undefined, name: flags.name ?? nameFor(app, folder) }

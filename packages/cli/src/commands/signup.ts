@@ -53,7 +53,7 @@ async function signup(orgName: string, flags: Options): Promise<void> {
     const credentialsFile = credentialsPath()
     writeJson({ url: settings.url, org: { id, slug, name }, profile, clientId, tokenId, invitation, credentialsFile })
   }
-  if (link !== null && flags.browser && hasDesktop()) await openOnce(link, openBrowser)
+  if (link !== null && !flags.json && flags.browser && hasDesktop()) await openOnce(link, openBrowser)
 }
 
 /** Stores the credential before anything else, because its secret is shown once and the next steps can fail. */

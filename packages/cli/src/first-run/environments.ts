@@ -37,7 +37,8 @@ export async function ensureEnvironments(
     if (!environment.canDecrypt) warn(noKeyText(session, `${wanted.app}/${wanted.env}`))
     return { created: [], isReadable: environment.canDecrypt }
   }
-  const missing = wanted.isNamed || environments.length > 0 ? [wanted.env] : usualEnvironments
+  const isUsual = !wanted.isNamed && environments.length === 0 && usualEnvironments.includes(wanted.env)
+  const missing = isUsual ? usualEnvironments : [wanted.env]
   const parts = [...(app ? [] : [`application ${wanted.app}`]), nameAll(missing)]
   if (!flags.yes && canAsk() && !(await ask(`create ${parts.join(' and ')} in ${orgSlug}?`, true))) {
     throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
