@@ -17,8 +17,8 @@ export async function adviseGrant(session: Session): Promise<void> {
   const [email] = emails
   if (emails.length !== 1 || !email) return
   const isReady = members.some(({ publicKeyJwk }) => publicKeyJwk !== null)
-  const when = isReady ? 'share them with' : 'once they have made a keyring in the dashboard, share the keys with'
-  note(`${email} cannot read them yet: ${when} \`skerry grant ${email} --all\``)
+  const when = isReady ? 'share the keys with' : 'once they have made a keyring in the dashboard, share the keys with'
+  note(`${email} cannot read these environments yet: ${when} \`skerry grant ${email} --all\``)
 }
 
 /**
