@@ -30,17 +30,17 @@ export async function askHidden(question: string): Promise<string> {
   return answer ?? ''
 }
 
-/** Asks for a line of text, which is visible while it is typed. */
-export async function askText(question: string): Promise<string> {
+/** Asks for a line of text, which is visible while it is typed. `usual` stands there already, and can be changed. */
+export async function askText(question: string, usual = ''): Promise<string> {
   const { text, isCancel } = await import('@clack/prompts')
-  const answer = await onTerminal((how) => text({ message: printable(question), ...how }))
+  const answer = await onTerminal((how) => text({ message: printable(question), initialValue: usual, ...how }))
   if (isCancel(answer)) throw cancelled()
   return answer ?? ''
 }
 
-export async function ask(question: string): Promise<boolean> {
+export async function ask(question: string, usual = false): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts')
-  const answer = await onTerminal((how) => confirm({ message: printable(question), initialValue: false, ...how }))
+  const answer = await onTerminal((how) => confirm({ message: printable(question), initialValue: usual, ...how }))
   if (isCancel(answer)) throw cancelled()
   return answer
 }

@@ -128,10 +128,10 @@ async function runShell(script: string, { cwd, env, streams }: Omit<CommandLine,
   }
 }
 
-/** A machine on which the quick start was done. */
+/** A machine on which the quick start was done, with one environment. */
 export async function signedUp(url: string, orgName: string, options?: { cold: boolean }): Promise<Machine> {
   const machine = await newMachine(url, options)
-  const { code, stderr } = await machine.shell(`skerry signup '${orgName}' && skerry init`)
+  const { code, stderr } = await machine.shell(`skerry signup '${orgName}' && skerry init --env development`)
   if (code !== 0) throw new Error(`the quick start failed: ${stderr}`)
   return machine
 }

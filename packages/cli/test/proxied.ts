@@ -25,7 +25,7 @@ export async function openProxied(options?: { cold: boolean }): Promise<Proxied>
   await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
   const server = await openPeopleServer()
   const alice = await newKeyHolder(server, 'alice@example.com')
-  await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes')
+  await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes --env development')
   await alice.ok(
     `printf %s '${planted}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
   )

@@ -43,7 +43,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
     server = await openPeopleServer()
     liar = await openLiar(server.url)
     admin = await newKeyHolder(server, 'admin@example.com', liar.url)
-    await admin.ok('skerry org create "Recovered" && skerry init --yes')
+    await admin.ok('skerry org create "Recovered" && skerry init --yes --env development')
     await admin.ok(`echo -n '${value}' | skerry secrets set VALUE`)
     custodians = []
     for (let index = 1; index <= 5; index++) custodians.push(await invited(`custodian-${index}@example.com`))

@@ -51,6 +51,22 @@ describe('skerry login', () => {
     await machine.remove()
   })
 
+  it('says that the person acts from now on, and how the token of the same organization shares its keys', async () => {
+    machine = await newMachine(server.url)
+    machine.env.SKERRY_KEYRING = 'off'
+    email = `login-${++count}@example.com`
+    await ok(machine, `skerry signup "Both ${count}" --email ${email}`)
+    const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
+    await ok(machine, `SKERRY_TOKEN=${bearer} skerry invite accept`)
+    const { stderr } = await login('approve', machine)
+    const profile = `both-${count}@${new URL(server.url).host}`
+    expect(stderr).toContain(`commands now act as ${email}, and no longer as the token in profile ${profile}`)
+    expect(stderr).toContain(`skerry grant ${email} --all --profile ${profile}`)
+    expect(await ok(machine, 'skerry whoami')).toContain(`user ${email}`)
+    expect(await ok(machine, `skerry whoami --profile ${profile}`)).toContain('service_token')
+    await machine.remove()
+  })
+
   it('stores nothing if the person denies the code', async () => {
     const { code, stderr } = await login('deny')
     expect([code, stderr]).toEqual([3, expect.stringContaining('denied')])
@@ -85,7 +101,7 @@ describe('skerry login', () => {
     await ok(machine, `echo 'my own random passphrase' | skerry keys init`)
     await machine.write('../pass', 'my own random passphrase')
     machine.env.SKERRY_PASSPHRASE_FILE = join(machine.home, 'pass')
-    await ok(machine, `skerry init --yes --org two-${count} && echo -n v | skerry secrets set A`)
+    await ok(machine, `skerry init --yes --env development --org two-${count} && echo -n v | skerry secrets set A`)
     expect(await ok(machine, 'skerry run -- printenv A')).toBe('v\n')
     await machine.remove()
   })

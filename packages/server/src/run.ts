@@ -42,10 +42,10 @@ export async function run(environment: Record<string, string | undefined>, warni
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
-  // Printed at every log level: the link is a credential, and the only way to the first organization.
+  // Printed at every log level: the link is a credential, and the way to a first organization without a terminal.
   if (server.setUpLink !== null)
     openLog('info', (line) => process.stdout.write(line)).info(
-      'Nobody has set up this server yet. Open the link within 24 hours to create the first organization and its owner. It works once',
+      'Nobody has set up this server yet. Run `npx skerry signup "Acme" --email you@example.com`, or open the link within 24 hours. Either makes an organization that you own. The link works once',
       { link: server.setUpLink },
     )
   let closingSinceMs: number | undefined

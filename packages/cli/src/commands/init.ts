@@ -1,31 +1,33 @@
+import { existsSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
-import { createEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
-import { Failure, usage } from '../failure.ts'
+import { usage } from '../failure.ts'
+import { ensureEnvironments, findEnvironments } from '../first-run/environments.ts'
+import { type ImportFlags, importInto, readImport } from '../first-run/import-file.ts'
+import { adviseGrant } from '../first-run/person.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
-import { noKey } from '../grants.ts'
-import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable } from '../options.ts'
-import { note, type Output, warn } from '../output.ts'
-import type { App } from '../places.ts'
+import { note, type Output } from '../output.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
-import { ask, askChoice, canAsk } from '../prompt.ts'
-import { acceptReaders, type ReaderFlags } from '../readers.ts'
-import { recoveryName, withRecovery } from '../recovery/key.ts'
-import { ownPublicKey, type Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import { askChoice, canAsk } from '../prompt.ts'
+import type { ReaderFlags } from '../readers.ts'
+import { recoveryName } from '../recovery/key.ts'
+import type { Session } from '../session.ts'
 
-interface Options extends Flags, ReaderFlags {
+interface Options extends ImportFlags, ReaderFlags {
   name?: string
-  yes?: boolean
 }
 
 export function register(command: Command): void {
   accepting(confirmable(common(command)))
     .option('--app <slug>', 'application; the folder’s name unless given')
-    .option('--env <slug>', 'environment; development unless given')
+    .option(
+      '--env <slug>',
+      'environment of this folder; without it, development, and staging and production are made too',
+    )
     .option('--name <name>', 'the application’s name for people; the folder’s, or the slug, unless given')
+    .option('--import <file>', 'write the values of this file into the environment, such as .env; stored values stay')
     .addHelpText(
       'after',
       '\nBelow a folder that has a skerry.json of the same server and organization, the folder is added to its paths.',
@@ -33,7 +35,11 @@ export function register(command: Command): void {
     .action(signedIn(init, parseInit))
 }
 
-async function init({ session, flags, input: { folder } }: SignedIn<Options, typeof parseInit>): Promise<Output> {
+async function init({
+  session,
+  flags,
+  input: { folder, values },
+}: SignedIn<Options, typeof parseInit>): Promise<Output> {
   const { found, url } = session.settings
   const org = await session.org()
   const own = found?.file === join(folder, projectFileName) ? found : null
@@ -44,17 +50,20 @@ async function init({ session, flags, input: { folder } }: SignedIn<Options, typ
   const byFolder = slugFrom(basename(folder))
   const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
-  const usual = known?.env ?? above?.scope.env
-  const env =
-    flags.env ?? process.env.SKERRY_ENV ?? usual ?? (picks ? await pickEnvironment(session, app) : 'development')
+  const named = flags.env ?? (process.env.SKERRY_ENV || (known?.app === app ? known.env : undefined))
+  const usual = named ?? known?.env ?? above?.scope.env
+  const env = usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
-  const made = await ensure(session, { app, env, name: flags.name ?? nameFor(app, folder) }, flags)
+  const wanted = { app, env, isNamed: named !== undefined, name: flags.name ?? nameFor(app, folder) }
+  const { created, isReadable } = await ensureEnvironments(session, wanted, flags)
   const scope = { url, org: org.slug, app, env }
   const file = above ? addToPaths(above, folder, { app, env }) : writeOwn(own, folder, scope)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
-  note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
-  return { json: { file, ...scope, created: made } }
+  const imported = await importInto(session, { app, env, isReadable }, values, flags)
+  note(`next: ${nextStep(flags)}, then \`skerry run -- <program>\``)
+  if (created.length > 0) await adviseGrant(session)
+  return { json: { file, ...scope, created, imported } }
 }
 
 function parseInit(flags: Options) {
@@ -65,7 +74,8 @@ function parseInit(flags: Options) {
       `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
     )
   const folder = process.cwd()
-  return { folder }
+  const values = readImport(flags)
+  return { folder, values }
 }
 
 /** Whether the file has this server and organization, so that the folder can be an entry of its `paths`. */
@@ -91,10 +101,7 @@ async function pickApp(session: Session, byFolder: string | undefined): Promise<
 }
 
 async function pickEnvironment(session: Session, appSlug: string): Promise<string> {
-  const { id: orgId } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const app = apps.find(({ slug }) => slug === appSlug)
-  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
+  const { environments } = await findEnvironments(session, appSlug)
   const [first] = environments
   if (!first || environments.length === 1) return first?.slug ?? 'development'
   const choices = environments.map(({ slug, name, canDecrypt }) => ({
@@ -127,48 +134,8 @@ function addToPaths(found: FoundProject, folder: string, scope: { app: string; e
   return found.file
 }
 
-/**
- * Creates the application and the environment if they do not exist yet, and returns what it created. On a terminal it
- * asks first.
- */
-async function ensure(session: Session, wanted: { app: string; env: string; name: string }, flags: Options) {
-  const { id: orgId, slug: orgSlug } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const app = apps.find((one) => one.slug === wanted.app)
-  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
-  const environment = environments.find((one) => one.slug === wanted.env)
-  if (environment) {
-    if (!environment.canDecrypt) warn(noKeyText(session, wanted))
-    return []
-  }
-  const missing = [...(app ? [] : [`application ${wanted.app}`]), `environment ${wanted.env}`]
-  if (!flags.yes && canAsk() && !(await ask(`create ${missing.join(' and ')} in ${orgSlug}?`))) {
-    throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
-  }
-  // Done before anything is created, so that a person without keys does not leave an application without an
-  // environment.
-  const publicKeyJwk = await ownPublicKey(session)
-  const recovery = await withRecovery(session)
-  await (await acceptReaders(session, recovery, flags)).keep()
-  const owner = app ?? (await createApp(session, orgId, wanted))
-  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...recovery }
-  const { environment: made, key } = await createEnvironment(session.client, place, publicKeyJwk)
-  const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
-  await session.knownState.reading.made(named, key.bytes)
-  await noteKeyMade(session, { orgId, envId: made.id }, key)
-  note(`created ${missing.join(' and ')} in ${orgSlug}`)
-  return missing
-}
-
-async function createApp(
-  session: Session,
-  orgId: string,
-  { app: slug, name }: { app: string; name: string },
-): Promise<App> {
-  return (await session.client.apps.create({ params: { orgId }, body: { slug, name: name.slice(0, 200) } })).app
-}
-
-function noKeyText(session: Session, { app, env }: { app: string; env: string }): string {
-  const { message, next } = noKey(session, `${app}/${env}`)
-  return `${message}: ${next}`
+/** The step after `init`. A folder with a `.env` begins with its values. */
+function nextStep(flags: Options): string {
+  if (flags.import !== undefined) return '`skerry secrets ls`'
+  return existsSync('.env') ? '`skerry secrets import .env`' : '`skerry secrets set NAME`, which asks for the value'
 }

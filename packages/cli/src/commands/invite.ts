@@ -1,6 +1,8 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { findOutbox } from '../first-run/outbox.ts'
+import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -27,8 +29,12 @@ async function create(
   email: string,
   { session, flags, orgId }: InOrg<Flags & { role: 'member' | 'admin' }>,
 ): Promise<Output> {
+  const outbox = findOutbox(session.settings.url, process.cwd())
   const { invite } = await session.client.invites.create({ params: { orgId }, body: { email, role: flags.role } })
   note(`invited ${invite.email} as ${invite.role}, until ${invite.expiresAt}`)
+  const link = await linkFrom(session.client, outbox, invite.email)
+  if (link !== undefined)
+    note(`the mail is in the outbox of this machine; its link works once, for 15 minutes: ${link}`)
   note('once they have signed in and made their keys, give them environments with `skerry grant --user`')
   return { json: { invite }, text: () => writeLine(invite.id) }
 }

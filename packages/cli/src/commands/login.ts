@@ -43,6 +43,8 @@ async function asPerson(settings: Settings, flags: Options): Promise<void> {
   const { user, orgs, kept, ...session } = await signInPerson(settings, flags)
   note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; kept ${kept}`)
   if (orgs.length === 0) note('you are in no organization: `skerry org create <name>`, or ask to be invited')
+  const { tellWhichWins } = await import('../first-run/person.ts')
+  tellWhichWins(settings.url, user.email ?? user.id, orgs)
   if (user.publicKeyJwk === null) note('next: `skerry keys init`, to be able to read secrets')
   if (flags.json) writeJson({ url: settings.url, userId: user.id, email: user.email, ...session })
 }

@@ -1,22 +1,34 @@
 import { hostname } from 'node:os'
+import { parseToken } from '@skerry/crypto/token'
 import type { Command } from 'commander'
 import { credentialsPath, profileName, saveProfile, updateCredentials } from '../credentials.ts'
+import { hasDesktop, openBrowser } from '../desktop.ts'
 import { usage } from '../failure.ts'
+import { openOnce } from '../first-run/open-once.ts'
+import { emailOf, inviteCommand, inviteOneself } from '../first-run/own-invitation.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { common } from '../options.ts'
-import { note, writeJson } from '../output.ts'
+import { note, writeJson, writeLine } from '../output.ts'
 import { connect, makeAdminToken } from '../session.ts'
-import { type Flags, readSettingsToStore } from '../settings.ts'
+import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
 
 export function register(command: Command): void {
   common(command)
     .argument('<organization>', 'its name, for people')
     .option('--slug <slug>', 'its fixed short name; made from the name unless given')
+    .option('--email <address>', 'your address: invites you, so that you can open the organization in the dashboard')
+    .option('--no-browser', 'only print the link into the dashboard')
     .addHelpText('after', '\nWith --profile, the credential is stored under that name, which may be new.')
     .action(signup)
 }
 
-async function signup(orgName: string, flags: Flags & { slug?: string }): Promise<void> {
+interface Options extends Flags {
+  slug?: string
+  email?: string
+  browser: boolean
+}
+
+async function signup(orgName: string, flags: Options): Promise<void> {
   const orgSlug = flags.slug ?? slugFrom(orgName)
   if (orgSlug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
   checkSlug(orgSlug, 'an organization')
@@ -24,28 +36,33 @@ async function signup(orgName: string, flags: Flags & { slug?: string }): Promis
   const settings = { ...readSettingsToStore(flags, false), org: undefined }
   // The client's secret is returned once, so an unwritable file must fail before the request and not after it.
   updateCredentials(() => {})
-  const body = { orgName, orgSlug, clientName: `CLI on ${hostname()}`.slice(0, 200) }
-  const { org, m2m } = await connect(settings).signup.create({ body })
-
-  // Stored before anything else, because the secret is shown once and the next steps can fail.
-  const name = flags.profile ?? profileName(settings.url, org.slug)
-  const machine = { id: m2m.clientId, secret: m2m.clientSecret }
-  saveProfile(name, { url: settings.url, org: { id: org.id, slug: org.slug }, client: machine })
-  const { token } = await makeAdminToken({ ...settings, org: org.id }, { ...machine, keepSecret: true }, name)
-
-  const tokenId = token.slice(0, token.indexOf('_', 'skt_'.length))
+  const email = await emailOf(flags.email, orgName)
+  const { org, profile, clientId, token } = await createOrganization(settings, { orgName, orgSlug }, flags.profile)
   note(`signed up ${org.name} (${org.slug}) at ${settings.url}`)
   note(`credentials: ${credentialsPath()}, readable by you alone; keep a copy of it in a safe place,`)
   note('  because the key in it is the only one until you grant others, and the server has none')
+  const { bearer, tokenId } = await parseToken(token)
+  const client = connect(settings, { bearer })
+  const invitation = email === undefined ? null : await inviteOneself(client, org, email)
+  const link = invitation?.link ?? null
+  if (link !== null && !flags.json) writeLine(link)
+  if (email === undefined) note(`to open it in the dashboard, invite yourself: \`${inviteCommand('<your e-mail>')}\``)
   note('next: `skerry init` in a project folder')
   if (flags.json) {
-    writeJson({
-      url: settings.url,
-      org: { id: org.id, slug: org.slug, name: org.name },
-      profile: name,
-      clientId: m2m.clientId,
-      tokenId,
-      credentialsFile: credentialsPath(),
-    })
+    const { id, slug, name } = org
+    const credentialsFile = credentialsPath()
+    writeJson({ url: settings.url, org: { id, slug, name }, profile, clientId, tokenId, invitation, credentialsFile })
   }
+  if (link !== null && !flags.json && flags.browser && hasDesktop()) await openOnce(link, openBrowser)
+}
+
+/** Stores the credential before anything else, because its secret is shown once and the next steps can fail. */
+async function createOrganization(settings: Settings, wanted: { orgName: string; orgSlug: string }, name?: string) {
+  const clientName = `CLI on ${hostname()}`.slice(0, 200)
+  const { org, m2m } = await connect(settings).signup.create({ body: { ...wanted, clientName } })
+  const profile = name ?? profileName(settings.url, org.slug)
+  const machine = { id: m2m.clientId, secret: m2m.clientSecret }
+  saveProfile(profile, { url: settings.url, org: { id: org.id, slug: org.slug }, client: machine })
+  const { token } = await makeAdminToken({ ...settings, org: org.id }, { ...machine, keepSecret: true }, profile)
+  return { org, profile, clientId: machine.id, token }
 }

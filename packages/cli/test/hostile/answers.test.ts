@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   alice = await newKeyHolder(server, `reader-${++count}@example.com`, liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Answers ${count}" && skerry init --yes`)
+  await alice.ok(`skerry keys unlock && skerry org create "Answers ${count}" && skerry init --yes --env development`)
   await alice.ok(
     'skerry group create shared && skerry env create development --group shared && skerry compose set shared',
   )

@@ -25,7 +25,7 @@ afterAll(async () => {
 beforeEach(async () => {
   const number = ++count
   alice = await newKeyHolder(server, `alice-${number}@example.com`, liar.url)
-  await alice.ok(`skerry org create "Lied To ${number}" && skerry init --yes`)
+  await alice.ok(`skerry org create "Lied To ${number}" && skerry init --yes --env development`)
   await alice.ok(`skerry invite create bob-${number}@example.com`)
   bob = await newKeyHolder(server, `bob-${number}@example.com`)
   await bob.ok('skerry invite accept')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await openPeopleServer()
   liar = await openLiar(server.url)
   alice = await newKeyHolder(server, 'layers@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Layers" && skerry init --yes`)
+  await alice.ok(`skerry keys unlock && skerry org create "Layers" && skerry init --yes --env development`)
   publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
 })
 afterEach(() => liar.repent())

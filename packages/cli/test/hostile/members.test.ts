@@ -17,7 +17,7 @@ let keyless: PersonMachine
 beforeAll(async () => {
   server = await openPeopleServer()
   owner = await newKeyHolder(server, 'owner@example.com')
-  await owner.ok('skerry keys unlock && skerry org create "Members" && skerry init --yes')
+  await owner.ok('skerry keys unlock && skerry org create "Members" && skerry init --yes --env development')
   await owner.ok('echo -n one | skerry secrets set A')
   holder = await joined('holder@example.com', 'member')
   keyless = await joined('keyless@example.com', 'admin')

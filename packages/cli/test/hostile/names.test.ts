@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await openPeopleServer()
   liar = await openLiar(server.url)
   alice = await newKeyHolder(server, 'names@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Names" && skerry init --yes`)
+  await alice.ok(`skerry keys unlock && skerry org create "Names" && skerry init --yes --env development`)
   await alice.ok('skerry env create production && skerry group create shared')
   await alice.ok('skerry env create development --group shared && skerry env create production --group shared')
   await alice.ok('skerry compose set shared && skerry branch create pr-7')

@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await openPeopleServer()
   liar = await openLiar(server.url)
   admin = await newKeyHolder(server, 'admin@example.com', liar.url)
-  await admin.ok('skerry keys unlock && skerry org create "Other Names" && skerry init --yes')
+  await admin.ok('skerry keys unlock && skerry org create "Other Names" && skerry init --yes --env development')
   await admin.ok('skerry env create production && skerry kms create billing')
   ada = await joined('ada@example.com')
   mallory = await joined('mallory@example.com')

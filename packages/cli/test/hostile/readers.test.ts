@@ -22,7 +22,7 @@ beforeAll(async () => {
   liar = await openLiar(server.url)
   mallory = (await generateKeyPair()).publicKeyJwk
   alice = await newKeyHolder(server, 'alice@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Readers" && skerry init --yes`)
+  await alice.ok(`skerry keys unlock && skerry org create "Readers" && skerry init --yes --env development`)
   await alice.ok('skerry group create shared && skerry env create development --group shared')
   await alice.ok('skerry kms create billing && skerry invite create bob@example.com --role admin')
   bob = await newKeyHolder(server, 'bob@example.com')
@@ -229,7 +229,7 @@ describe('a recovery key that the server invented', () => {
   it.each([
     ['a new environment', 'skerry env create more', '0'],
     ['a new environment, in strict mode', 'skerry env create more', '1'],
-    ['a new application', 'skerry init --yes --app more', '0'],
+    ['a new application', 'skerry init --yes --env development --app more', '0'],
     ['a re-key', 'skerry env rekey --yes', '0'],
     ['a re-key, in strict mode', 'skerry env rekey --yes', '1'],
     ['a branch', 'skerry branch create pr-2', '0'],

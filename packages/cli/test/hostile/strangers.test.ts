@@ -15,7 +15,7 @@ let stranger: Machine
 beforeAll(async () => {
   server = await openPeopleServer({ SKERRY_RATE_LIMITS: 'on', SKERRY_ENVIRONMENT_SECRETS: '3' })
   alice = await newKeyHolder(server, 'alice@example.com')
-  await alice.ok('skerry keys unlock && skerry org create "Honest" && skerry init --yes')
+  await alice.ok('skerry keys unlock && skerry org create "Honest" && skerry init --yes --env development')
   stranger = await signedUp(server.url, 'Stranger')
 })
 afterAll(async () => {

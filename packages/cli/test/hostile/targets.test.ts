@@ -139,7 +139,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
   })
 
   it('is not used to rotate a password', async () => {
-    await ok('skerry init --yes')
+    await ok('skerry init --yes --env development')
     change('db', connection({ host: 'evil.example.com' }))
     const rotate = 'skerry rotation create PASSWORD --kind postgres --every 30d --target db --username app --yes'
     expect(await refused(rotate)).toContain('connection.host is evil.example.com')

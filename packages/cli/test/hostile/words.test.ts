@@ -56,7 +56,7 @@ beforeAll(async () => {
   server = await openPeopleServer(platform.settings)
   liar = await openLiar(server.url)
   alice = await newKeyHolder(server, 'words@example.com', liar.url)
-  await alice.ok('skerry keys unlock && skerry org create "Words" && skerry init --yes')
+  await alice.ok('skerry keys unlock && skerry org create "Words" && skerry init --yes --env development')
   await alice.ok('echo -n value | skerry secrets set A && skerry group create shared')
   await alice.ok('skerry env create development --group shared && skerry compose set shared')
   await alice.write('values.env', 'A=one\nC=three\n')

@@ -38,7 +38,8 @@ function FirstPerson({ token }: { token: string }) {
   return (
     <StandalonePage title="Set this server up">
       <Text size="sm" c="dimmed">
-        You become the first person here and the owner of the first organization.
+        You become the first person here and the owner of a new organization. To open one that you made with skerry
+        signup, run skerry invite create with your e-mail and --role admin instead.
       </Text>
       <Form onSubmit={() => action.run()}>
         <Stack gap="sm">

@@ -10,6 +10,7 @@ import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
+import { CommandLine } from '../../ui/command-line.tsx'
 import { Form } from '../../ui/form.tsx'
 import { IconFingerprint } from '../../ui/icons.ts'
 import { ProblemAlert } from '../../ui/problem.tsx'
@@ -42,8 +43,12 @@ function SignIn() {
     return (
       <StandalonePage title="Set this server up">
         <Text size="sm">
-          Open the link that the server wrote to its console when it started. It makes the first person and the first
-          organization.
+          Run this command on the machine of the server, and open the link that it prints. It makes an organization, and
+          you become its owner.
+        </Text>
+        <CommandLine command="npx skerry signup &quot;Acme&quot; --email you@example.com" />
+        <Text size="sm">
+          You can also do this without a terminal: open the link that the server wrote to its console when it started.
         </Text>
       </StandalonePage>
     )

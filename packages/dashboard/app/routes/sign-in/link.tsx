@@ -28,7 +28,7 @@ function SignInLink() {
       <Text size="sm">
         {token === ''
           ? 'Open the whole link from the mail, and once only. What comes after the # is missing here.'
-          : 'You asked for a link to sign in. It works once.'}
+          : 'This link signs you in, and accepts the invitation that it came with, if any. It works once.'}
       </Text>
       <ProblemAlert error={action.error} />
       {action.error || token === '' ? (

@@ -149,6 +149,31 @@ describe('an organization that a program signed up', () => {
     expect((await joins(own, 'admin')).role).toBe('admin')
   })
 
+  test('records the first admin as its owner in the entry of the join', async () => {
+    const own = await signUp(world)
+    const email = newAddress()
+    const person = await newPerson(world, email)
+    const inviteId = await invite(email, 'admin', own)
+    const entries = await newEntries(world, () => accept(person, inviteId))
+    expect(entries).toMatchObject([
+      { action: 'member.joined', resourceId: person.id, actorId: person.id, metadata: { inviteId, role: 'owner' } },
+    ])
+  })
+
+  test('keeps its owner, and an admin who was removed and joins again is an admin', async () => {
+    const own = await signUp(world)
+    const { person: owner } = await joins(own, 'admin')
+    const email = newAddress()
+    const again = await newPerson(world, email)
+    expect((await accept(again, await invite(email, 'admin', own))).body.org.role).toBe('admin')
+    const remove = (userId: string) =>
+      world.call(members.remove, { as: owner.as, params: { orgId: own.orgId, userId } })
+    expect((await remove(again.id)).status).toBe(200)
+    expect((await accept(again, await invite(email, 'admin', own))).body.org.role).toBe('admin')
+    // The last owner cannot leave, so an organization that had an owner has one.
+    expect((await remove(owner.id)).status).toBe(409)
+  })
+
   test('gets one owner if several admins join at once', async () => {
     const own = await signUp(world)
     const people = await Promise.all(

@@ -1,11 +1,13 @@
 import { apps } from '@skerry/contract/apps/endpoints'
 import { audit } from '@skerry/contract/audit/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
+import { invites } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { signup } from '@skerry/contract/signup/endpoints'
 import { afterAll, describe, expect, test } from 'vitest'
+import { tokenOf } from '../../../test/people.ts'
 import { newOwner } from '../../../test/tenant.ts'
-import { openWorld } from '../../../test/world.ts'
+import { builtIn, openWorld } from '../../../test/world.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -42,6 +44,22 @@ describe('signing up', () => {
     await world.call(orgs.get, { as, params })
     await world.call(audit.list, { as, params })
     expect(world.answers.filter((text) => text.includes(body.m2m.clientSecret))).toHaveLength(1)
+  })
+
+  test('yields no session of a person, and no invitation tells its link', async () => {
+    const own = await openWorld(builtIn)
+    const { body, headers } = await own.call(signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
+    expect(Object.keys(body).sort()).toEqual(['m2m', 'org'])
+    expect(headers.getSetCookie()).toEqual([])
+    const token = await tokenOf(own, 'ada@example.com', 'You are invited', () =>
+      own.call(invites.create, {
+        as: basic(body.m2m),
+        params: { orgId: body.org.id },
+        body: { email: 'ada@example.com', role: 'admin' },
+      }),
+    )
+    expect(own.answers.filter((text) => text.includes(token) || text.includes('/sign-in/link'))).toEqual([])
+    await own.close()
   })
 
   test('names the client as requested, or else bootstrap', async () => {

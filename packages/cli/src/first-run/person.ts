@@ -1,0 +1,37 @@
+import { isReplaced, readCredentials } from '../credentials.ts'
+import { note } from '../output.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * Says how the person of an organization that a token set up gets the keys, which the token alone holds. It says nothing
+ * in an organization of several people, because there it cannot know who should read.
+ */
+export async function adviseGrant(session: Session): Promise<void> {
+  if (session.principal.type !== 'service_token') return
+  const params = { orgId: (await session.org()).id }
+  const [{ members }, { invites }] = await Promise.all([
+    session.client.orgs.members({ params }),
+    session.client.invites.list({ params }),
+  ])
+  const emails = [...members, ...invites].map(({ email }) => email)
+  const [email] = emails
+  if (emails.length !== 1 || !email) return
+  const isReady = members.some(({ publicKeyJwk }) => publicKeyJwk !== null)
+  const when = isReady ? 'share the keys with' : 'once they have made a keyring in the dashboard, share the keys with'
+  note(`${email} cannot read these environments yet: ${when} \`skerry grant ${email} --all\``)
+}
+
+/**
+ * Says which credential the next commands use, where this machine also has a token of an organization of the person: the
+ * one that was stored last.
+ */
+export function tellWhichWins(url: string, who: string, orgs: readonly { slug: string }[]): void {
+  const found = Object.entries(readCredentials().profiles).find(
+    ([name, { url: server, token, org }]) =>
+      server === url && token !== undefined && !isReplaced(name) && orgs.some(({ slug }) => slug === org?.slug),
+  )
+  if (!found) return
+  const [profile] = found
+  note(`commands now act as ${who}, and no longer as the token in profile ${profile}`)
+  note(`  to share what that token can read: \`skerry grant ${who} --all --profile ${profile}\``)
+}

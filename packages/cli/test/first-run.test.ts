@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { symlink, writeFile } from 'node:fs/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Machine, newMachine } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+// From `npm start` to the first secret: one organization, at the command line and in the dashboard.
+
+const linkForm = /^http:\/\/\S+\/sign-in\/link#[\w-]{43}\n?$/
+
+let server: Server
+let machine: Machine
+
+beforeAll(async () => {
+  server = await openServer({ SKERRY_SERVER_KEY: randomBytes(32).toString('base64url') })
+})
+afterAll(() => server.close())
+beforeEach(async () => {
+  machine = await newMachine(server.url)
+  // As if the server had been started in this folder.
+  await symlink(server.settings.SKERRY_DATA_DIR as string, `${machine.project}/.skerry`)
+})
+afterEach(() => machine.remove())
+
+/** Opens a link as the dashboard does. Returns the organizations of the person. */
+async function open(link: string): Promise<[slug: string, role: string][]> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const body = JSON.stringify({ token: new URL(link).hash.slice(1) })
+  const redeemed = await fetch(`${server.url}/v1/sign-in/links/redeem`, { ...post, body })
+  const { session } = (await redeemed.json()) as { session: { token: string } }
+  const answer = await fetch(`${server.url}/v1/orgs`, { headers: { authorization: `Bearer ${session.token}` } })
+  const { orgs } = (await answer.json()) as { orgs: { slug: string; role: string }[] }
+  return orgs.map(({ slug, role }) => [slug, role])
+}
+
+test('signup invites the person, and the link on stdout makes them the owner of that organization', async () => {
+  const { code, stdout, stderr } = await machine.skerry(['signup', 'Acme', '--email', 'Ada@example.com'])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('invited ada@example.com, who becomes the owner of acme')])
+  expect(stdout).toMatch(linkForm)
+  expect(await open(stdout.trim())).toEqual([['acme', 'owner']])
+})
+
+test('signup writes the link into its JSON, and nothing else to stdout', async () => {
+  const { code, stdout } = await machine.skerry(['signup', 'Json', '--email', 'json@example.com', '--json'])
+  const { invitation } = JSON.parse(stdout)
+  expect([code, invitation]).toEqual([
+    0,
+    {
+      email: 'json@example.com',
+      role: 'admin',
+      expiresAt: expect.stringMatching(/Z$/),
+      link: expect.stringMatching(linkForm),
+    },
+  ])
+})
+
+test('without an address and a terminal, signup invites nobody, and says how to do it later', async () => {
+  const { code, stdout, stderr } = await machine.skerry(['signup', 'Later'])
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toContain('invite yourself: `skerry invite create <your e-mail> --role admin`')
+  const invited = await machine.skerry(['invite', 'create', 'later@example.com', '--role', 'admin'])
+  const [link] = /http\S+\/sign-in\/link#[\w-]{43}/.exec(invited.stderr) ?? []
+  expect(await open(link as string)).toEqual([['later', 'owner']])
+})
+
+test('where the outbox is not readable, signup says where the link is', async () => {
+  const elsewhere = `${machine.home}/elsewhere`
+  const { code, stdout, stderr } = await machine.shell(
+    `mkdir ${elsewhere} && cd ${elsewhere} && skerry signup Elsewhere --email elsewhere@example.com`,
+  )
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toContain(`a link for elsewhere@example.com is in the mail; it works once, for 15 minutes`)
+})
+
+test.each(['ada', 'ada@example', 'a b@example.com', `${'a'.repeat(250)}@example.com`, ''])(
+  'an address like %j is refused before anything is made',
+  async (email) => {
+    const { code, stderr } = await machine.skerry(['signup', 'Refused', '--email', email])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--email is no e-mail address; nothing was changed')])
+    expect((await machine.skerry(['whoami'])).code).toBe(3)
+  },
+)
+
+test('on a terminal, signup proposes the address of Git, and an empty one invites nobody', async () => {
+  await writeFile(`${machine.home}/.gitconfig`, '[user]\n\temail = grace@example.com\n')
+  const { code, stdout } = await machine.terminal('skerry signup Terminal', [['Your e-mail address', '\r']])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('invited grace@example.com')])
+  const erased = '\u007f'.repeat('grace@example.com'.length)
+  const later = await machine.terminal('skerry signup Empty', [['Your e-mail address', `${erased}\r`]])
+  expect([later.code, later.stdout]).toEqual([0, expect.stringContaining('invite yourself')])
+})
+
+test('on a terminal, init offers the three environments and the .env, and a second run asks and changes nothing', async () => {
+  await machine.write('.env', 'DATABASE_URL=planted-value\nAPI_KEY=planted-key\n')
+  await machine.shell('git init -q . && skerry signup Offered')
+  const { code, stdout } = await machine.terminal('skerry init', [
+    ['create application shop and environments development, staging and production', '\r'],
+    ['import DATABASE_URL, API_KEY from .env into shop/development?', '\r'],
+  ])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('wrote 2 of 2 to shop/development')])
+  expect(stdout).toContain('Git does not ignore .env')
+  expect(stdout).not.toContain('planted')
+  await machine.write('.gitignore', '.env\n')
+  const again = await machine.terminal('skerry init')
+  expect(again.code).toBe(0)
+  expect(again.stdout).not.toMatch(/created|import DATABASE_URL|Git does not ignore/)
+  const { stdout: list } = await machine.skerry(['env', 'list', '--app', 'shop', '--json'])
+  expect(JSON.parse(list).environments.map(({ slug }: { slug: string }) => slug)).toEqual([
+    'development',
+    'staging',
+    'production',
+  ])
+})
+
+test('init refuses a file that cannot be read before it makes anything', async () => {
+  await machine.write('.env', 'not a line\n')
+  await machine.skerry(['signup', 'Unreadable'])
+  for (const file of ['.env', 'missing.env'])
+    expect((await machine.skerry(['init', '--import', file])).code).not.toBe(0)
+  const { stdout } = await machine.skerry(['app', 'list', '--json'])
+  expect(JSON.parse(stdout).apps).toEqual([])
+})
