@@ -63,6 +63,7 @@ export const reading = (command: Command) =>
       ]),
     )
     .option('--rename', 'take my.name and my-name as my_name')
+    .option('--flatten', 'in YAML, take host in the map db as db_host')
     .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes and in formats for programs')
     .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
 

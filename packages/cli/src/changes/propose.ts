@@ -58,10 +58,10 @@ export async function propose(
   return { json: { ...report, groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
 }
 
-export function parsePropose(flags: Options, path: string | undefined) {
+export async function parsePropose(flags: Options, path: string | undefined) {
   const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
   if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
-  const values = path === undefined ? new Map<string, string>() : readValues(path, flags)
+  const values = path === undefined ? new Map<string, string>() : await readValues(path, flags)
   const both = gone.filter((name) => values.has(name))
   if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
   return { gone, values }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { atPlace, signedIn } from '../frame.ts'
-import { addressed, confirmable, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
+import { addressed, confirmable, gather, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
 import { checkDiff, diff } from '../secrets/diff.ts'
 import { exportValues, parseExportValues } from '../secrets/export.ts'
 import { generate, parseGenerate } from '../secrets/generate.ts'
@@ -100,6 +100,7 @@ function registerFiles(command: Command): void {
     )
     .action(atPlace(exportValues, parseExportValues))
   overwriting(addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin')))
+    .option('--except <NAME,...>', 'keep ${NAME} as text for these; repeatable', gather)
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)

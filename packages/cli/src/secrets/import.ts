@@ -44,9 +44,9 @@ export async function importFile(
   return { json: { ...report, written, queued } }
 }
 
-export function parseImportFile(flags: Options, path: string) {
+export async function parseImportFile(flags: Options, path: string) {
   if (flags.overwrite && flags.keep) throw usage('--overwrite and --keep exclude each other')
-  const values = readValues(path, flags)
+  const values = await readValues(path, flags)
   return { values }
 }
 
