@@ -54,6 +54,10 @@ export const noted = (command: Command) =>
     'why, for those who approve, where the environment is protected; the server can read it',
   )
 
+/** Adds the options of a command that writes secrets, or proposes the change in a protected environment. */
+export const queueing = (command: Command) =>
+  noted(command).option('--fail-if-queued', 'exit with 5 and propose nothing where the environment is protected')
+
 /** Adds the options that control how a file of values is read. */
 export const reading = (command: Command) =>
   command

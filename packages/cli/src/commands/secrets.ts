@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { atPlace, signedIn } from '../frame.ts'
-import { addressed, confirmable, gather, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
+import { addressed, confirmable, gather, gatherGroups, leaf, overwriting, queueing, reading } from '../options.ts'
+import { copy, parseCopy } from '../secrets/copy.ts'
 import { checkDiff, diff } from '../secrets/diff.ts'
+import { edit, parseEdit } from '../secrets/edit.ts'
 import { exportValues, parseExportValues } from '../secrets/export.ts'
 import { generate, parseGenerate } from '../secrets/generate.ts'
 import { importFile, parseImportFile } from '../secrets/import.ts'
@@ -54,7 +56,7 @@ function registerReads(command: Command): void {
 }
 
 function registerWrites(command: Command): void {
-  noted(
+  queueing(
     addressed(
       leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'),
     ),
@@ -64,6 +66,7 @@ function registerWrites(command: Command): void {
     .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
     .option('--trim', 'take one line break off the end')
     .option('--empty', 'allow an empty value')
+    .option('--dry-run', 'check everything, and write nothing')
     .option('--literal', 'keep ${NAME} as text: store it escaped, as $${NAME}')
     .option(...expectedVersion)
     .addHelpText(
@@ -71,20 +74,35 @@ function registerWrites(command: Command): void {
       '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
     )
     .action(atPlace(set, parseSet))
-  noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see')))
+  queueing(addressed(leaf(command, 'edit [NAMES...]', 'Edit the stored texts in your editor (VISUAL or EDITOR)')))
+    .option('--dry-run', 'show what would be written')
+    .addHelpText('after', '\nThe values are in a private file in memory, which is deleted when the editor ends.')
+    .action(atPlace(edit, parseEdit))
+  queueing(addressed(leaf(command, 'copy [NAMES...]', 'Copy stored texts to another environment')).alias('cp'))
+    .requiredOption('--to <place>', 'env, app/env, app/env@branch or group:env')
+    .option('--all', 'every secret that the environment stores')
+    .option('--dry-run', 'show what would be written')
+    .option('--overwrite', 'replace values that differ')
+    .option('--keep', 'leave values that differ')
+    .addHelpText('after', '\nReferences stay references. --app, --env, --branch and --group name the source.')
+    .action(atPlace(copy, parseCopy))
+  queueing(addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see')))
     .option('--length <characters>', 'letters and digits', '32')
     .option('--overwrite', 'replace values that are there')
     .action(atPlace(generate, parseGenerate))
-  noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history'))))
+  queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history'))))
     .option(...expectedVersion)
+    .option('--dry-run', 'check everything, and delete nothing')
     .action(atPlace(remove, parseRemove))
-  noted(addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version')))
+  queueing(
+    addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version')),
+  )
     .option(...expectedVersion)
     .action(atPlace(restore, parseRestore))
 }
 
 function registerFiles(command: Command): void {
-  noted(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another; - is stdin'))))
+  queueing(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another; - is stdin'))))
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')

@@ -2,7 +2,7 @@ import type { Document, Node, Pair, Scalar, YAMLMap } from 'yaml'
 import { usage } from '../failure.ts'
 import type { Values } from './names.ts'
 
-export interface YamlSettings {
+interface YamlSettings {
   /** Joins the names of nested maps with `_` instead of refusing them. */
   flatten?: boolean | undefined
   /** Turns each name into the name of a secret, or refuses it by returning undefined. */
