@@ -9,6 +9,8 @@ interface FormatSettings {
   isStored?: boolean
   /** The name of a Kubernetes Secret. */
   name?: string
+  /** Says how to leave out names that the format cannot hold, for commands that have an option for it. */
+  hintWithout?: (names: string[]) => string
 }
 
 /**
@@ -16,13 +18,22 @@ interface FormatSettings {
  * name.
  */
 export function formatValues(values: Values, format: ExportFormat, settings: FormatSettings = {}): Formatted {
-  if (format === 'dotenv') return formatDotenv(values, settings.isStored === true)
+  if (format === 'dotenv') {
+    const { impossible, ...formatted } = formatDotenv(values, settings.isStored === true)
+    if (impossible.length > 0) throw cannotHold(format, impossible, settings)
+    return formatted
+  }
   const entries = [...values]
-  const cannotHold = refused[format]
-  const impossible = entries.filter(([, value]) => cannotHold?.test(value)).map(([name]) => name)
+  const unfit = refused[format]
+  const impossible = entries.filter(([, value]) => unfit?.test(value)).map(([name]) => name)
   const header = headers[format] === undefined ? '' : `${headers[format]}\n`
-  if (impossible.length === 0) return { text: `${header}${writers[format](entries, settings)}`, remarks: [] }
-  throw new Failure('failure', `the ${format} format cannot hold ${impossible.join(', ')}`, 'use --format json')
+  if (impossible.length > 0) throw cannotHold(format, impossible, settings)
+  return { text: `${header}${writers[format](entries, settings)}`, remarks: [] }
+}
+
+function cannotHold(format: ExportFormat, names: string[], { hintWithout }: FormatSettings): Failure {
+  const without = hintWithout === undefined ? '' : `, or ${hintWithout(names)}`
+  return new Failure('failure', `the ${format} format cannot hold ${names.join(', ')}`, `use --format json${without}`)
 }
 
 /** Finds the format by the end of the file's name; dotenv if it is unknown. */

@@ -81,6 +81,10 @@ export const accepting = (command: Command) =>
 export const noted = (command: Command) =>
   command.option('--note <text>', 'reason for the approvers of a protected environment; the server can read it')
 
+/** Adds the options of a command that writes secrets, or proposes the change in a protected environment. */
+export const queueing = (command: Command) =>
+  noted(command).option('--fail-if-queued', 'exit with 5 and propose nothing if the environment is protected')
+
 /** Adds the options that control how a file of values is read. */
 export const reading = (command: Command) =>
   command
@@ -90,8 +94,9 @@ export const reading = (command: Command) =>
       ]),
     )
     .option('--rename', 'store my.name and my-name as my_name')
+    .option('--flatten', 'YAML: store the key host of the map db as db_host')
     .option('--literal', 'keep every ${NAME} as text instead of a reference')
-    .option('--surrounding', 'replace ${NAME} by variables of this shell where the file has no such name')
+    .option('--surrounding', 'in PATH=${PATH}:/x, use the PATH of this shell')
 
 /** A list that may be given in one option or in several. */
 export const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]

@@ -40,7 +40,8 @@ export function checkSelection({ only, except, prefix }: Selection): void {
 }
 
 /** Returns the selected secrets by their stored names. It fails if an option names a secret that does not exist. */
-export function select({ values, unexpanded }: Selectable, { only, except = [] }: Selection): Map<string, string> {
+export function select({ values, unexpanded }: Selectable, selection: Selection): Map<string, string> {
+  const { only, except = [] } = selection
   const isThere = (name: string) => values[name] !== undefined || unexpanded.has(name)
   for (const [option, names] of [
     ['--only', only],
@@ -56,16 +57,20 @@ export function select({ values, unexpanded }: Selectable, { only, except = [] }
   }
   const names = (only ?? [...Object.keys(values), ...unexpanded.keys()]).filter((name) => !except.includes(name))
   const broken = names.filter((name) => unexpanded.has(name))
-  if (broken.length > 0) throw cannotExpand(broken, unexpanded)
+  if (broken.length > 0) throw cannotExpand(broken, unexpanded, selection)
   return new Map(names.map((name) => [name, values[name]!]))
 }
 
-function cannotExpand(names: string[], reasons: ReadonlyMap<string, CryptoError>): Failure {
+/** Says how to leave names out. --except can be added to one that is already there, but not to --only. */
+export const leaveOutHint = (names: readonly string[], { only }: Selection): string =>
+  only ? `take ${names.join(', ')} out of --only` : `leave out with --except ${names.join(',')}`
+
+function cannotExpand(names: string[], reasons: ReadonlyMap<string, CryptoError>, selection: Selection): Failure {
   const whys = [...new Set(names.map((name) => reasons.get(name)!.message))].join('; ')
   const what = names.length === 1 ? `${names[0]} has no value` : `${names.join(', ')} have no values`
   return new Failure(
     'failure',
     `${what}: ${whys}`,
-    `leave out with --except ${names.join(',')}, or mend with \`skerry secrets set\` (\`secrets get <NAME> --stored\` shows the text)`,
+    `${leaveOutHint(names, selection)}, or mend with \`skerry secrets set\` (\`secrets get <NAME> --stored\` shows the text)`,
   )
 }

@@ -3,10 +3,19 @@ import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { readDotenv } from '../src/dotenv-file.ts'
+import { Failure } from '../src/failure.ts'
 import type { ExportFormat, Values } from '../src/formats/names.ts'
 import { formatOfFile, readFormat } from '../src/formats/read.ts'
+import { readYaml } from '../src/formats/yaml.ts'
 import { formatValues, readJsonValues } from '../src/formats.ts'
+import { isSecretName } from '../src/names.ts'
 import { random } from './random.ts'
+
+const yamlOf = (text: string, from = 'x', { flatten = false } = {}) =>
+  readYaml(text, from, {
+    flatten,
+    nameOf: (name) => (isSecretName(name.replaceAll('-', '_')) ? name.replaceAll('-', '_') : undefined),
+  })
 
 const pieces = ['a', 'B', '0', ' ', '  ', '\t', "'", '"', '`', '#', '$', '${', '\\', '\n', '\r\n', '\r', '=', ':']
 const more = ['é', '💥', '\\n', '\\r', "\\'", '\\"', 'export ', '\u2028', '\u00a0', '\ufeff', '{', '%', '!', ';', '&']
@@ -71,7 +80,7 @@ describe('exported values read back exactly, or are refused by name,', () => {
 })
 
 describe('an exported file is recognised by its content on import:', () => {
-  it.each(['shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const)('%s reads back', (format) => {
+  it.each(['shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const)('%s reads back', async (format) => {
     const next = random(20_261_126)
     let compared = 0
     for (let round = 0; round < 1500; round++) {
@@ -83,7 +92,8 @@ describe('an exported file is recognised by its content on import:', () => {
         continue
       }
       expect(formatOfFile('stdin', text)).toBe(format)
-      expect(readFormat(format, text, 'stdin')).toEqual(values)
+      const read = format === 'yaml' ? await yamlOf(text, 'stdin') : readFormat(format, text, 'stdin')
+      expect(read).toEqual(values)
       compared++
     }
     expect(compared).toBeGreaterThan(format === 'docker' ? 300 : 1499)
@@ -95,7 +105,6 @@ describe('an exported file is recognised by its content on import:', () => {
       'apiVersion: apps/v1\nkind: Deployment\n',
       'not a Kubernetes Secret that can be imported',
     ],
-    ['nested YAML', 'values.yaml:A:\n  B: c\n', 'values.yaml, line 1: this line of YAML cannot be read'],
     ['a shell script', 'values.sh:export A="$(id)"\n', 'values.sh, line 1: this is not an entry of the shell format'],
     [
       'a Docker file with a damaged line',
@@ -104,7 +113,7 @@ describe('an exported file is recognised by its content on import:', () => {
     ],
   ])('%s is refused with one message that names the place', (_, given, message) => {
     const [, path = 'file', text = given] = /^(values\.\w+):([\s\S]*)$/.exec(given) ?? []
-    const format = formatOfFile(path, text) as Exclude<ExportFormat, 'dotenv' | 'json'>
+    const format = formatOfFile(path, text) as Exclude<ExportFormat, 'dotenv' | 'json' | 'yaml'>
     expect(() => readFormat(format, text, path)).toThrow(message)
   })
 
@@ -198,6 +207,67 @@ describe('reading a .env file', () => {
   it('never repeats a value in a message', () => {
     const { problems, warnings } = readDotenv('hunter2\nA="hunter2\nB=hunter2#hunter2\nB=hunter2\nx-y=hunter2\n')
     expect(JSON.stringify([problems, warnings])).not.toContain('hunter2')
+  })
+})
+
+describe('reading YAML', () => {
+  it.each([
+    ['numbers', 'A: 007\nB: 1e3\nC: 0x1F\nD: 1.0\nE: 1_000\nF: .inf\n', '007 1e3 0x1F 1.0 1_000 .inf'],
+    ['booleans and dates', 'A: yes\nB: True\nC: 2001-12-14\nD: 12:30\n', 'yes True 2001-12-14 12:30'],
+    ['YAML 1.1', '%YAML 1.1\n---\nNO: off\nOFF: 0777\n', 'off 0777'],
+    ['aliases', 'A: &a 010\nB: *a\n', '010 010'],
+    ['quotes and comments', "A: \"\\x41\" # c\nB: 'it''s'\n", "A it's"],
+    ['Windows line ends', '\ufeffA: 1\r\nB: 2\r\n', '1 2'],
+    ['nothing', '# only a comment\n', ''],
+    ['an empty map', '{}', ''],
+  ])('keeps the text of %s', async (_, text, expected) => {
+    expect([...(await yamlOf(text)).values()].join(' ')).toBe(expected)
+  })
+
+  it('reads block texts of several lines', async () => {
+    const read = await yamlOf('KEY: |\n  -----BEGIN-----\n  abc\nFOLDED: >-\n  one\n  two\n')
+    expect([...read]).toEqual([
+      ['KEY', '-----BEGIN-----\nabc\n'],
+      ['FOLDED', 'one two'],
+    ])
+  })
+
+  it('joins the names of nested maps with --flatten', async () => {
+    const read = await yamlOf('db:\n  host: x\n  pool: {max-size: 05}\n', 'x', { flatten: true })
+    expect([...read]).toEqual([
+      ['db_host', 'x'],
+      ['db_pool_max_size', '05'],
+    ])
+  })
+
+  const bomb = `z: &z {}\n${Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} {x: *${i ? `a${i - 1}` : 'z'}, y: *${i ? `a${i - 1}` : 'z'}}`).join('\n')}`
+
+  it.each([
+    ['a map', 'A: 1\ndb:\n  host: hunter2\n', 'line 2: db is a map', false],
+    ['a list', 'A: [hunter2]\n', 'line 1: A is a list', false],
+    ['a list in a map', 'a:\n  b: [hunter2]\n', 'line 2: a.b is a list', true],
+    ['an empty value', 'A: hunter2\nB:\n', 'line 2: B has no value', false],
+    ['null', 'A: ~\n', 'line 1: A has no value', false],
+    ['a tag', 'A: !!str hunter2\n', 'line 1: tags (!) are not read', false],
+    ['a tag of a program', 'A: !vault hunter2\n', 'line 1: tags (!) are not read', false],
+    ['a name set twice', 'A: hunter2\n"A": hunter2\n', 'line 2: the name was set before', false],
+    ['a name that two paths make', 'a: {b: 1}\na_b: hunter2\n', 'line 2: a_b sets a_b, which was set before', true],
+    ['a second document', 'A: hunter2\n---\nB: hunter2\n', 'line 2: a second document begins', false],
+    ['a merge key', 'A: &a {B: hunter2}\n<<: *a\n', 'line 2: merge keys', true],
+    ['an unknown alias', 'A: *hunter2\n', 'line 1: the alias names no anchor', false],
+    ['an alias in its own map', 'a: &a {b: *a}', 'line 1: a.b contains itself', true],
+    ['aliases of aliases', bomb, 'the file stands for more than 10000 values', true],
+    ['a name with a blank', 'hunter2 hunter2: 1\n', 'line 1: the name is not an environment variable name', false],
+    ['an open quote', 'A: "hunter2\n', 'a character is missing', false],
+    ['a colon in a text', 'A: hunter2: x\n', 'line 1: a map begins in the line of its name', false],
+    ['a tab', '\tA: hunter2\n', 'line 1: a tab indents the line', false],
+    ['a stray bracket', 'A: 1\n}hunter2', 'line 2: this is not YAML', false],
+    ['a text', 'hunter2', 'line 1: this is not a map', false],
+  ])('refuses %s with its line, and never repeats a value', async (_, text, message, flatten) => {
+    const refusal = await yamlOf(text, 'x', { flatten }).catch((error) => error)
+    expect(refusal).toBeInstanceOf(Failure)
+    expect(refusal).toMatchObject({ kind: 'usage', message: expect.stringContaining(message) })
+    expect(`${refusal.message} ${refusal.next}`).not.toContain('hunter2')
   })
 })
 

@@ -175,6 +175,16 @@ describe('--mount', () => {
     await started.ended
   })
 
+  it('names the secrets that the format cannot hold, as --except takes them', async () => {
+    await machine.skerry(['secrets', 'set', 'LINES'], { input: 'two\nlines' })
+    const mount = ['--mount', 'docker.env', '--format', 'docker']
+    const refused = await run([...mount, '--prefix', 'TF_VAR_', '--', 'true'])
+    expect(refused.stderr).toContain('cannot hold TF_VAR_LINES; use --format json, or leave out with --except LINES\n')
+    expect((await run([...mount, '--only', 'A,LINES', '--', 'true'])).stderr).toContain('take LINES out of --only\n')
+    expect((await run([...mount, '--except', 'LINES', '--', 'cat', 'docker.env'])).stdout).toContain('A=secret-a\n')
+    await machine.skerry(['secrets', 'rm', 'LINES', '--yes'])
+  })
+
   it('does not replace an existing file', async () => {
     await machine.write('values.json', 'mine')
     expect((await run(['--mount', 'values.json', '--', 'true'])).code).toBe(1)
@@ -187,7 +197,12 @@ it('secrets substitute fills a template, and refuses a name without a value', as
   const filled = await machine.skerry(['secrets', 'substitute', 'template'])
   expect(filled).toMatchObject({ code: 0, stdout: 'a=secret-a url=x/secret-a ${A} ${A:-x} $A\n' })
   const refused = await machine.skerry(['secrets', 'substitute', '-'], { input: '${A}${NOPE}' })
-  expect(refused).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('NOPE') })
+  expect(refused).toMatchObject({ code: 4, stdout: '' })
+  expect(refused.stderr).toContain(
+    'has no NOPE, which - refers to; set them, or keep them as text with --except NOPE\n',
+  )
+  const kept = await machine.skerry(['secrets', 'substitute', '-', '--except', 'NOPE'], { input: '${A}${NOPE}' })
+  expect(kept).toMatchObject({ code: 0, stdout: 'secret-a${NOPE}' })
 })
 
 it('secrets generate writes values without showing them, and does not replace an existing one', async () => {

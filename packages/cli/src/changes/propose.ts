@@ -1,33 +1,18 @@
-import { limits } from '@skerry/contract/limits'
-import { type ProposedChanges, proposeChanges } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
-import type { Place } from '../places.ts'
 import { makePlan, namesOf, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
-import { noteOf, withoutCiphertext } from '../secrets/queued.ts'
+import { checkProposable, isProtected, proposeAsOne } from '../secrets/protection.ts'
+import { withoutCiphertext } from '../secrets/queued.ts'
 import { ownReferenceHint, refuseCycles } from '../secrets/references.ts'
-import { openKey, storedSecrets } from '../secrets/values.ts'
-import type { Session } from '../session.ts'
+import { storedSecrets } from '../secrets/values.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags, Reading {
   delete?: string[]
   note?: string
   dryRun?: boolean
-}
-
-/** Whether writes to the environment wait for approval. */
-export async function isProtected(session: Session, { orgId, envId }: Place): Promise<boolean> {
-  return (await session.client.protection.get({ params: { orgId, envId } })).protection !== null
-}
-
-/** Encrypts the changes here and proposes them as one. Later, all of them are applied, or none. */
-export async function proposeAsOne(session: Session, place: Place, changes: ProposedChanges, flags: { note?: string }) {
-  const { orgId, envId } = place
-  const { dek } = await openKey(session, place)
-  return proposeChanges(session.client, { orgId, envId }, changes, dek, noteOf(flags))
 }
 
 /** Proposes the differences of a file, and deletions, as one change of a protected environment. */
@@ -47,7 +32,9 @@ export async function propose(
   const puts = [...plan.added, ...plan.changed]
   await refuseCycles(session, place, new Map(puts.map(({ name, value }) => [name, value])), ownReferenceHint)
   const deletes = gone.map((name) => ({ name, expectedVersion: versions.get(name)! }))
-  checkCount(puts.length + deletes.length)
+  const count = puts.length + deletes.length
+  if (count === 0) throw new Failure('failure', 'nothing differs, so nothing was proposed')
+  checkProposable(count)
   const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan), deleted: gone }
   if (flags.dryRun) {
     note('dry run: nothing was proposed')
@@ -58,17 +45,11 @@ export async function propose(
   return { json: { ...report, groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
 }
 
-export function parsePropose(flags: Options, path: string | undefined) {
+export async function parsePropose(flags: Options, path: string | undefined) {
   const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
   if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
-  const values = path === undefined ? new Map<string, string>() : readValues(path, flags)
+  const values = path === undefined ? new Map<string, string>() : await readValues(path, flags)
   const both = gone.filter((name) => values.has(name))
   if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
   return { gone, values }
-}
-
-function checkCount(count: number): void {
-  if (count === 0) throw new Failure('failure', 'nothing differs, so nothing was proposed')
-  if (count > limits.changeGroupMax)
-    throw usage(`${count} secrets differ, and one proposal takes ${limits.changeGroupMax}`, 'propose them in parts')
 }

@@ -1,8 +1,20 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { atPlace, signedIn } from '../frame.ts'
-import { addressed, confirmable, gatherGroups, leaf, noted, overwriting, reading } from '../options.ts'
+import {
+  addressed,
+  confirmable,
+  explained,
+  gather,
+  gatherGroups,
+  leaf,
+  overwriting,
+  queueing,
+  reading,
+} from '../options.ts'
+import { copy, parseCopy } from '../secrets/copy.ts'
 import { checkDiff, diff } from '../secrets/diff.ts'
+import { edit, parseEdit } from '../secrets/edit.ts'
 import { exportValues, parseExportValues } from '../secrets/export.ts'
 import { generate, parseGenerate } from '../secrets/generate.ts'
 import { importFile, parseImportFile } from '../secrets/import.ts'
@@ -45,68 +57,89 @@ function registerReads(command: Command): void {
     .option('--reveal', 'show values')
     .option('--limit <number>', 'at most this many (default: 50)')
     .action(atPlace(history, parseHistory))
-  views(leaf(command, 'diff <left> <right>', 'Compare two environments: which values programs get there'))
+  explained(
+    views(leaf(command, 'diff <left> <right>', 'Compare two environments: which values programs get there')),
+    'Write an environment as env, app/env, app/env@branch or group:env.',
+  )
     .option('--app <slug>', 'application of both, unless they name one')
     .option('--reveal', 'show values')
     .option('--exit-code', 'exit with 1 if they differ')
-    .addHelpText('after', '\nAn environment is written env, app/env, app/env@branch or group:env.')
     .action(signedIn(diff, checkDiff))
 }
 
 function registerWrites(command: Command): void {
-  noted(addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, a file or a hidden prompt')))
-    .usage('[options] <NAME>')
+  explained(
+    queueing(addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, a file or a hidden prompt'))),
+    'The value is stored byte for byte. It is never taken from the command line, where other users could see it. ${NAME} in it is a reference.',
+  )
+    .usage('<NAME>')
     .option('--file <path>', 'file with the value; - is stdin')
     .addOption(new Option('--random <length>', 'make a random value of letters and digits').conflicts('file'))
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
+    .option('--dry-run', 'check everything and write nothing')
     .option('--literal', 'keep ${NAME} as text instead of a reference')
     .option(...expectedVersion)
-    .addHelpText(
-      'after',
-      '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
-    )
     .action(atPlace(set, parseSet))
-  noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values that nobody sees')))
+  explained(
+    queueing(addressed(leaf(command, 'edit [NAMES...]', 'Edit secrets in your editor'))),
+    'The editor in VISUAL or EDITOR opens a private file in memory, which is deleted when the editor ends.',
+  )
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .action(atPlace(edit, parseEdit))
+  explained(
+    queueing(addressed(leaf(command, 'copy [NAMES...]', 'Copy secrets to another environment'))).alias('cp'),
+    '--app, --env, --branch and --group name the source. References stay references.',
+  )
+    .requiredOption('--to <env>', 'target: env, app/env, app/env@branch or group:env')
+    .option('--all', 'copy every secret of the environment')
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .option('--overwrite', 'replace values that differ')
+    .option('--keep', 'keep existing values that differ')
+    .action(atPlace(copy, parseCopy))
+  queueing(addressed(leaf(command, 'generate <NAMES...>', 'Write random values that nobody sees')))
     .option('--length <number>', 'length of each value', '32')
     .option('--overwrite', 'replace existing values')
     .action(atPlace(generate, parseGenerate))
-  noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions'))))
+  queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions'))))
     .option(...expectedVersion)
+    .option('--dry-run', 'check everything and delete nothing')
     .action(atPlace(remove, parseRemove))
-  noted(addressed(leaf(command, 'restore <NAME> <version>', 'Restore an earlier version, as a new version')))
+  queueing(addressed(leaf(command, 'restore <NAME> <version>', 'Restore an earlier version, as a new version')))
     .option(...expectedVersion)
     .action(atPlace(restore, parseRestore))
 }
 
 function registerFiles(command: Command): void {
-  noted(
+  queueing(
     reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; - is stdin'))),
   )
     .option('--dry-run', 'show what would be written, and write nothing')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'keep existing values that differ')
     .action(atPlace(importFile, parseImportFile))
-  overwriting(
-    selective(
-      views(addressed(leaf(command, 'export [file]', 'Write the values that a program gets to stdout or a file'))),
+  explained(
+    overwriting(
+      selective(
+        views(addressed(leaf(command, 'export [file]', 'Write the values that a program gets to stdout or a file'))),
+      ),
     ),
+    'If you import the result, it also stores the values of groups and of the parent. Use --stored to edit and import.',
   )
-    .usage('[options]')
+    .usage('')
     .addOption(new Option('--format <format>', 'output format (default: dotenv)').choices([...exportFormats]))
     .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
-    .addHelpText(
-      'after',
-      '\nAn import of this text stores the values of groups and of the parent here, too. Use --stored to edit and import.',
-    )
     .action(atPlace(exportValues, parseExportValues))
-  overwriting(
-    addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
+  explained(
+    overwriting(
+      addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
+    ),
+    'A name without a value is refused. $${ stands for ${.',
   )
+    .option('--except <NAME,...>', 'keep ${NAME} as text for these names; repeatable', gather)
     .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
-    .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
     .action(atPlace(substitute, parseSubstitute))
 }

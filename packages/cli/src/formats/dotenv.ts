@@ -2,7 +2,6 @@ import { parseEnv } from 'node:util'
 import { referencesIn } from '@skerry/crypto/references'
 import { parse } from 'dotenv'
 import { readDotenv } from '../dotenv-file.ts'
-import { Failure } from '../failure.ts'
 import type { Formatted, Values } from './names.ts'
 
 // The programs that read `.env` files agree on few spellings. `test/readers.test.ts` compares the files written here
@@ -18,11 +17,12 @@ interface Spelling {
 
 /**
  * Formats values as a `.env` file. Each value gets the spelling that most programs read back. The dotenv package and
- * `skerry secrets import` always read it back; a remark names the programs that do not.
+ * `skerry secrets import` always read it back; a remark names the programs that do not. The names that no spelling can
+ * hold are in `impossible`, and not in the text.
  *
  * @param isStored the values are stored texts, whose references an import must read as references.
  */
-export function formatDotenv(values: Values, isStored: boolean): Formatted {
+export function formatDotenv(values: Values, isStored: boolean): Formatted & { impossible: string[] } {
   const chosen = [...values].map(([name, value]) => ({
     name,
     value,
@@ -30,12 +30,12 @@ export function formatDotenv(values: Values, isStored: boolean): Formatted {
   }))
   const whole = chosen.map(({ name, spelling }) => `${name}=${spelling?.text}\n`).join('')
   if (chosen.every(({ spelling }) => spelling) && holds(whole, values, isStored))
-    return { text: whole, remarks: remarksOn(chosen, isStored) }
+    return { text: whole, remarks: remarksOn(chosen, isStored), impossible: [] }
   return oneBehindAnother(values, isStored)
 }
 
 /** Tries each line after the lines before it, because an ambiguous quote in one line can reach into the next. */
-function oneBehindAnother(values: Values, isStored: boolean): Formatted {
+function oneBehindAnother(values: Values, isStored: boolean) {
   const before: Values = new Map()
   const chosen: Chosen[] = []
   const impossible: string[] = []
@@ -49,8 +49,7 @@ function oneBehindAnother(values: Values, isStored: boolean): Formatted {
       chosen.push({ name, value, spelling })
     }
   }
-  if (impossible.length === 0) return { text, remarks: remarksOn(chosen, isStored) }
-  throw new Failure('failure', `the dotenv format cannot hold ${impossible.join(', ')}`, 'use --format json')
+  return { text, remarks: remarksOn(chosen, isStored), impossible }
 }
 
 interface Chosen {

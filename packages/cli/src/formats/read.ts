@@ -14,7 +14,7 @@ export function formatOfFile(path: string, text: string): ExportFormat {
   for (const [format, header] of Object.entries(headers)) if (start.startsWith(header)) return format as ExportFormat
   if (/^apiVersion:/m.test(start) && /^kind:/m.test(start)) return 'k8s'
   if (path.endsWith('.json') || start.startsWith('{')) return 'json'
-  if (/\.ya?ml$/.test(path) || /^"[A-Za-z_]\w*": "/.test(start)) return 'yaml'
+  if (/\.ya?ml$/.test(path) || /^"[A-Za-z_]\w*": "|^---\s|^%YAML /.test(start)) return 'yaml'
   if (/^[A-Za-z_]\w*<<\S+$/m.test(start.split('\n', 1)[0] ?? '')) return 'github-actions'
   return path.endsWith('.sh') || isShell(start) ? 'shell' : 'dotenv'
 }
@@ -23,11 +23,14 @@ export function formatOfFile(path: string, text: string): ExportFormat {
 export const isLiteral = (format: ExportFormat): boolean => Object.hasOwn(lineReaders, format) || format === 'k8s'
 
 /** Reads the values of a text in one of these formats. A line that cannot be read is an error, and nothing is imported. */
-export function readFormat(format: Exclude<ExportFormat, 'dotenv' | 'json'>, text: string, from: string): Values {
+export function readFormat(
+  format: Exclude<ExportFormat, 'dotenv' | 'json' | 'yaml'>,
+  text: string,
+  from: string,
+): Values {
   const source = text.replace(/^\ufeff/, '')
-  const entries = format === 'k8s' ? kubernetes(source, from) : format === 'yaml' ? yaml(source, from) : undefined
   const values: Values = new Map()
-  for (const [name, value] of entries ?? lineReaders[format as keyof typeof lineReaders](source, from)) {
+  for (const [name, value] of format === 'k8s' ? kubernetes(source, from) : lineReaders[format](source, from)) {
     if (!isSecretName(name)) throw usage(`${from}: entry ${values.size + 1} has no environment variable name`)
     values.set(name, value)
   }
@@ -111,30 +114,6 @@ const isShell = (text: string): boolean => {
     return readEntries(shellGrammar, text, '').length > 0
   } catch {
     return false
-  }
-}
-
-/** Reads only the part of YAML that `secrets export` writes: names with quoted texts. */
-function yaml(text: string, from: string): Entry[] {
-  const source = text.replace(/^---\r?\n/, '').trim()
-  if (source === '' || source === '{}') return []
-  return source.split(/\r?\n/).map((line, index) => {
-    const [, quoted, bare, value = ''] = /^(?:"(\w+)"|(\w+)): +(".*")$/.exec(line) ?? []
-    const parsed = textIn(value)
-    if (parsed === undefined)
-      throw usage(
-        `${from}, line ${index + 1}: this line of YAML cannot be read, so nothing was imported`,
-        'write each entry as NAME: "value", or convert the file to JSON',
-      )
-    return [quoted ?? bare ?? '', parsed]
-  })
-}
-
-function textIn(json: string): string | undefined {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

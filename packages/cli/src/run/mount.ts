@@ -5,11 +5,12 @@ import { cannotWrite } from '../files.ts'
 import type { ExportFormat } from '../formats/names.ts'
 import { formatOf, formatValues } from '../formats.ts'
 import { warn } from '../output.ts'
+import { leaveOutHint, type Selection } from '../selection.ts'
 import { endAs, startChild } from './child.ts'
 import { startGuard } from './guarded.ts'
 import type { Prepared } from './prepare.ts'
 
-interface Mount {
+interface Mount extends Selection {
   mount: string
   format?: ExportFormat
   mask?: boolean
@@ -18,7 +19,9 @@ interface Mount {
 /** Runs a program with a file that contains the values, which its environment then lacks. Returns the exit code. */
 export async function runMounted(file: string, argv: string[], prepared: Prepared, options: Mount): Promise<number> {
   const { env, values } = prepared.launch
-  const { text, remarks } = formatValues(values, options.format ?? formatOf(options.mount))
+  const { text, remarks } = formatValues(values, options.format ?? formatOf(options.mount), {
+    hintWithout: (names) => leaveOutHint(names.map(nameWithout(options.prefix)), options),
+  })
   for (const remark of remarks) warn(remark)
   const outside = Object.entries(env).flatMap(([name, value]) => {
     const own = values.has(name) ? process.env[name] : value
@@ -35,6 +38,12 @@ export async function runMounted(file: string, argv: string[], prepared: Prepare
     rmSync(path, { force: true })
   }
 }
+
+/** The name of a secret without the prefix of `--prefix`, as `--except` takes it. */
+const nameWithout =
+  (prefix = '') =>
+  (name: string) =>
+    name.startsWith(prefix) ? name.slice(prefix.length) : name
 
 /** Creates an empty file. The values are written only after the process that will remove the file has started. */
 function create(path: string, named: string): number {

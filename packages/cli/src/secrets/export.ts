@@ -6,7 +6,7 @@ import type { ExportFormat, Values } from '../formats/names.ts'
 import { formatValues } from '../formats.ts'
 import type { AtPlace } from '../frame.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
-import { checkSelection, type Selection, select } from '../selection.ts'
+import { checkSelection, leaveOutHint, type Selection, select } from '../selection.ts'
 import type { Flags } from '../settings.ts'
 import { hintStored, kindOf, sorted, type View, viewValues } from './values.ts'
 
@@ -23,7 +23,11 @@ export async function exportValues(
   const viewed = await hintStored(viewValues(session, place, flags), session, place)
   const values = sorted(select(viewed, flags))
   for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
-  const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
+  const { text, remarks } = formatValues(values, format, {
+    isStored,
+    name: place.label.replace(/[^a-z0-9-]/g, '-'),
+    hintWithout: (names) => leaveOutHint(names, flags),
+  })
   for (const remark of remarks) warn(remark)
   if (isStored) warnReferences(format, values)
   warnLoading(format, values.keys())

@@ -4,14 +4,14 @@ import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
 import type { Flags } from '../settings.ts'
-import { noteOf, noteQueued, withoutCiphertext } from './queued.ts'
+import { refuseIfProtected, refuseQueued } from './protection.ts'
+import { noteOf, noteQueued, type Queueing, withoutCiphertext } from './queued.ts'
 import { listSecrets, openKey } from './values.ts'
 import { randomValue } from './write.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, Queueing {
   length: string
   overwrite?: boolean
-  note?: string
 }
 
 /** Makes values that nobody has to see. Existing secrets stay as they are, unless `--overwrite` is given. */
@@ -25,19 +25,23 @@ export async function generate(
   if (there.length > 0 && !flags.overwrite) {
     throw new Failure('conflict', `${label} has ${there.join(', ')} already; nothing was written`, 'add --overwrite')
   }
+  await refuseIfProtected(session, place, flags)
   const key = await openKey(session, place)
   const written: WrittenSecret[] = []
   const queued = []
   for (const { name, value } of values) {
     const options = { expectedVersion: versions.get(name) ?? 0, ...noteOf(flags) }
     const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
-    if ('queued' in answer) queued.push(answer.changeRequest)
-    else written.push({ name, value, version: answer.secret.version })
+    if (!('queued' in answer)) written.push({ name, value, version: answer.secret.version })
+    else queued.push(answer.changeRequest)
+    if (queued.length > 0 && flags.failIfQueued) break
   }
   const now =
     written.length === 0 ? [] : await rewriteIfRekeyed(session.client, place, await session.key(), key, written)
+  const done = now.map(({ name }) => name)
+  for (const change of queued) refuseQueued(change, place, flags, done)
   noteQueued(queued, label)
-  if (now.length > 0) note(`generated ${now.map(({ name }) => name).join(', ')} in ${label}`)
+  if (now.length > 0) note(`generated ${done.join(', ')} in ${label}`)
   const secrets = now.map(({ name, version }) => ({ name, version }))
   return { json: { generated: secrets, queued: queued.map(withoutCiphertext), environmentId: envId } }
 }

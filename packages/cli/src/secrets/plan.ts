@@ -1,9 +1,12 @@
+import { renamed } from '@skerry/sdk/dotenv'
 import { readDotenv } from '../dotenv-file.ts'
 import { usage } from '../failure.ts'
 import type { ExportFormat, Values } from '../formats/names.ts'
 import { formatOfFile, isLiteral, readFormat } from '../formats/read.ts'
+import { readYaml } from '../formats/yaml.ts'
 import { readJsonValues } from '../formats.ts'
 import { readTextFile } from '../input.ts'
+import { isSecretName } from '../names.ts'
 import { note, warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fromSurroundings, literally } from './references.ts'
@@ -13,6 +16,7 @@ import { checkValue } from './values.ts'
 export interface Reading {
   format?: ExportFormat
   rename?: boolean
+  flatten?: boolean
   literal?: boolean
   surrounding?: boolean
 }
@@ -32,12 +36,14 @@ export interface Plan {
   unchanged: string[]
 }
 
-export function readValues(path: string, flags: Reading): Values {
+export async function readValues(path: string, flags: Reading): Promise<Values> {
   if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding exclude each other')
   const name = path === '-' ? 'stdin' : path
   const text = readTextFile(path)
   const format = flags.format ?? formatOfFile(path, text)
-  const read = readAs(format, text, name, flags)
+  if (flags.flatten && format !== 'yaml')
+    throw usage(`--flatten goes with YAML, and ${name} is ${format}`, 'leave it out, or add --format yaml')
+  const read = await readAs(format, text, name, flags)
   const values =
     flags.literal || isLiteral(format)
       ? literally(read)
@@ -48,10 +54,18 @@ export function readValues(path: string, flags: Reading): Values {
   return values
 }
 
-function readAs(format: ExportFormat, text: string, name: string, flags: Reading): Values {
+async function readAs(format: ExportFormat, text: string, name: string, flags: Reading): Promise<Values> {
   if (format === 'json') return readJsonValues(text, name)
+  if (format === 'yaml') return readYaml(text, name, { flatten: flags.flatten, nameOf: nameReader(flags) })
   return format === 'dotenv' ? readDotenvValues(text, name, flags) : readFormat(format, text, name)
 }
+
+const nameReader =
+  ({ rename = false }: Reading) =>
+  (text: string) => {
+    const name = rename ? renamed(text) : text
+    return isSecretName(name) ? name : undefined
+  }
 
 function readDotenvValues(text: string, name: string, { rename = false, literal }: Reading): Values {
   const { values, stored, problems, warnings, differences } = readDotenv(text, { rename })

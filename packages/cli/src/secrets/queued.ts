@@ -1,8 +1,14 @@
 import type { ChangeRequest, Queued } from '@skerry/sdk/secrets'
 import { note, type Output } from '../output.ts'
 
-export const noteOf = (flags: { note?: string }) => (flags.note === undefined ? {} : { note: flags.note })
+/** Options of a command whose writes wait for approval in a protected environment. */
+export interface Queueing {
+  note?: string
+  /** The command either writes, or fails with the exit code of a conflict. It proposes nothing. */
+  failIfQueued?: boolean
+}
 
+export const noteOf = (flags: Queueing) => (flags.note === undefined ? {} : { note: flags.note })
 /** A change request without its ciphertext, which only the key of a reader can open. */
 export function withoutCiphertext({ ciphertext, ...rest }: ChangeRequest): Omit<ChangeRequest, 'ciphertext'> {
   return rest

@@ -3,6 +3,7 @@ import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting, writeNamed } from '../files.ts'
 import type { AtPlace } from '../frame.ts'
 import { readTextFile } from '../input.ts'
+import { checkSecretName } from '../names.ts'
 import { note, showsValues, writeData } from '../output.ts'
 import { select } from '../selection.ts'
 import type { Flags } from '../settings.ts'
@@ -12,6 +13,7 @@ interface Options extends Flags, Overwriting {
   out?: string
   reveal?: boolean
   with?: string[]
+  except?: string[]
 }
 
 /** Fills a text with values, by the same rules as a secret that refers to others. */
@@ -23,10 +25,12 @@ export async function substitute(
   const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
   const missing = names.filter((name) => !there.includes(name))
   if (missing.length > 0) {
-    const next = 'set them, or write $${ where the text is to have ${'
+    const next = `set them, or keep them as text with --except ${missing.join(',')}`
     throw new Failure('notFound', `${place.label} has no ${missing.join(', ')}, which ${template} refers to`, next)
   }
-  const filled = fill(text, select(viewed, { only: there }))
+  const unexpanded = new Map([...viewed.unexpanded].filter(([name]) => there.includes(name)))
+  const expanded = Object.entries(viewed.values).filter(([name]) => there.includes(name))
+  const filled = fill(text, select({ values: Object.fromEntries(expanded), unexpanded }, {}))
   if (file === undefined) return writeData(filled)
   writeNamed(file, filled, { force: flags.force })
   note(`wrote ${file} with ${names.length} values of ${place.label}, readable by you alone`)
@@ -39,7 +43,8 @@ export function parseSubstitute(flags: Options, template: string) {
   }
   checkWritable(file, flags)
   const text = readTextFile(template)
-  const names = referencesIn(text)
+  for (const name of flags.except ?? []) checkSecretName(name)
+  const names = referencesIn(text).filter((name) => !flags.except?.includes(name))
   return { file, text, names }
 }
 

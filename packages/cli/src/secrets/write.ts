@@ -10,18 +10,20 @@ import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { noteOf, noteQueued, tellQueued, withoutCiphertext } from './queued.ts'
+import { tryRemove, trySet } from './dry-run.ts'
+import { refuseIfProtected, refuseQueued } from './protection.ts'
+import { noteOf, noteQueued, type Queueing, tellQueued, withoutCiphertext } from './queued.ts'
 import { refuseCycles } from './references.ts'
 import { checkValue, openKey } from './values.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, Queueing {
   file?: string
   random?: string
   trim?: boolean
   empty?: boolean
   literal?: boolean
   expectedVersion?: string
-  note?: string
+  dryRun?: boolean
   yes?: boolean
 }
 
@@ -34,12 +36,17 @@ export async function set(
   const value = flags.literal ? escapeReferences(read) : read
   checkValue(name, value)
   await refuseCycles(session, place, new Map([[name, value]]))
+  if (flags.dryRun) return trySet(session, place, { name, ...expected }, flags)
+  await refuseIfProtected(session, place, flags)
   const { orgId, envId, label } = place
   const key = await openKey(session, place)
   const options = { ...expected, ...noteOf(flags) }
   try {
     const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
-    if ('queued' in answer) return tellQueued(answer, label)
+    if ('queued' in answer) {
+      refuseQueued(answer.changeRequest, place, flags)
+      return tellQueued(answer, label)
+    }
     const written = [{ name, value, version: answer.secret.version }]
     const [{ version } = answer.secret] = await rewriteIfRekeyed(
       session.client,
@@ -51,7 +58,7 @@ export async function set(
     note(`wrote ${name} in ${label}, version ${version}`)
     return { json: { name, version, environmentId: envId } }
   } catch (error) {
-    throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
+    throw isConflict(error) ? changed(name, label, flags.expectedVersion) : error
   }
 }
 
@@ -97,6 +104,8 @@ export async function remove(
   { session, flags, place, input: { names, expected } }: AtPlace<Options, typeof parseRemove>,
 ): Promise<Output> {
   const { orgId, envId, label } = place
+  if (flags.dryRun) return tryRemove(session, place, { names, ...expected }, flags)
+  await refuseIfProtected(session, place, flags)
   if (names.length > 1) await checkThere(session, place, names)
   await confirmOrRefuse(`deletes ${names.join(', ')} from ${label} with all versions`, flags)
   const deleted: string[] = []
@@ -119,6 +128,7 @@ export async function remove(
       if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${before}`)
       throw new Failure(kind, `${name} was not deleted (${message})${before}`)
     }
+    for (const change of queued) refuseQueued(change, place, flags, deleted)
   }
   noteQueued(queued, label)
   if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
@@ -151,23 +161,23 @@ async function checkThere(session: Session, { orgId, envId, label }: Place, name
 export async function restore(
   name: string,
   _version: string,
-  {
-    session,
-    flags,
-    place: { orgId, envId, label },
-    input: { wanted, expected },
-  }: AtPlace<Options, typeof parseRestore>,
+  { session, flags, place, input: { wanted, expected } }: AtPlace<Options, typeof parseRestore>,
 ): Promise<Output> {
+  const { orgId, envId, label } = place
+  await refuseIfProtected(session, place, flags)
   try {
     const options = { ...expected, ...noteOf(flags) }
     const answer = await restoreSecret(session.client, { orgId, envId, name }, wanted, options)
-    if ('queued' in answer) return tellQueued(answer, label)
+    if ('queued' in answer) {
+      refuseQueued(answer.changeRequest, place, flags)
+      return tellQueued(answer, label)
+    }
     const { version } = answer.secret
     note(`restored ${name} in ${label} from version ${wanted}; it is version ${version} now`)
     return { json: { name, version, restoredFrom: wanted, environmentId: envId } }
   } catch (error) {
+    if (isConflict(error)) throw changed(name, label, flags.expectedVersion)
     const { kind, message } = toFailure(error)
-    if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
     if (kind !== 'notFound') throw error
     throw new Failure(kind, `${name} in ${label} was not restored: ${message}`, 'see `skerry secrets history`')
   }
@@ -189,6 +199,9 @@ function wholeNumber(text: string, what: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw usage(`${what} is a whole number`)
 }
+
+/** Whether the server refused the expected version. A `Failure` of this command says more than `changed` would. */
+const isConflict = (error: unknown) => !(error instanceof Failure) && toFailure(error).kind === 'conflict'
 
 function changed(name: string, label: string, expected: string | undefined): Failure {
   return new Failure(
