@@ -77,7 +77,7 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
 export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
   findPlace(session, { ...namedPlace(session, flags), env: slug, branch: flags.branch })
 
-/** @throws RollbackError if the name means another environment than before. */
+/** @throws RollbackError if the name is a different environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
     const isUnnamed = name.app === undefined && name.group === undefined

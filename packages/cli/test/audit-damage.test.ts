@@ -104,7 +104,7 @@ describe('skerry audit verify reports', () => {
     await insert(hidden, 'xid')
     await sealed()
     const { stderr, findings } = await found(trail)
-    expect(stderr).toContain(`entry ${late} came later than it says (at ${trail.ids.length})`)
+    expect(stderr).toContain(`entry ${late} was added later than its time says (at ${trail.ids.length})`)
     expect(stderr).toContain(`entry ${hidden} was never sealed`)
     expect(findings.map(({ kind, entryId }) => [kind, entryId])).toEqual([
       ['put_between', late],
@@ -165,7 +165,7 @@ describe('skerry audit verify reports', () => {
     const inLast = await found(trail)
     expect(inLast.findings).toMatchObject([{ kind: 'not_as_signed', index: 16 }, { kind: 'unsealed' }])
     expect(inLast.stderr).toContain(
-      `as far as the stored hashes tell, one of the entries 16 to ${last}, ${trail.ids[16]} to ${trail.ids[last]},`,
+      `according to the stored hashes, one of the entries 16 to ${last}, ${trail.ids[16]} to ${trail.ids[last]},`,
     )
   })
 })

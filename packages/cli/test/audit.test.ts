@@ -36,7 +36,7 @@ describe.skipIf(isQuick)('skerry audit', () => {
     const forged = await machine.shell(`sed '2s/.*/1/' note > forged && skerry audit checkpoint --compare forged`)
     expect([forged.code, forged.stderr]).toEqual([
       expect.any(Number),
-      expect.stringContaining('not signed with the key'),
+      expect.stringContaining('the checkpoint is not signed with the server’s key'),
     ])
     expect(forged.code).not.toBe(0)
   })
@@ -47,7 +47,7 @@ describe.skipIf(isQuick)('skerry audit', () => {
     const kept = JSON.parse((await machine.shell(`cat "${file}"`)).stdout)
     writeFileSync(file, JSON.stringify({ ...kept, publicKey: 'A'.repeat(43) }))
     const { code, stderr } = await machine.shell('skerry audit checkpoint')
-    expect([code, stderr]).toEqual([3, expect.stringContaining('another key than before')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the server signs with a different key than before')])
   })
 })
 

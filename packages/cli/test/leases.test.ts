@@ -260,7 +260,7 @@ describe.skipIf(missingSshd())('skerry ssh', () => {
   })
 
   it.each([
-    ['a user that the target does not allow', ['hosts', 'nobody@127.0.0.1'], 1, 'not among those'],
+    ['a user that the target does not allow', ['hosts', 'nobody@127.0.0.1'], 1, 'principals: the target does not allow'],
     ['no user', ['hosts', '127.0.0.1'], 2, 'write user@host'],
     ['options before the host', ['hosts', '-p'], 2, ''],
   ])('%s is refused', async (_, args, code, message) => {

@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
       return targets.find(({ name }: { name: string }) => name === 'evil')
     }
     for (let time = 1; time < 3; time++) {
-      await expect.poll(async () => (await read()).lastError).toContain('that its driver cannot read')
+      await expect.poll(async () => (await read()).lastError).toContain('the target sent an answer that the driver cannot read, so the connection was closed')
       await network.machine.skerry(['lease', 'target', 'verify', 'evil'])
     }
     await expect.poll(async () => (await read()).status).toBe('paused')

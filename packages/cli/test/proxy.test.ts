@@ -205,7 +205,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
       await alice.ok(`skerry agent revoke ${SKERRY_TASK.slice(0, 26)}`)
       const ended = await machine.skerry(run, { env: { SKERRY_TASK } })
       expect([ended.code, ended.stdout]).toEqual([1, ''])
-      expect(ended.stderr).toContain('the proxy was not started: the task has ended, or is none')
+      expect(ended.stderr).toContain('the proxy was not started: the task is unknown or has ended')
     })
 
     it('opens its own listeners, even if another program uses the ports of the settings', async () => {

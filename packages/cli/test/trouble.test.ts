@@ -371,7 +371,8 @@ describe('a server of an earlier release', () => {
     liar.lie(/\/audit\?/, ({ entries }: Json) => ({ entries }))
     try {
       const timeline = await machine.skerry(['audit', 'timeline'])
-      const said = 'skerry: this server is older than this client: version 0.0.9 does not have audit.timeline'
+      const said =
+        'skerry: this server is older than this client, and cannot do this: version 0.0.9 does not have audit.timeline'
       expect([timeline.code, timeline.stderr]).toEqual([1, `${said}; upgrade the server\n`])
       const audit = await machine.skerry(['audit'])
       expect([audit.code, audit.stderr]).toEqual([0, ''])
@@ -396,7 +397,7 @@ describe('a server behind TLS', () => {
     try {
       const refused = await machine.skerry(['signup', 'Behind'])
       expect(refused.code).toBe(6)
-      expect(refused.stderr).toContain('the certificate of the server is not trusted')
+      expect(refused.stderr).toContain('the server’s certificate is not trusted')
       expect(refused.stderr).toContain('set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority')
       expect((await machine.skerry(['doctor'])).stdout).toContain('NODE_EXTRA_CA_CERTS')
       const reached = await machine.skerry(['signup', 'Behind'], { env: { NODE_EXTRA_CA_CERTS: certFile } })

@@ -116,7 +116,7 @@ describe('an agent', () => {
     for (const [method, params] of commands)
       expect([method, (await command(method, params)).error?.message]).toEqual([
         method,
-        expect.stringMatching(/not passed on|https:/),
+        expect.stringMatching(/is not allowed|https:/),
       ])
     expect((await command('Runtime.evaluate', { expression: '6 * 7' })).result).toMatchObject({ result: { value: 42 } })
     await expect(browser.newContext()).rejects.toThrow('not passed on')

@@ -63,7 +63,7 @@ describe('an added layer', () => {
       code: 0,
       stdout: '[old] []\n',
       stderr:
-        `warning: layer extra:${env} is new; if nobody meant that, this answer is false\n` +
+        `warning: extra:${env} was added since the last run; if nobody meant that, this answer is false\n` +
         'warning: the program is not given NODE_OPTIONS: Node.js loads code from it; to give it, list NODE_OPTIONS ' +
         'under allowNames in skerry.json, or --allow-name NODE_OPTIONS\n',
     })
@@ -76,11 +76,11 @@ describe('an added layer', () => {
       expect(await run(env, '', strict)).toMatchObject({
         code: 3,
         stdout: '',
-        stderr: `skerry: layer extra:${env} is new; ${trust(env)}`,
+        stderr: `skerry: extra:${env} was added since the last run; ${trust(env)}`,
       })
     }
     expect((await alice.shell(`skerry env trust --env ${env} --yes`)).stderr).toBe(
-      `accepted: layer extra:${env} is new\n`,
+      `accepted: extra:${env} was added since the last run\n`,
     )
     expect((await run(env, '', strict)).code).toBe(0)
   })
@@ -88,10 +88,12 @@ describe('an added layer', () => {
   it('is reported if it takes over a name from another layer', async () => {
     const env = await ran()
     await prepend(env, { A: 'forged' }, ['A'])
-    const moved = `A comes from extra:${env}, and came from shop/${env} before`
-    expect((await run(env, '', strict)).stderr).toBe(`skerry: layer extra:${env} is new; ${moved}; ${trust(env)}`)
+    const moved = `A now comes from extra:${env} (before: shop/${env})`
+    expect((await run(env, '', strict)).stderr).toBe(
+      `skerry: extra:${env} was added since the last run; ${moved}; ${trust(env)}`,
+    )
     expect((await run(env)).stderr).toBe(
-      `warning: layer extra:${env} is new; ${moved}; if nobody meant that, this answer is false\n` +
+      `warning: extra:${env} was added since the last run; ${moved}; if nobody meant that, this answer is false\n` +
         `warning: shop/${env} no longer has A\n`,
     )
   })
@@ -100,7 +102,7 @@ describe('an added layer', () => {
     const env = await ran()
     await alice.ok(`skerry branch create first --from ${env}`)
     await prepend(env, { B: 'forged' })
-    expect((await run(env, '--branch first', strict)).stderr).toContain(`layer extra:${env} is new`)
+    expect((await run(env, '--branch first', strict)).stderr).toContain(`extra:${env} was added since the last run`)
   })
 
   it('is not reported if this machine composed it, and neither is a secret that this machine wrote or deleted', async () => {

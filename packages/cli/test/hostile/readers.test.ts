@@ -124,7 +124,7 @@ describe('a service token that the server adds to the readers of an environment'
       liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: body.grantees.map(asMallory) }))
       const { code, stderr } = await alice.shell(command, { env: { SKERRY_STRICT: '1' } })
       expect([code, asked, liar.sent()], stderr).toEqual([me === ownId ? 3 : 5, 2, []])
-      const told = 'the server lists another public key for you than your own'
+      const told = 'the server shows a public key for you that is not yours'
       expect(stderr).toContain(me === ownId ? told : `${alice.email} was not there a moment ago`)
     }
   })
