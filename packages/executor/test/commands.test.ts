@@ -155,7 +155,7 @@ test('a connection whose key is lost needs its person, and is active again once 
   await writeFile(file, JSON.stringify({ keys: keys.slice(0, 1) }))
   expect(await fetchWith(first)).toMatchObject({ code: 'reauth_required', message: expect.stringContaining('the key') })
   expect(await lost(first)).toMatchObject(reason)
-  expect(scene.warnings.at(-1)).toContain(`${first}: its credential is wrapped to a key that is not in keys.json`)
+  expect(scene.warnings.at(-1)).toContain(`${first}: the credential is encrypted for a key that is not in keys.json`)
 
   // Another executor has registered without the key.
   const second = await connectKey(scene, 'acme', 'sk-of-the-key-before')
@@ -190,7 +190,7 @@ test('a registration that ended before the server knew all keys is completed', a
   const { out } = await command('status')
   expect(out).toContain(`${current}, current`)
   expect(out).toContain(earlier)
-  expect((await register('unused')).out).toContain('is registered already')
+  expect((await register('unused')).out).toContain('is already registered')
 })
 
 test('a disabled executor reports that to its callers, and to the person who starts it', async () => {

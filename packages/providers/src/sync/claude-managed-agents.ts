@@ -106,7 +106,7 @@ async function push({ credentialsUrl: url, call, list }: Vault, destination: Des
     if (id === undefined && there.length >= credentialsMax)
       throw new ProviderError(
         'invalid',
-        `the vault would have ${there.length} credentials, but can have at most ${credentialsMax}`,
+        `the vault already has ${there.length} credentials, and can have at most ${credentialsMax}`,
       )
     const auth = { type: 'environment_variable', secret_value: value, ...rules }
     const { body } = await (id === undefined
