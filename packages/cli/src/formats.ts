@@ -22,7 +22,11 @@ export function formatValues(values: Values, format: ExportFormat, settings: For
   const impossible = entries.filter(([, value]) => cannotHold?.test(value)).map(([name]) => name)
   const header = headers[format] === undefined ? '' : `${headers[format]}\n`
   if (impossible.length === 0) return { text: `${header}${writers[format](entries, settings)}`, remarks: [] }
-  throw new Failure('failure', `the ${format} format cannot hold ${impossible.join(', ')}`, 'use --format json')
+  throw new Failure(
+    'failure',
+    `the ${format} format cannot contain the value of ${impossible.join(', ')}`,
+    'use --format json',
+  )
 }
 
 /** Finds the format by the end of the file's name; dotenv if it is unknown. */
@@ -86,11 +90,12 @@ export function readJsonValues(text: string, from: string): Values {
     throw usage(`${from} is not JSON`)
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw usage(`${from} is not a JSON object of names and texts`)
+    throw usage(`${from} must be a JSON object of names and text values`)
   }
   const values: Values = new Map()
   for (const [name, value] of Object.entries(parsed)) {
-    if (!isSecretName(name)) throw usage(`${from}: entry ${values.size + 1} has no environment variable name`)
+    if (!isSecretName(name))
+      throw usage(`${from}: the name of entry ${values.size + 1} is not valid for an environment variable`)
     if (typeof value !== 'string') throw usage(`${from}: ${name} is not a text`, 'put the value in quotes')
     values.set(name, value)
   }

@@ -53,7 +53,8 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
  */
 export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
   if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
-  if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
+  if (flags.app !== undefined || flags.branch !== undefined)
+    throw usage('--group cannot be used with --app or --branch')
   return { group: flags.group, env: settings.env }
 }
 
@@ -198,5 +199,5 @@ export function parsePlace(text: string, defaultApp: string | undefined): PlaceN
   if (group !== undefined) return { group, env: groupEnv }
   const [, app, env, branch] = new RegExp(`^(?:(${slug})/)?(${slug})(?:@(${slug}))?$`).exec(text) ?? []
   if (env !== undefined) return { app: app ?? defaultApp, env, branch }
-  throw usage(`'${text}' names no environment`, 'write env, app/env, app/env@branch or group:env')
+  throw usage(`'${text}' is not the name of an environment`, 'write env, app/env, app/env@branch or group:env')
 }

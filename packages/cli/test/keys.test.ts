@@ -55,9 +55,9 @@ describe('skerry keys init', () => {
     const { code, stdout } = await machine.terminal('skerry keys init', [
       ['New passphrase', `${passphrase}\r`],
       ['once more', 'five random words of yours\r'],
-      ['the two differ', '\x03'],
+      ['the two passphrases differ; try again', '\x03'],
     ])
-    expect([code, stdout]).toEqual([130, expect.stringContaining('the two differ')])
+    expect([code, stdout]).toEqual([130, expect.stringContaining('the two passphrases differ; try again')])
     expect(await machine.ok('skerry keys status')).toContain('none yet')
   })
 

@@ -130,7 +130,7 @@ describe('a profile', () => {
 
 describe('a database that', () => {
   it.each([
-    ['accepts no writes', ['/ready/writes'], 'takes no writes; reads work'],
+    ['accepts no writes', ['/ready/writes'], 'the server accepts no writes now; reads work'],
     ['is unavailable', ['/ready', '/ready/writes'], 'not ready (503)'],
   ])('%s is reported by skerry doctor', async (_, failing, shown) => {
     const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 503 : undefined))
@@ -155,7 +155,7 @@ describe('half a machine client', () => {
       const [id, secret] = ['m2m_one', 'not-to-be-shown']
       expect(await run({ SKERRY_CLIENT_ID: id })).toEqual([
         2,
-        'skerry: SKERRY_CLIENT_ID is set without SKERRY_CLIENT_SECRET; set both, or neither\n',
+        'skerry: SKERRY_CLIENT_ID is set, but SKERRY_CLIENT_SECRET is not; set both, or neither\n',
       ])
       expect(await run({ SKERRY_CLIENT_SECRET: secret })).toEqual([
         2,
@@ -261,7 +261,9 @@ describe('a failure', () => {
       const { code, stderr } = await machine.skerry(['whoami'], { env })
       expect(code).toBe(1)
       expect(stderr).toContain('not understood')
-      expect((await machine.skerry(['doctor'], { env })).stdout).toContain(`${url} answers, but not as a Skerry server`)
+      expect((await machine.skerry(['doctor'], { env })).stdout).toContain(
+        `${url} answered, but it is not a Skerry server`,
+      )
     } finally {
       await machine.remove()
       liar.close()

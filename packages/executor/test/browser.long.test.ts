@@ -119,7 +119,9 @@ describe('an agent', () => {
         expect.stringMatching(/is not allowed|https:/),
       ])
     expect((await command('Runtime.evaluate', { expression: '6 * 7' })).result).toMatchObject({ result: { value: 42 } })
-    await expect(browser.newContext()).rejects.toThrow('browser.newContext: Protocol error (Target.createBrowserContext): Target.createBrowserContext is not allowed')
+    await expect(browser.newContext()).rejects.toThrow(
+      'browser.newContext: Protocol error (Target.createBrowserContext): Target.createBrowserContext is not allowed',
+    )
     await tab.evaluate(() => {
       location.href = 'file:///etc/passwd'
     })

@@ -17,7 +17,7 @@ const routes: Readonly<Record<string, Answer>> = {
   'GET /health': ({ sessions }) => ({ ok: true, tickets: sessions.count() }),
   'POST /session': mint,
   'POST /session/revoke': ({ sessions }, { ticket }) => {
-    if (typeof ticket !== 'string') throw badRequest('ticket: must be a text')
+    if (typeof ticket !== 'string') throw badRequest('ticket: must be text')
     return { revoked: sessions.revoke(ticket) }
   },
   'GET /approvals': ({ approvals }) => ({
@@ -38,9 +38,9 @@ const routes: Readonly<Record<string, Answer>> = {
 function mint({ sessions }: Core, { agent, scopes, ttl, ...rest }: Record<string, unknown>): unknown {
   const [extra] = Object.keys(rest)
   if (extra !== undefined) throw badRequest('the body has an unknown field')
-  if (agent !== undefined && typeof agent !== 'string') throw badRequest('agent: must be a text')
+  if (agent !== undefined && typeof agent !== 'string') throw badRequest('agent: must be text')
   const isList = Array.isArray(scopes) && scopes.every((one): one is string => typeof one === 'string')
-  if (scopes !== undefined && scopes !== null && !isList) throw badRequest('scopes: must be a list of texts')
+  if (scopes !== undefined && scopes !== null && !isList) throw badRequest('scopes: must be a list of text values')
   const ttlSeconds = ttl === undefined ? undefined : durationSeconds(ttl)
   if (ttl !== undefined && !ttlSeconds) throw badRequest('ttl: must be a duration, such as 15m')
   const made = sessions.mint({ agent, scopes: isList ? scopes : undefined, ttlSeconds })

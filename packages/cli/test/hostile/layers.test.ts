@@ -52,7 +52,7 @@ const run = (env: string, more = '', variables: Record<string, string> = {}) =>
   alice.shell(`skerry run --env ${env} ${more} -- sh -c 'echo "[$A] [$NODE_OPTIONS]"; node -e 0'`, { env: variables })
 const strict = { SKERRY_STRICT: '1' }
 const trust = (env: string) =>
-  `the server may be lying; if someone meant it, accept it with \`skerry env trust --app shop --env ${env}\`\n`
+  `the server may be lying; if someone on your team did this, accept it with \`skerry env trust --app shop --env ${env}\`\n`
 const attack = '--import=data:text/javascript,console.log(`taken`)'
 
 describe('an added layer', () => {
@@ -63,7 +63,7 @@ describe('an added layer', () => {
       code: 0,
       stdout: '[old] []\n',
       stderr:
-        `warning: extra:${env} was added since the last run; if nobody meant that, this answer is false\n` +
+        `warning: extra:${env} was added since the last run; if nobody on your team did this, do not trust the server\n` +
         'warning: the program is not given NODE_OPTIONS: Node.js loads code from it; to give it, list NODE_OPTIONS ' +
         'under allowNames in skerry.json, or --allow-name NODE_OPTIONS\n',
     })
@@ -93,7 +93,7 @@ describe('an added layer', () => {
       `skerry: extra:${env} was added since the last run; ${moved}; ${trust(env)}`,
     )
     expect((await run(env)).stderr).toBe(
-      `warning: extra:${env} was added since the last run; ${moved}; if nobody meant that, this answer is false\n` +
+      `warning: extra:${env} was added since the last run; ${moved}; if nobody on your team did this, do not trust the server\n` +
         `warning: shop/${env} no longer has A\n`,
     )
   })

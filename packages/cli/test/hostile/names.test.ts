@@ -43,7 +43,7 @@ const refused = async (command: string, env: Record<string, string> = {}) => {
   return stderr
 }
 const hint = (where: string) =>
-  `the server may be lying; if someone meant it, accept it with \`skerry env trust${where}\`\n`
+  `the server may be lying; if someone on your team did this, accept it with \`skerry env trust${where}\`\n`
 const ofApp = '--app shop --env development'
 
 /** Swaps the names of two environments in a list. */
@@ -171,7 +171,7 @@ describe('a name that means another environment', () => {
     expect([code, stderr]).toEqual([
       2,
       'skerry: This accepts a change of shop/development: shop/development is now the environment that was called shop/production. ' +
-        'Run again with --yes.\n',
+        'Run again with `--yes` to do it.\n',
     ])
     // The commands above have not accepted it.
     await refused('skerry secrets list')

@@ -27,7 +27,7 @@ const headersOf: Read<Headers> = (value, place) => {
 
 /** Any text, also an empty one. */
 const anyText: Read<string> = (value, place) => {
-  if (typeof value !== 'string') throw fail('invalid_request', `${place}: must be a text`)
+  if (typeof value !== 'string') throw fail('invalid_request', `${place}: must be text`)
   return value
 }
 

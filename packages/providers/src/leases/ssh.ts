@@ -86,6 +86,8 @@ function checkSources(sources: readonly string[]): void {
       throw refuse('must be an IP address or a network')
     // OpenSSH refuses every certificate of a target with such an address.
     if (bits !== undefined && !isNetwork(address, Number(bits)))
-      throw refuse(`must be a network; write its first address before /${bits}, or write one address without /${bits}`)
+      throw refuse(
+        `is an address inside a network; write the network’s first address before /${bits}, or leave /${bits} out`,
+      )
   }
 }

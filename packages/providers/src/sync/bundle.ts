@@ -34,7 +34,7 @@ export const bundleEntries = (bundle: Bundle): SyncEntry[] =>
   [...bundle].map(([name, value]) => ({
     name,
     revision: revisionOf(value),
-    ...(typeof value === 'string' ? {} : { locked: 'The existing value is not a text.' }),
+    ...(typeof value === 'string' ? {} : { locked: 'The existing value is not text.' }),
   }))
 
 /** Returns the text to write, with the values of others, or null if the text would not change. */

@@ -70,7 +70,7 @@ export const flag: Read<boolean> = (value, place) => {
 }
 
 export const text: Read<string> = (value, place) => {
-  if (typeof value !== 'string' || value.trim() === '') throw new ConfigError(place, 'must be a text that is not empty')
+  if (typeof value !== 'string' || value.trim() === '') throw new ConfigError(place, 'must be text, and not empty')
   return value.trim()
 }
 
